@@ -5,9 +5,11 @@ import {
   createJsonSchemaTransform,
   createJsonSchemaTransformObject,
 } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import packageFile from '#package.json' with { type: 'json' };
 import { schemaCompilers } from '../schema-compilers.ts';
 import { tidyComponents } from './components.ts';
+import { operationsOf } from './document.ts';
 import type { OpenApiDocument } from './document.ts';
 import { addExamples } from './examples.ts';
 import { addIfNoneMatch, addResponseHeaders } from './headers.ts';
@@ -24,8 +26,10 @@ const zodToJsonConfig = { override: forClients };
 /** The document of these routes, in their order; the same text for the same routes. */
 export async function buildDocument(routes: readonly RouteOptions[]): Promise<OpenApiDocument> {
   const document = await describe(routes);
-  const { headers, problems } = factsOf(routes);
+  const { headers, problems, bodiless } = factsOf(routes);
   const withHeaders = addIfNoneMatch(addResponseHeaders(document, headers));
+  for (const { key, operation } of operationsOf(document))
+    if (bodiless.has(key)) Object.assign(operation.requestBody ?? {}, { required: false });
   const tidy = tidyComponents(addProblemExamples(withHeaders, problems));
   return shareParts(addExamples(withoutDefaults(tidy)));
 }
@@ -67,14 +71,20 @@ function notServing(): never {
 }
 
 /** What routes say beside their schemas. */
-type RouteFacts = { headers: HeadersByOperation; problems: ProblemsByOperation };
+type RouteFacts = {
+  headers: HeadersByOperation;
+  problems: ProblemsByOperation;
+  /** Operations that can do without their body; the plugin requires every body. */
+  bodiless: Set<string>;
+};
 
 function factsOf(routes: readonly RouteOptions[]): RouteFacts {
-  const facts: RouteFacts = { headers: new Map(), problems: new Map() };
+  const facts: RouteFacts = { headers: new Map(), problems: new Map(), bodiless: new Set() };
   for (const route of routes)
     for (const key of operationKeysOf(route)) {
       const { responseHeaders, problems } = route.config ?? {};
       if (responseHeaders) facts.headers.set(key, responseHeaders);
+      if (route.schema?.body instanceof z.ZodOptional) facts.bodiless.add(key);
       if (problems) facts.problems.set(key, problems);
     }
   return facts;

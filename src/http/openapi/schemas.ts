@@ -14,7 +14,15 @@ export function forClients({ jsonSchema }: { jsonSchema: object }): void {
     if (Math.abs(Number(schema[bound])) === Number.MAX_SAFE_INTEGER) delete schema[bound];
   if (JSON.stringify(schema['propertyNames']) === '{"type":"string"}')
     delete schema['propertyNames'];
+  const short = SHORT_PATTERNS[String(schema['format'])];
+  if (short !== undefined) schema['pattern'] = short;
 }
+
+/** What zod writes beside these formats is up to 256 characters long. */
+const SHORT_PATTERNS: Readonly<Record<string, string>> = {
+  uuid: '^[0-9A-Fa-f-]{36}$',
+  'date-time': 'Z$',
+};
 
 /**
  * The document with the defaults of fields in words: some generators take a field of a body that has

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCodes } from '#shared/errors.ts';
 
 const fieldProblemOut = z
   .object({
@@ -18,7 +19,7 @@ export const problemOut = z
     status: z.int(),
     detail: z.string().optional(),
     instance: z.string().meta({ format: 'uri', description: '`urn:uuid:` and the request id.' }),
-    code: z.string().describe('Stable; decide by it.'),
+    code: z.string().meta({ description: 'Stable; decide by it.', enum: [...errorCodes] }),
     errors: z.array(fieldProblemOut).optional(),
     current: z.string().optional().describe('The state that stands in the way.'),
     consumerId: z.string().optional().describe('Whose key the first call made.'),

@@ -38,10 +38,15 @@ export const pageParameters = {
 /** The query of a list without filters. */
 export const pageQuery = z.strictObject(pageParameters);
 
+/** How openapi.json shows a date, or a date-time with a zone. */
+export const DAY_OR_INSTANT =
+  '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+\\-]\\d{2}:\\d{2}))?$';
+
 /** An instant in a query string, read as milliseconds: a date (UTC), or a date-time with a zone. */
 export const sinceParameter = z
   .string('must be given once')
   .max(64, 'is too long')
+  .meta({ pattern: DAY_OR_INSTANT })
   .transform((text, context) => {
     const since = parseSince(text);
     if (since !== undefined) return since;

@@ -3,6 +3,8 @@
  * real service: a signature over the address and the bytes comes through.
  */
 import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -20,6 +22,8 @@ vi.setConfig({ testTimeout: 180_000 });
 
 type Proxy = {
   name: string;
+  /** What it makes of the ETag `"made-here"` of what it compresses, in its latest release. */
+  itsTag: string;
   /** Its file, as the document has it. */
   file: string;
   /** The same with these addresses. */
@@ -30,6 +34,7 @@ type Proxy = {
 const proxies: readonly Proxy[] = [
   {
     name: 'nginx',
+    itsTag: 'W/"made-here"',
     file: takeBlock('docs/how-to/proxy.md', 'proxy_pass'),
     configure: (text, service, port, folder) =>
       [
@@ -48,6 +53,7 @@ const proxies: readonly Proxy[] = [
   },
   {
     name: 'caddy',
+    itsTag: '"made-here-gzip"',
     file: takeBlock('docs/how-to/proxy.md', 'reverse_proxy'),
     configure: (text, service, port) =>
       `{\n admin off\n auto_https off\n}\n${text
@@ -122,3 +128,42 @@ for (const proxy of proxies)
     expect((await fetch(`${publicUrl}/api/v1/me`, { headers })).status).toBe(200);
     if (hasTools('curl')) await tryAsTheDocumentSays({ publicUrl, key, config });
   });
+
+/** Says which conditions reached it; a 304 to its own ETag, as Trackport decides it. */
+async function startUpstream(): Promise<string> {
+  const server = createServer(({ url, headers }, response) => {
+    const { 'if-none-match': known = '', 'if-match': wanted = '' } = headers;
+    response.setHeader('etag', '"made-here"');
+    response.setHeader('x-if-match', wanted);
+    response.setHeader('content-type', url === '/portal' ? 'text/html' : 'application/json');
+    if (known.replace(/^W\//, '') === '"made-here"') response.statusCode = 304;
+    response.end(response.statusCode === 304 ? undefined : JSON.stringify('x'.repeat(10_000)));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+for (const proxy of proxies)
+  test.skipIf(!has(proxy))(
+    `${proxy.name}: compresses JSON, and its ETags stay of use`,
+    async () => {
+      const port = await freePort();
+      await startProxy(proxy, await startUpstream(), port);
+      const send = (path: string, headers: Record<string, string>): Promise<Response> =>
+        fetch(`http://127.0.0.1:${port}${path}`, {
+          headers: { 'accept-encoding': 'gzip', ...headers },
+        });
+      const first = await send('/api/v1/leads', {});
+      expect(first.headers.get('content-encoding')).toBe('gzip');
+      const tag = first.headers.get('etag') ?? '';
+      expect((await send('/api/v1/leads', { 'if-none-match': tag })).status).toBe(304);
+      for (const sent of [tag, proxy.itsTag, '"made-here"']) {
+        const { headers } = await send('/api/v1/leads', { 'if-match': sent });
+        expect(headers.get('x-if-match')).toBe('"made-here"');
+      }
+      const none = await send('/api/v1/leads', {});
+      expect(none.headers.get('x-if-match')).toBe('');
+      expect((await send('/portal', {})).headers.get('content-encoding')).toBeNull();
+    },
+  );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorCodes } from '#shared/errors.ts';
 import { operationsOf, readOpenApi } from '../../support/http/openapi.ts';
 import type { JsonObject } from '../../support/http/openapi.ts';
 
@@ -82,6 +83,37 @@ describe('for generators of clients, openapi.json', () => {
       ),
     );
     expect(unlimited.map(([path]) => path)).toEqual([]);
+  });
+
+  test('requires no body where none is needed', () => {
+    const bodies = operationsOf(document).flatMap(({ operation: { operationId, requestBody } }) =>
+      requestBody && requestBody.required !== true ? [operationId] : [],
+    );
+    expect(bodies).toEqual(['addKey', 'rotateKey']);
+  });
+
+  test('names every code of a problem', () => {
+    expect(document.components.schemas['Problem']).toMatchObject({
+      properties: { code: { enum: errorCodes } },
+    });
+  });
+
+  test('says by a pattern what instants and durations look like', () => {
+    const named = sentSchemas().flatMap(([place, schema]) => [...objectsOf({ [place]: schema })]);
+    const asked = named.flatMap(([path, schema]) =>
+      /(?:since|sunset|expires|overlap)$/.test(path) ? [schema['pattern']] : [],
+    );
+    expect(asked.length).toBeGreaterThan(6);
+    for (const pattern of asked) expect(pattern).toMatch(/^\^.+\$$/);
+    const instant = new RegExp(String(asked[0]), 'v');
+    for (const text of ['2026-11-21', '2026-11-21T08:00:00Z', '2026-11-21T08:00:00.5+01:00'])
+      expect(text).toMatch(instant);
+    expect('yesterday').not.toMatch(instant);
+  });
+
+  test('has no pattern that nobody can read', () => {
+    const patterns = [...objectsOf(raw)].map(([, { pattern = '' }]) => String(pattern));
+    expect(patterns.filter((pattern) => pattern.length > 100)).toEqual([]);
   });
 
   test('writes no parameter and no problem twice', () => {

@@ -20,7 +20,7 @@ type DeclaredOperation = {
   operationId: string;
   security: Record<string, string[]>[];
   parameters?: DeclaredParameter[];
-  requestBody?: { content: Record<string, { schema: JsonObject }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: JsonObject }> };
   responses: Record<string, DeclaredResponse>;
 };
 

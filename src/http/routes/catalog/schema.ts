@@ -22,7 +22,7 @@ import { ID_RULE, VERSION_RULE } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/precondition.ts';
-import { atMost, pageParameters } from '../../requests/parameters.ts';
+import { atMost, DAY_OR_INSTANT, pageParameters } from '../../requests/parameters.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
@@ -152,6 +152,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
+  .meta({ pattern: DAY_OR_INSTANT })
   .transform((given, context) => {
     const instant = parseSince(DATE.test(given) ? sunsetOfDay(given) : given);
     if (instant !== undefined) return instant;
