@@ -15,8 +15,8 @@ export type OmittedTexts = Readonly<Partial<Record<LongField, OmittedText>>>;
 /** A form's fields, and what is left out of them. */
 export type FormTexts = { fields: TypedFields; omitted: OmittedTexts };
 
-/** What all fields of a form may have on their page, escaped. */
-const FIELDS_BYTES_MAX = 24_000;
+/** What the text of a field may have on its page. */
+const SHOWN_CHARACTERS_MAX = 16 * 1024;
 /** Many times what a line may have: the rest of a longer one is no use to anybody. */
 const LINE_CHARACTERS_SHOWN = 500;
 
@@ -33,32 +33,15 @@ export async function fitFields(
   { fields, omitted }: FormTexts,
   sourceOf: (text: string) => Promise<string>,
 ): Promise<FormTexts> {
-  const shown = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isLong(name) ? value : cutLine(value)]),
-  );
+  const shown: Record<string, string> = {};
   const left: Partial<Record<LongField, OmittedText>> = { ...omitted };
-  const bytesOf = (name: LongField): number => escapedBytes(shown[name]);
-  const total = (): number => LONG_FIELDS.reduce((sum, name) => sum + bytesOf(name), 0);
-  while (total() > FIELDS_BYTES_MAX) {
-    const [longest = 'spec'] = LONG_FIELDS.toSorted((one, other) => bytesOf(other) - bytesOf(one));
-    const text = String(shown[longest]);
-    left[longest] = { source: await sourceOf(text), bytes: Buffer.byteLength(text) };
-    shown[longest] = '';
+  for (const [name, value] of Object.entries(fields)) {
+    const text = String(value);
+    const isOmitted = isLong(name) && text.length > SHOWN_CHARACTERS_MAX;
+    if (isOmitted) left[name] = { source: await sourceOf(text), bytes: Buffer.byteLength(text) };
+    shown[name] = isOmitted ? '' : text.slice(0, isLong(name) ? undefined : LINE_CHARACTERS_SHOWN);
   }
   return { fields: shown, omitted: left };
-}
-
-function cutLine(value: string | string[]): string {
-  return String(value).slice(0, LINE_CHARACTERS_SHOWN);
-}
-
-const ESCAPED: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4, '"': 6, "'": 5 };
-
-/** What a text has in markup; of a very long one at least what makes it too long. */
-function escapedBytes(value: string | string[] = ''): number {
-  const text = String(value).slice(0, FIELDS_BYTES_MAX + 1);
-  const escapes = text.match(/[&<>"']/g) ?? [];
-  return escapes.reduce((sum, sign) => sum + (ESCAPED[sign] ?? 1) - 1, Buffer.byteLength(text));
 }
 
 /** Where the texts of a version are. */
