@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import type { Precondition } from '#catalog/version/entity-tag.ts';
 import type { Caller, VersionView } from '#catalog/version/version-view.ts';
@@ -10,7 +11,7 @@ import type { CatalogPagesDeps } from './deps.ts';
 import { describeForm, DRAFT_FORM_BYTES_MAX, draftForm, newDraftForm } from './draft/draft-form.ts';
 import { contentOf, descriptionOf } from './draft/draft-content.ts';
 import { atSpec } from './draft/draft-spec.ts';
-import type { CatalogPageMakers } from './page-makers.ts';
+import type { CatalogPageMakers, VersionName } from './page-makers.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH } from './query.ts';
 
 export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
@@ -26,19 +27,10 @@ export function addCatalogActions(
   deps: CatalogPagesDeps,
   pages: CatalogPageMakers,
 ): void {
-  for (const add of families) add(portal, deps, pages);
+  for (const add of families) add({ portal, deps, pages });
 }
 
-const families = [
-  addDrafts,
-  addDescribe,
-  addDelete,
-  addPublish,
-  addDeprecate,
-  addRetire,
-  addUnsetDefault,
-  addReversible,
-];
+const families = [addDrafts, addDescribe, addDelete, addChanges, addUnsetDefault, addReversible];
 
 type Asking = Pick<ActionRequest<unknown, unknown>, 'person' | 'origin'>;
 
@@ -59,7 +51,7 @@ function withFindings(view: VersionView, what: string): ActionResult {
   return shown(view, `Draft ${version} was ${what}.${found || ''}`);
 }
 
-function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+function addDrafts({ portal, deps, pages }: Parts): void {
   const { catalog } = deps;
   const formBytesMax = DRAFT_FORM_BYTES_MAX;
   portal.action(
@@ -93,7 +85,7 @@ function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
   );
 }
 
-function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+function addDescribe({ portal, deps, pages }: Parts): void {
   portal.action(
     `${VERSION_PATH}/describe`,
     { ...writing, form: describeForm, onProblems: (back) => pages.edit(back.params, back) },
@@ -115,7 +107,7 @@ function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps, pages: Catalo
 
 const versionForm = typedForm.extend({ seen });
 
-function addDelete(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
+function addDelete({ portal, deps, pages }: Parts): void {
   portal.action(
     `${VERSION_PATH}/delete`,
     { ...writing, form: versionForm, onProblems: (back) => pages.delete(back.params, back) },
@@ -133,27 +125,6 @@ function addDelete(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogP
   );
 }
 
-function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
-  portal.action(
-    `${VERSION_PATH}/publish`,
-    {
-      ...publishing,
-      form: z.object({ seen, breaking: z.literal('accept').optional() }),
-      onProblems: (back) => pages.publish(back.params, back),
-    },
-    async ({ form, params: name, ...asking }) => {
-      const change = {
-        ...name,
-        action: 'publish' as const,
-        acceptsBreaking: form.breaking === 'accept',
-        ifMatch: asSeen(form.seen),
-      };
-      const view = await atBreaking(() => deps.catalog.changeLifecycle(callerOf(asking), change));
-      return shown(view, `${name.version} is published.`);
-    },
-  );
-}
-
 const deprecateForm = z.object({
   sunset: z
     .union([z.literal(''), z.iso.date('Choose a day, such as 2027-06-01.')])
@@ -161,56 +132,44 @@ const deprecateForm = z.object({
   seen,
 });
 
-function addDeprecate(
-  portal: PortalRoutes,
-  deps: CatalogPagesDeps,
-  pages: CatalogPageMakers,
+function addChanges(parts: Parts): void {
+  const publishForm = z.object({ seen, breaking: z.literal('accept').optional() });
+  addChange(parts, 'publish', publishForm, ({ breaking }) => ({
+    acceptsBreaking: breaking === 'accept',
+  }));
+  addChange(parts, 'deprecate', deprecateForm, ({ sunset: sunsetAt }) =>
+    sunsetAt === undefined ? {} : { sunsetAt },
+  );
+  const retireForm = versionForm.extend({ early: z.literal('yes').optional() });
+  addChange(parts, 'retire', retireForm, ({ typed, early }, { version }) => {
+    requireTyped(typed, version, 'the version');
+    return { isEarly: early === 'yes' };
+  });
+}
+
+type Parts = { portal: PortalRoutes; deps: CatalogPagesDeps; pages: CatalogPageMakers };
+
+const CHANGED = { publish: 'published', deprecate: 'deprecated', retire: 'retired' } as const;
+
+/** A step of a version's life; `factsOf` is what the form says of it. */
+function addChange<Form extends z.ZodType<{ seen: string }>>(
+  { portal, deps, pages }: Parts,
+  action: keyof typeof CHANGED,
+  form: Form,
+  factsOf: (form: z.output<Form>, name: VersionName) => Partial<LifecycleChange>,
 ): void {
   portal.action(
-    `${VERSION_PATH}/deprecate`,
-    {
-      ...publishing,
-      form: deprecateForm,
-      onProblems: (back) => pages.deprecate(back.params, back),
-    },
-    async ({ form, params: name, ...asking }) => {
-      const { sunset: sunsetAt } = form;
-      const view = await deps.catalog.changeLifecycle(callerOf(asking), {
-        ...name,
-        action: 'deprecate',
-        ifMatch: asSeen(form.seen),
-        ...(sunsetAt !== undefined && { sunsetAt }),
-      });
-      return shown(view, `${name.version} is deprecated.`);
+    `${VERSION_PATH}/${action}`,
+    { ...publishing, form, onProblems: (back) => pages[action](back.params, back) },
+    async ({ form: sent, params: name, ...asking }) => {
+      const change = { ...factsOf(sent, name), ...name, action, ifMatch: asSeen(sent.seen) };
+      const view = await atBreaking(() => deps.catalog.changeLifecycle(callerOf(asking), change));
+      return shown(view, `${name.version} is ${CHANGED[action]}.`);
     },
   );
 }
 
-const retireForm = versionForm.extend({ early: z.literal('yes').optional() });
-
-function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps, pages: CatalogPageMakers): void {
-  portal.action(
-    `${VERSION_PATH}/retire`,
-    { ...publishing, form: retireForm, onProblems: (back) => pages.retire(back.params, back) },
-    async ({ form, params: name, ...asking }) => {
-      requireTyped(form.typed, name.version, 'the version');
-      const change = {
-        ...name,
-        action: 'retire' as const,
-        isEarly: form.early === 'yes',
-        ifMatch: asSeen(form.seen),
-      };
-      const view = await deps.catalog.changeLifecycle(callerOf(asking), change);
-      return shown(view, `${name.version} is retired.`);
-    },
-  );
-}
-
-function addUnsetDefault(
-  portal: PortalRoutes,
-  { catalog }: CatalogPagesDeps,
-  pages: CatalogPageMakers,
-): void {
+function addUnsetDefault({ portal, deps: { catalog }, pages }: Parts): void {
   portal.action(
     `${VERSION_PATH}/unset-default`,
     {
@@ -229,7 +188,7 @@ function addUnsetDefault(
 }
 
 /** What can be undone needs no page that asks. */
-function addReversible(portal: PortalRoutes, { catalog }: CatalogPagesDeps): void {
+function addReversible({ portal, deps: { catalog } }: Parts): void {
   portal.action(`${VERSION_PATH}/reinstate`, publishing, async ({ params: name, ...asking }) => {
     const change = { ...name, action: 'reinstate' as const };
     const view = await catalog.changeLifecycle(callerOf(asking), change);

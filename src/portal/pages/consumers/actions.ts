@@ -28,12 +28,14 @@ export function addConsumerActions(
   deps: ConsumerPagesDeps,
   pages: ConsumerPageMakers,
 ): void {
-  for (const add of families) add(portal, deps, pages);
+  for (const add of families) add({ portal, deps, pages });
 }
 
 const families = [addCreate, addGrants, addSettings, addStates, addKeys, addRotation];
 
-function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+type Parts = { portal: PortalRoutes; deps: ConsumerPagesDeps; pages: ConsumerPageMakers };
+
+function addCreate({ portal, deps, pages }: Parts): void {
   portal.action(
     `${CONSUMERS_PATH}/new`,
     {
@@ -61,7 +63,7 @@ function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
   );
 }
 
-function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+function addGrants({ portal, deps, pages }: Parts): void {
   portal.action(
     `${CONSUMERS_PATH}/:id/grants`,
     {
@@ -112,11 +114,7 @@ async function checkLabels(
   if (problems.length > 0) refuse(problems);
 }
 
-function addSettings(
-  portal: PortalRoutes,
-  deps: ConsumerPagesDeps,
-  pages: ConsumerPageMakers,
-): void {
+function addSettings({ portal, deps, pages }: Parts): void {
   const { consumers } = deps.access;
   portal.action(
     `${CONSUMERS_PATH}/:id/name`,
@@ -149,7 +147,7 @@ function addSettings(
   );
 }
 
-function addStates(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+function addStates({ portal, deps, pages }: Parts): void {
   const { consumers } = deps.access;
   const changes = [
     { below: 'enable', state: 'active', notice: 'The consumer is enabled: its keys work again.' },
@@ -169,8 +167,7 @@ function addStates(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
     {
       ...ofConsumer,
       form: typedForm,
-      onProblems: ({ person, params, problems }) =>
-        pages.confirmRevoke(params.id, { person, problems }),
+      onProblems: (back) => pages.confirmRevoke(back.params.id, back),
     },
     async ({ form, params: { id }, origin }) => {
       requireTyped(form.typed, (await consumers.read(id)).name, 'the name of the consumer');
@@ -180,7 +177,7 @@ function addStates(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: Consume
   );
 }
 
-function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerPageMakers): void {
+function addKeys({ portal, deps, pages }: Parts): void {
   const { keys } = deps.access;
   portal.action(
     `${CONSUMERS_PATH}/:id/keys/new`,
@@ -188,7 +185,7 @@ function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerP
       ...ofConsumer,
       form: keyForm,
       doneOnce: true,
-      onProblems: ({ person, params, problems }) => pages.newKey(params.id, { person, problems }),
+      onProblems: (back) => pages.newKey(back.params.id, back),
     },
     async ({ form, params: { id }, origin }) => {
       const lifetime = form.lifetime !== undefined && { expiresInMs: form.lifetime };
@@ -202,8 +199,7 @@ function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerP
     {
       ...ofKey,
       form: typedForm,
-      onProblems: ({ person, params, problems }) =>
-        pages.confirmRevokeKey(params, { person, problems }),
+      onProblems: (back) => pages.confirmRevokeKey(back.params, back),
     },
     async ({ form, params, origin }) => {
       requireTyped(form.typed, params.keyId, 'the id of the key');
@@ -213,19 +209,14 @@ function addKeys(portal: PortalRoutes, deps: ConsumerPagesDeps, pages: ConsumerP
   );
 }
 
-function addRotation(
-  portal: PortalRoutes,
-  deps: ConsumerPagesDeps,
-  pages: ConsumerPageMakers,
-): void {
+function addRotation({ portal, deps, pages }: Parts): void {
   portal.action(
     `${CONSUMERS_PATH}/:id/keys/:keyId/rotate`,
     {
       ...ofKey,
       form: rotateForm,
       doneOnce: true,
-      onProblems: ({ person, params, problems }) =>
-        pages.confirmRotateKey(params, { person, problems }),
+      onProblems: (back) => pages.confirmRotateKey(back.params, back),
     },
     async ({ form, params, origin }) => {
       const input = { ...params, overlapMs: form.overlap };
