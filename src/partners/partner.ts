@@ -54,30 +54,20 @@ export type Partner = {
   limitPerMinute?: number;
 };
 
+/** Some of it, as a file leaves out what it does not say. */
+type Some<T> = { [Name in keyof T]?: T[Name] | undefined };
+type Pointers = string | readonly string[];
+
 /** What the configuration says of a partner; the scheme has a default for all the rest. */
-export type PartnerSettings = {
-  scheme: Scheme;
-  secrets: readonly PartnerSecret[];
-  headers?: { signature?: string | undefined; timestamp?: string | undefined } | undefined;
-  fields?: Partial<Record<FieldName, string | readonly string[] | undefined>> | undefined;
-  deletions?:
-    | {
-        types?: readonly string[] | undefined;
-        actions?: readonly Action[] | undefined;
-        privacy?: readonly Action[] | undefined;
-      }
-    | undefined;
-  merges?:
-    | {
-        types?: readonly string[] | undefined;
-        from?: string | readonly string[] | undefined;
-        to?: string | readonly string[] | undefined;
-      }
-    | undefined;
-  enabled?: boolean | undefined;
-  requireBearer?: boolean | undefined;
-  limitPerMinute?: number | undefined;
-};
+export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
+  Some<
+    Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute'> & {
+      headers: Some<Partner['headers']>;
+      fields: Some<Record<FieldName, Pointers>>;
+      deletions: Some<Partner['deletions']>;
+      merges: Some<{ types: readonly string[]; from: Pointers; to: Pointers }>;
+    }
+  >;
 
 const defaults = {
   'hmac-sha256': {
@@ -117,32 +107,41 @@ type SchemeDefaults = {
   mergeTypes: readonly string[];
 };
 
-const TIMESTAMP_HEADER = 'X-Vendor-Request-Timestamp';
-const ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close'];
-const PRIVACY_ACTIONS_DEFAULT: readonly Action[] = ['relabel', 'close', 'redact'];
-
 /** A partner with every default filled in. A field that is set replaces that field's default only. */
 export function createPartner(id: string, settings: PartnerSettings): Partner {
   const scheme = defaults[settings.scheme];
+  const { secrets, enabled = true, requireBearer = false, limitPerMinute } = settings;
   const { types: mergeTypes = scheme.mergeTypes, from, to } = settings.merges ?? {};
+  const actions = {
+    actions: ['relabel', 'close'],
+    privacy: ['relabel', 'close', 'redact'],
+  } as const;
   return {
     id,
     scheme: settings.scheme,
-    secrets: settings.secrets,
-    headers: {
-      signature: settings.headers?.signature ?? scheme.signature,
-      timestamp: settings.headers?.timestamp ?? TIMESTAMP_HEADER,
-    },
+    secrets,
+    headers: filled(
+      { signature: scheme.signature, timestamp: 'X-Vendor-Request-Timestamp' },
+      settings.headers,
+    ),
     fields: {
       ...scheme.fields,
       ...toPointerLists({ ...settings.fields, mergedFrom: from, mergedTo: to }),
     },
-    deletions: toDeletions(settings.deletions, scheme.types),
+    deletions: filled<Partner['deletions']>(
+      { types: scheme.types, ...actions },
+      settings.deletions,
+    ),
     mergeTypes,
-    enabled: settings.enabled ?? true,
-    requireBearer: settings.requireBearer ?? false,
-    ...(settings.limitPerMinute !== undefined && { limitPerMinute: settings.limitPerMinute }),
+    enabled,
+    requireBearer,
+    ...(limitPerMinute !== undefined && { limitPerMinute }),
   };
+}
+
+function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
+  const given = Object.entries(some).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 /** The secrets that may sign at `now`, in the order of the configuration. */
@@ -164,20 +163,7 @@ export function standingOf(
   return now < notBefore ? 'not-yet-active' : 'active';
 }
 
-function toDeletions(
-  { types, actions, privacy }: NonNullable<PartnerSettings['deletions']> = {},
-  typesOfScheme: readonly string[],
-): Partner['deletions'] {
-  return {
-    types: types ?? typesOfScheme,
-    actions: actions ?? ACTIONS_DEFAULT,
-    privacy: privacy ?? PRIVACY_ACTIONS_DEFAULT,
-  };
-}
-
-function toPointerLists(
-  fields: Partial<Record<keyof Fields, string | readonly string[] | undefined>>,
-): Fields {
+function toPointerLists(fields: Some<Record<keyof Fields, Pointers>>): Fields {
   const lists: Partial<Record<keyof Fields, readonly string[]>> = {};
   for (const [name, pointers] of Object.entries(fields))
     if (pointers !== undefined)

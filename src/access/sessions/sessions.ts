@@ -59,12 +59,13 @@ export function createSessions(deps: SessionsDeps) {
     putOnce: (session: Pick<Session, 'digest'>, value: unknown) =>
       put(deps, session, { value, forMs: ONCE_MS }),
     /** The value, for the first who asks. */
-    takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
+    takeOnce: (session: Pick<Session, 'digest'>, id: string) =>
+      readOnce(deps, session, id, 'takeOnce'),
     /** Holds a value for an hour. Returns the id by which the same session reads it. */
     hold: (session: Pick<Session, 'digest'>, value: unknown) =>
       put(deps, session, { value, forMs: HELD_MS }),
     /** What is held; undefined when it is over. */
-    held: (session: Pick<Session, 'digest'>, id: string) => readHeld(deps, session, id),
+    held: (session: Pick<Session, 'digest'>, id: string) => readOnce(deps, session, id, 'readOnce'),
     /** Removes from the store what is over. */
     purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };
@@ -120,23 +121,14 @@ async function put(
   return id;
 }
 
-async function takeOnce(
+async function readOnce(
   { store, sealer, clock }: SessionsDeps,
   { digest: session }: Pick<Session, 'digest'>,
   id: string,
+  how: 'takeOnce' | 'readOnce',
 ): Promise<unknown> {
   const digest = sha256(id);
-  const sealed = await store.takeOnce({ digest, session, now: clock.now() });
-  return sealed && openOnce(sealer, digest, sealed);
-}
-
-async function readHeld(
-  { store, sealer, clock }: SessionsDeps,
-  { digest: session }: Pick<Session, 'digest'>,
-  id: string,
-): Promise<unknown> {
-  const digest = sha256(id);
-  const sealed = await store.readOnce({ digest, session, now: clock.now() });
+  const sealed = await store[how]({ digest, session, now: clock.now() });
   return sealed && openOnce(sealer, digest, sealed);
 }
 

@@ -1,3 +1,4 @@
+import { readBytes } from '#shared/read-bytes.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { z } from 'zod';
 
@@ -31,15 +32,9 @@ export type Problem = z.infer<typeof problem>;
 
 /** Reads a response to its end. Throws `TypeError` when it is too long, and what the connection throws. */
 export async function readResponse(response: Response): Promise<ServerResponse> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > RESPONSE_BYTES_MAX) throw new TypeError('the response is too long');
-    chunks.push(chunk);
-  }
-  const { status, headers } = response;
-  return { status, headers, bytes: Buffer.concat(chunks) };
+  const { status, headers, body } = response;
+  const tooLong = (): Error => new TypeError('the response is too long');
+  return { status, headers, bytes: await readBytes(body, RESPONSE_BYTES_MAX, tooLong) };
 }
 
 /** Every success of Trackport is JSON; a page for people comes from something else at its address. */

@@ -1,3 +1,5 @@
+import { readBytes } from '#shared/read-bytes.ts';
+
 const RESPONSE_BYTES_MAX = 512 * 1024;
 
 /** Why the issuer could not be used, in words for an operator; never what it sent. */
@@ -23,21 +25,12 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
       await response.body?.cancel();
       throw new IssuerFailure(`It answered ${response.status} in place of 200.`);
     }
-    return JSON.parse(await readText(response));
+    const tooLarge = (): Error => new IssuerFailure('Its answer is too large.');
+    const bytes = await readBytes(response.body, RESPONSE_BYTES_MAX, tooLarge);
+    return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw toFailure(error, signal);
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > RESPONSE_BYTES_MAX) throw new IssuerFailure('Its answer is too large.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function toFailure(error: unknown, signal: AbortSignal): IssuerFailure {

@@ -1,4 +1,5 @@
 import type { CustomFetch } from 'openid-client';
+import { readBytes } from '#shared/read-bytes.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;
 
@@ -10,15 +11,10 @@ export function createBoundedFetch(closed: AbortSignal): CustomFetch {
       ...(options as RequestInit),
       signal: signal ? AbortSignal.any([closed, signal]) : closed,
     });
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > RESPONSE_BYTES_MAX) throw new TypeError('the response is too large');
-      chunks.push(chunk);
-    }
-    const { status, headers } = response;
+    const { status, headers, body } = response;
+    const tooLarge = (): Error => new TypeError('the response is too large');
+    const bytes = await readBytes(body, RESPONSE_BYTES_MAX, tooLarge);
     const isBodiless = status === 204 || status === 304;
-    return new Response(isBodiless ? null : Buffer.concat(chunks), { status, headers });
+    return new Response(isBodiless ? null : bytes, { status, headers });
   };
 }

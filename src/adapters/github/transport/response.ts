@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
 import { causesOf, systemCodeOf } from '#shared/errors.ts';
+import { readBytes } from '#shared/read-bytes.ts';
 
 import { TrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
@@ -70,14 +71,8 @@ function kindOf(status: number): TrackerFailureKind {
  */
 export async function readText(body: unknown): Promise<string> {
   if (!(body instanceof Readable)) return '';
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > RESPONSE_BYTES_MAX) throw new TrackerFailure('nonsense');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const bytes = await readBytes(body, RESPONSE_BYTES_MAX, () => new TrackerFailure('nonsense'));
+  return bytes.toString('utf8');
 }
 
 /** `text` as JSON of the given shape; a 204 has no text. @throws {TrackerFailure} `nonsense` */
