@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDoctor } from '../../src/compose/doctor/doctor.ts';
 import type { Finding } from '#shared/finding.ts';
@@ -13,6 +14,7 @@ import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { DAY, MINUTE, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
+import { wireIssue, wireRepository } from '../adapters/github/support.ts';
 import { leadBody } from '../e2e/support/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { connectTo } from '../support/stores.ts';
@@ -404,6 +406,25 @@ describe('the issue form', () => {
       detail:
         'Share of the latest 4 approved issues that have it: firstName 100 %, email 100 %, company 75 %, interest 100 %, message 100 %, sourcePage 100 %.',
       fix: expect.stringContaining('the headings of company with'),
+    });
+  });
+
+  test('a tracker that pages by number alone is called so, though its issues fit on one page', async () => {
+    const api = 'https://api.numbers.test';
+    const link = `<${api}/repositories/4711/issues?per_page=1&page=2>; rel="next"`;
+    nock(api).get('/repos/acme/leads').reply(200, wireRepository);
+    nock(api).get('/repos/acme/leads/labels/approved').reply(200, { name: 'approved' });
+    nock(api)
+      .get('/repos/acme/leads/issues')
+      .query({ state: 'all', per_page: 1 })
+      .reply(200, [wireIssue], { link });
+    const settings = settingsFor({ url: api }, { tracker: { webhookSecrets: [] } });
+    const findings = await examine(settings).finally(() => nock.cleanAll());
+    expect(bySubject(findings, 'issue form')).toEqual({
+      subject: 'issue form',
+      state: 'failed',
+      detail: expect.stringMatching(/by number alone.*page=2.*no cursor/) as string,
+      fix: expect.stringMatching(/sends cursors.*docs\/how-to\/github\.md/) as string,
     });
   });
 

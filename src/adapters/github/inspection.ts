@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 import type { IssueEditorDeps } from './editing/issue-editor.ts';
 import type { TrackerClient } from './transport/client.ts';
+import { TrackerFailure } from './transport/failure.ts';
+import { continuationOf } from './transport/link.ts';
 import type { Headers } from './transport/rate-limits.ts';
 import type { Repository, RepositoryFacts } from './repository.ts';
 import { scopesOf } from './editing/write-access.ts';
@@ -48,6 +50,23 @@ async function labelExists(
     { schema: z.object({ name: z.string() }), accept: [404] },
   );
   return response.kind === 'success';
+}
+
+/**
+ * Looks at how a list goes on; two issues are enough to tell.
+ * @throws {TrackerFailure} `numbered-pages` without cursors, and why issues cannot be read
+ */
+export async function assertCursors({
+  client,
+  repository,
+}: Pick<InspectionDeps, 'client' | 'repository'>): Promise<void> {
+  const { headers, status } = await client.request(
+    'GET /repos/{owner}/{repo}/issues',
+    { ...repository.name, state: 'all', per_page: 1 },
+    { schema: z.array(z.unknown()) },
+  );
+  if (continuationOf(headers['link']).kind === 'unusable')
+    throw new TrackerFailure('numbered-pages', { status });
 }
 
 /**

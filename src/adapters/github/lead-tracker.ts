@@ -112,7 +112,9 @@ function wholeSecond(ms: number): string {
 function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): Pick<IssuePage, 'after'> {
   const continuation = continuationOf(response.headers['link']);
   if (continuation.kind === 'end') return {};
-  if (continuation.kind === 'unusable' || continuation.after === query.after)
+  if (continuation.kind === 'unusable')
+    throw new TrackerFailure('numbered-pages', { status: response.status });
+  if (continuation.after === query.after)
     throw new TrackerFailure('nonsense', { status: response.status });
   return { after: continuation.after };
 }

@@ -189,6 +189,10 @@ const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]
     'Check the network, or raise tracker.requestTimeout.',
   ],
   network: ['The tracker cannot be reached.', 'Check tracker.apiUrl, DNS, proxy and firewall.'],
+  'numbered-pages': [
+    'It pages its lists by number alone: Link has page=2, and no cursor (after=).',
+    'Use a tracker that sends cursors, as github.com does. Numbers shift while a list is read, so leads would be missed; docs/how-to/github.md says what was tried.',
+  ],
   nonsense: [
     'What answers is not the REST API of an issue tracker.',
     'Check tracker.apiUrl: https://api.github.com, or https://HOST/api/v3.',

@@ -1,4 +1,5 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+import { assertCursors } from '#adapters/github/inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
@@ -7,8 +8,8 @@ import { isTrackportError } from '#shared/errors.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 
 import { createTrackerParts } from '../tracker/parts.ts';
+import type { TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
-import type { FormCheckDeps } from './check-form.ts';
 import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
@@ -34,7 +35,6 @@ async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<rea
   const tracker = createTrackerParts({ settings: createReloadable(config), clock });
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);
   const canRead = trackerFindings.length > 1;
-  const form = { tracker: tracker.leadTracker, ...config.leads };
   const store = await checkStore(deps);
   const hasSecret = config.tracker.webhookSecrets.length > 0;
   const { traffic } = store;
@@ -44,7 +44,7 @@ async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<rea
     checkWebhookSecrets(config),
     ...trackerFindings,
     ...(canRead && hasSecret ? await checkWebhook({ config, tracker, traffic }) : []),
-    ...(canRead ? await checkFormSafely(form) : []),
+    ...(canRead ? await checkIssues(config, tracker) : []),
     ...(config.identity ? [await checkIssuer(config.identity, clock)] : []),
   ];
 }
@@ -101,12 +101,14 @@ function checkWebhookSecrets({ tracker, leads }: Config): Finding {
     : ok(subject, 'Configured.');
 }
 
-async function checkFormSafely(deps: FormCheckDeps): Promise<Finding[]> {
+async function checkIssues({ leads }: Config, tracker: TrackerParts): Promise<Finding[]> {
   try {
-    return await checkForm(deps);
+    await assertCursors(tracker);
+    return await checkForm({ tracker: tracker.leadTracker, ...leads });
   } catch (error) {
-    if (!isTrackportError(error) || !isTrackerFailure(error.cause)) throw error;
-    const [detail, fix] = explainFailure(error.cause);
+    const failure = isTrackportError(error) ? error.cause : error;
+    if (!isTrackerFailure(failure)) throw error;
+    const [detail, fix] = explainFailure(failure);
     return [failed('issue form', `The issues cannot be read: ${detail}`, fix)];
   }
 }

@@ -131,7 +131,10 @@ describe('listing issues', () => {
     const paged = { link: '<https://api.github.com/repositories/1/issues?page=2>; rel="next"' };
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], paged);
     const { tracker } = createParts();
-    await expect(tracker.listIssues(newest)).rejects.toMatchObject(isFailed);
+    await expect(tracker.listIssues(newest)).rejects.toMatchObject({
+      ...isFailed,
+      detail: expect.stringMatching(/by number alone.*page=.*no cursor.*doctor/) as string,
+    });
     nock(API).get(ISSUES).query(true).reply(200, [wireIssue], paged);
     const further = { ...newest, after: 'bWlk' };
     await expect(tracker.listIssues(further)).rejects.toMatchObject(isFailed);

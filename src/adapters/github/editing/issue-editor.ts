@@ -241,6 +241,7 @@ const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, Refusal> = {
   network: { kind: 'transient', code: 'tracker-network' },
   server: { kind: 'transient', code: 'tracker-server' },
   nonsense: { kind: 'transient', code: 'tracker-nonsense' },
+  'numbered-pages': { kind: 'transient', code: 'tracker-nonsense' },
   invalid: { kind: 'transient', code: 'tracker-invalid' },
 };
 

@@ -10,6 +10,7 @@ import { TrackportError } from '#shared/errors.ts';
  * - `missing`: 404 or 410. `moved`: any redirect; it is never followed.
  * - `invalid`: another 4xx: the tracker understood and refused.
  * - `server`: 5xx. `nonsense`: a success that cannot be understood.
+ * - `numbered-pages`: a list that goes on by page numbers alone, without a cursor.
  * - `repository-missing`, `issues-disabled`: found out by asking for the repository itself.
  */
 export type TrackerFailureKind =
@@ -23,6 +24,7 @@ export type TrackerFailureKind =
   | 'invalid'
   | 'server'
   | 'nonsense'
+  | 'numbered-pages'
   | 'repository-missing'
   | 'issues-disabled';
 
@@ -66,16 +68,20 @@ export function isTrackerFailure(
   return value instanceof TrackerFailure && (kind === undefined || value.kind === kind);
 }
 
+const DETAILS = {
+  nonsense: 'The issue tracker answered something that cannot be understood.',
+  'numbered-pages':
+    'The issue tracker pages its lists by number alone: its Link header has page=, and no cursor (after=). Numbers shift while a list is read, so leads would be missed. Tell the operator to run `trackport doctor`.',
+};
+
 /**
- * What the layers above may see of a failed request: `tracker-failed` for `nonsense`,
- * `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
+ * What the layers above may see of a failed request: `tracker-failed` for `nonsense` and
+ * `numbered-pages`, `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
  */
 export function toTrackportError(error: unknown): unknown {
   if (!isTrackerFailure(error)) return error;
-  if (error.kind === 'nonsense') {
-    const detail = 'The issue tracker answered something that cannot be understood.';
-    return new TrackportError('tracker-failed', { detail, cause: error });
-  }
+  if (error.kind === 'nonsense' || error.kind === 'numbered-pages')
+    return new TrackportError('tracker-failed', { detail: DETAILS[error.kind], cause: error });
   return new TrackportError('tracker-unavailable', {
     detail: 'The issue tracker cannot be used right now. Try again later.',
     cause: error,
