@@ -1,16 +1,17 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
 import { assertCursors } from '#adapters/github/inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import { inspectIssuer } from '#adapters/jose/key-set.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 
 import { createTrackerParts } from '../tracker/parts.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
-import { checkIssuer } from './check-issuer.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
@@ -111,4 +112,25 @@ async function checkIssues({ leads }: Config, tracker: TrackerParts): Promise<Fi
     const [detail, fix] = explainFailure(failure);
     return [failed('issue form', `The issues cannot be read: ${detail}`, fix)];
   }
+}
+
+/** The issuer of bearer tokens: its discovery document and its keys, as the service reads them. */
+async function checkIssuer(
+  { issuer, jwksUri }: NonNullable<Config['identity']>,
+  clock: Clock,
+): Promise<Finding> {
+  const { keys, failure } = await inspectIssuer({
+    issuer,
+    ...(jwksUri !== undefined && { keySetUrl: jwksUri }),
+    clock,
+    log: silentLog,
+  });
+  const subject = `issuer ${issuer}`;
+  return failure === undefined
+    ? ok(subject, `Found, with ${keys} key${keys === 1 ? '' : 's'}.`)
+    : failed(
+        subject,
+        failure,
+        'Write identity.issuer exactly as the issuer does, and see that this machine can reach it.',
+      );
 }

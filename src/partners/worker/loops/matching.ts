@@ -1,6 +1,9 @@
+import { lookAgain } from '../../deletions/match/look-again.ts';
+import type { LookAgainDeps } from '../../deletions/match/look-again.ts';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { matchEvents } from '../../deletions/match/match-event.ts';
 import type { MatchDeps } from '../../deletions/match/match-event.ts';
+import { LOOK_EVERY_MS } from '../leasing.ts';
 import type { Leasing } from '../leasing.ts';
 import type { TrackerPause } from '../pause.ts';
 import type { WorkStore } from '../work-store.ts';
@@ -59,4 +62,15 @@ export async function runWatching({
     if (await store.changedElsewhere().catch(() => false)) alarms.match.ring();
     await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
   }
+}
+
+export type LookingAgainDeps = LoopDeps & { look: LookAgainDeps };
+
+/** Looks again for late leads until the worker stops. Never throws. */
+export function runLookingAgain(deps: LookingAgainDeps): Promise<void> {
+  const { alarms, look } = deps;
+  return runLoop(deps, 'look', async () => {
+    const waitMs = await lookAgain(look, () => alarms.act.ring());
+    return Math.min(waitMs, LOOK_EVERY_MS);
+  });
 }
