@@ -29,7 +29,7 @@ function createSameRowsWriter(database: Database): RawWriter {
     prepare(`INSERT INTO catalog_${kind}_text (rowid, terms) VALUES (@${kind}, @terms)`),
   );
   const publish = prepare(`UPDATE catalog_version SET ${LIFECYCLE_COLUMNS} WHERE serial = @serial`);
-  const audit = prepare(`INSERT INTO audit (at, actorKind, actorSubject, action, subject, changes)
+  const audit = prepare(`INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
     VALUES (1, 'system', 'bench', @action, @subject, '{"version":"1.0.0"}')`);
   return async (id) => {
     let serial = 0;

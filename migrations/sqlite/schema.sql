@@ -70,13 +70,13 @@ CREATE TABLE api_key (
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  actorKind TEXT NOT NULL CHECK (actorKind IN ('cli', 'token', 'system')),
-  actorSubject TEXT NOT NULL,
-  actorClientId TEXT,
+  actor_kind TEXT NOT NULL CHECK (actor_kind IN ('cli', 'token', 'system')),
+  actor_subject TEXT NOT NULL,
+  actor_client_id TEXT,
   action TEXT NOT NULL, -- noun.verb
   subject TEXT NOT NULL, -- noun/id
   changes TEXT CHECK (json_valid(changes)), -- object: names and new values
-  requestId TEXT
+  request_id TEXT
 ) STRICT;
 
 CREATE TABLE catalog_artifact (
@@ -284,9 +284,9 @@ CREATE TABLE event_lead (
 
 CREATE TABLE idempotency_key (
   digest BLOB PRIMARY KEY, -- of workspace, principal, route and key
-  workspaceId TEXT NOT NULL,
+  workspace_id TEXT NOT NULL,
   fingerprint BLOB NOT NULL, -- of the request
-  startedAt INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
   status INTEGER NOT NULL,
   headers TEXT NOT NULL, -- JSON object
   body TEXT NOT NULL,
@@ -305,7 +305,7 @@ CREATE TABLE late_look (
 
 CREATE TABLE logout_token (
   digest BLOB PRIMARY KEY,
-  endsAt INTEGER NOT NULL
+  ends_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE migration (
@@ -343,21 +343,21 @@ CREATE TABLE secret_key (
 
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
-  issuerSubject TEXT NOT NULL, -- sub of the ID token
-  issuerSession TEXT, -- its sid
-  timeZone TEXT NOT NULL,
-  startedAt INTEGER NOT NULL, -- instants are milliseconds since the Unix epoch
-  usedAt INTEGER NOT NULL,
-  endsAt INTEGER NOT NULL,
-  renewAt INTEGER, -- null: its access token cannot be renewed
-  renewingUntil INTEGER, -- one instance renews it
+  issuer_subject TEXT NOT NULL, -- sub of the ID token
+  issuer_session TEXT, -- its sid
+  time_zone TEXT NOT NULL,
+  started_at INTEGER NOT NULL, -- instants are milliseconds since the Unix epoch
+  used_at INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  renew_at INTEGER, -- null: its access token cannot be renewed
+  renewing_until INTEGER, -- one instance renews it
   sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session_once (
   digest BLOB PRIMARY KEY,
   session BLOB NOT NULL REFERENCES session (digest) ON DELETE CASCADE,
-  endsAt INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
   sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -375,7 +375,7 @@ CREATE TABLE traffic (
   detail TEXT NOT NULL, -- eight hexadecimal digits of the secret's SHA-256, or the reason
   day INTEGER NOT NULL, -- days since the Unix epoch
   count INTEGER NOT NULL,
-  lastAt INTEGER NOT NULL, -- milliseconds since the Unix epoch
+  last_at INTEGER NOT NULL, -- milliseconds since the Unix epoch
   PRIMARY KEY (sender, kind, detail, day)
 ) STRICT, WITHOUT ROWID;
 
@@ -395,9 +395,9 @@ CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
 
 CREATE INDEX audit_by_action ON audit (action, at);
 
-CREATE INDEX audit_by_actor ON audit (actorSubject, at);
+CREATE INDEX audit_by_actor ON audit (actor_subject, at);
 
-CREATE INDEX audit_by_actor_and_action ON audit (actorSubject, action, at);
+CREATE INDEX audit_by_actor_and_action ON audit (actor_subject, action, at);
 
 CREATE INDEX audit_by_subject ON audit (subject, id);
 
@@ -443,7 +443,7 @@ CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL
 CREATE INDEX event_without_partner ON event (receipt)
   WHERE outcome = 'PENDING' AND lastError = 'partner-unknown';
 
-CREATE INDEX idempotency_key_by_age ON idempotency_key (workspaceId, startedAt, bytes);
+CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
 
 CREATE INDEX late_look_due ON late_look (dueAt);
 
@@ -457,8 +457,8 @@ CREATE INDEX receipt_by_time ON receipt (receivedAt);
 
 CREATE INDEX same_event_by_time ON same_event (firstSeenAt);
 
-CREATE INDEX session_by_issuer_session ON session (issuerSession) WHERE issuerSession IS NOT NULL;
+CREATE INDEX session_by_issuer_session ON session (issuer_session) WHERE issuer_session IS NOT NULL;
 
-CREATE INDEX session_by_subject ON session (issuerSubject);
+CREATE INDEX session_by_subject ON session (issuer_subject);
 
 CREATE INDEX session_once_by_session ON session_once (session);

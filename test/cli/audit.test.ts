@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { appendAudit } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 function write(facts: Partial<AuditEntry> = {}): void {
-  createAuditLog(database).append({
+  void appendAudit(database, {
     at: clock.now(),
     actor: { kind: 'cli', subject: 'operator' },
     action: 'key.revoke',

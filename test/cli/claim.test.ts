@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { UsageError } from '#cli/command.ts';
@@ -79,7 +79,7 @@ test('`release` gives the lead back and says who did it in the audit log', async
   });
   await nextTurn();
   expect((await view.current()).has(12)).toBe(false);
-  expect(createAuditLog(database).listOf('claim/12')).toEqual([
+  expect(await createAuditLog(database).listOf('claim/12')).toEqual([
     {
       at,
       actor: { kind: 'cli', subject: 'operator' },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
@@ -328,7 +328,7 @@ describe('consumer rotate, add-key and revoke', () => {
     await consumer(['add-key', id]);
     await consumer(['update', id, '--name', 'CRM']);
     await consumer(['revoke', id]);
-    const entries = createAuditLog(database).listOf(`consumer/${id}`);
+    const entries = await createAuditLog(database).listOf(`consumer/${id}`);
     expect(entries.map(({ actor, action }) => `${actor.subject} ${action}`)).toEqual([
       'operator consumer.create',
       'operator consumer.grant',

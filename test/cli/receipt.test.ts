@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
 import { UsageError } from '#cli/command.ts';
@@ -188,7 +188,7 @@ describe('receipt replay', () => {
     settle(id, 'FAILED');
     expect(await json('replay', id)).toEqual({ queued: 1 });
     expect(await json('show', id)).toMatchObject({ status: 'ACCEPTED' });
-    expect(createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
+    expect(await createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
       { actor: { subject: 'operator' }, action: 'receipt.replay', changes: { queued: 1 } },
     ]);
   });

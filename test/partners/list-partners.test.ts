@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
+import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createTraffic } from '#partners/traffic/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';

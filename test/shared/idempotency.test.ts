@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createIdempotency } from '#shared/idempotency.ts';

@@ -3,7 +3,7 @@ import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';

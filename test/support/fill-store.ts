@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import { columnOf } from '#adapters/sqlite/transfer/tables.ts';
+import { toSnakeCase } from '#adapters/store/session.ts';
 import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 
 const ROWS = 3;
@@ -9,17 +11,17 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'claim_version.one': [1],
   'secret_key.one': [1],
   'api_key.serial': [7, 3, 5], // not in the order of their names
-  'api_key.replacedBy': [null, 'api_key.keyId-3', null],
+  'api_key.replaced_by': [null, 'api_key.key_id-3', null],
   'audit.changes': ['{"name":"Ä\\u0000"}', null, '{"b":1,"a":[]}'],
   'catalog_version.members': [null, '["One","two"]', '[]'],
-  'catalog_version.artifactSerial': [1, 1, 2],
-  'catalog_artifact.faceSerial': [2, 3, null],
+  'catalog_version.artifact_serial': [1, 1, 2],
+  'catalog_artifact.face_serial': [2, 3, null],
   'consumer_grant.labels': ['["Zoë","a\\"b"]', null, '[]'],
   'event.receipt': [1, 1, 3],
   'event.outcome': ['PENDING', 'FAILED', 'DONE'],
-  'event.dueAt': [9, null, null],
-  'event.completedAt': [null, 10, 11],
-  'event.leadIds': [null, '["12","7"]', '[]'],
+  'event.due_at': [9, null, null],
+  'event.completed_at': [null, 10, 11],
+  'event.lead_ids': [null, '["12","7"]', '[]'],
   'event.progress': ['{"leads":[{"number":7,"state":"open"}],"stage":"act"}', null, null],
 };
 
@@ -30,7 +32,7 @@ export function fillStore(handle: Database, tables: readonly Table[]): void {
     handle.exec(`DELETE FROM ${name}`);
     const makers = columns.map((column) => makerOf(handle, name, column));
     const isSingle = columns.some((column) => VALUES[`${name}.${column.name}`]?.length === 1);
-    const names = columns.map((column) => (isRowNumber(name, column.name) ? 'rowid' : column.name));
+    const names = columns.map((column) => columnOf(handle, name, column.name));
     const insert = handle.prepare(
       `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     );
@@ -41,9 +43,6 @@ export function fillStore(handle: Database, tables: readonly Table[]): void {
   }
 }
 
-const isRowNumber = (table: string, column: string): boolean =>
-  table === 'api_key' && column === 'serial';
-
 type Column = { name: string; kind: ColumnKind };
 
 function makerOf(
@@ -53,15 +52,16 @@ function makerOf(
 ): (row: number) => unknown {
   const given = VALUES[`${table}.${name}`];
   if (given) return (row) => given[row];
-  const words = wordsOf(handle, table, name);
+  const stored = columnOf(handle, table, name).replaceAll('"', '');
+  const words = wordsOf(handle, table, stored);
   if (words.length > 0) return (row) => words[row % words.length];
   const target = handle
     .prepare<[string, string], string>(
       `SELECT "table" || '.' || "to" FROM pragma_foreign_key_list(?) WHERE "from" = ?`,
     )
     .pluck()
-    .get(table, name);
-  return (row) => makeValue(target ?? `${table}.${name}`, kind, row);
+    .get(table, stored);
+  return (row) => makeValue(toSnakeCase(target ?? `${table}.${name}`), kind, row);
 }
 
 /** Those that a check lets pass. */

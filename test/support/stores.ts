@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { openConnection } from '#adapters/sqlite/connection/connection.ts';
+import type { Database, LocalDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -9,7 +10,7 @@ import { silentLog } from '#shared/log.ts';
 import { temporaryFolder } from './folder.ts';
 
 /** A second connection to a file, as another process would have it; closed when the test ends. */
-export function connectTo(file: string): Database {
+export function connectTo(file: string): LocalDatabase {
   const database = openDatabase({ path: file });
   onTestFinished(() => database.close());
   return database;
@@ -19,7 +20,7 @@ export function connectTo(file: string): Database {
  * A migrated SQLite database in a file of its own, closed and removed when the running test ends.
  * Call it inside a test or a `beforeEach`.
  */
-export function temporaryDatabase(): Database {
+export function temporaryDatabase(): LocalDatabase {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   migrate({ database, log: silentLog });
   return database;
@@ -53,9 +54,13 @@ export function withCommits(
   around: <T>(commit: () => T) => T,
   { lockWaitMs = 5000 }: { lockWaitMs?: number } = {},
 ): Database {
+  const writing = openConnection(database.handle.name);
+  onTestFinished(() => writing.close());
   const connection = {
-    ...database,
-    transactionNow: <T>(work: () => T): T => around(() => database.transactionNow(work)),
+    ...writing,
+    transactionNow: async <T>(work: () => T | Promise<T>): Promise<T> =>
+      around(() => writing.transactionNow(work)),
   };
-  return { ...connection, writer: createLocalWriter(connection, { lockWaitMs }) };
+  const { transactionNow } = connection;
+  return { ...database, transactionNow, writer: createLocalWriter(connection, { lockWaitMs }) };
 }

@@ -1,4 +1,4 @@
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
@@ -6,13 +6,13 @@ import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
-import { createIdempotencyStore } from '#adapters/postgres/idempotency-store.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
 import { readFingerprint } from '#adapters/postgres/secret-key.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { createTrafficStore } from '#adapters/postgres/traffic/traffic-store.ts';
+import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
@@ -77,7 +77,7 @@ function createStores(
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(accepting),
     sessions: async () => {
-      const { createSessionStore } = await import('#adapters/postgres/session/session-store.ts');
+      const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);
     },
     traffic: () => createTrafficStore(database),

@@ -1,4 +1,4 @@
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
@@ -6,12 +6,12 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { keyWrites, readFingerprint } from '#adapters/sqlite/store-writes.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createTrafficStore } from '#adapters/sqlite/traffic/traffic-store.ts';
+import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
@@ -124,7 +124,7 @@ function createStores(
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
     sessions: async () => {
-      const { createSessionStore } = await import('#adapters/sqlite/session/session-store.ts');
+      const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);
     },
     traffic: () => createTrafficStore(database),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createArtifactLists } from '#adapters/postgres/artifact/list.ts';
 import { createListersReader } from '#adapters/postgres/artifact/listers.ts';
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
 import { createReceiptReader } from '#adapters/postgres/receipt/read.ts';

@@ -6,11 +6,12 @@ import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 function setUp() {
   const database = temporaryDatabase();
+  const { handle } = database.writing;
   const clock = createFakeClock();
   const writes = createWriteCheck(database, clock);
   const changes = (): number =>
-    database.handle.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
-  return { database, clock, writes, changes, handle: database.handle };
+    handle.prepare<[], number>('SELECT total_changes()').pluck().get() ?? 0;
+  return { database, clock, writes, changes, handle };
 }
 
 const full = new TrackportError('store-unavailable', { detail: 'The store has no space left.' });

@@ -156,7 +156,7 @@ test('keys come in the order in which they were made', async () => {
   const keys = await onPostgres(url, (database) =>
     database.all('SELECT key_id FROM api_key ORDER BY serial'),
   );
-  expect(keys).toEqual([2, 3, 1].map((number) => ({ keyId: `api_key.keyId-${number}` })));
+  expect(keys).toEqual([2, 3, 1].map((number) => ({ keyId: `api_key.key_id-${number}` })));
 });
 
 test('the copy has the full text of every version and artifact', async () => {

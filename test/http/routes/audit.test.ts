@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { appendAudit } from '#adapters/store/audit-log.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
 import { openOperatorApp } from '../../support/http/operator.ts';
@@ -9,7 +9,7 @@ const START = Date.parse('2026-03-01T12:00:00Z');
 
 /** Writes entries as changes do; `n` is the minute. */
 function write({ database }: OperatorApp, n: number, facts: Partial<AuditEntry> = {}): void {
-  createAuditLog(database).append({
+  void appendAudit(database, {
     at: START + n * 60_000,
     actor: { kind: 'cli', subject: 'operator' },
     action: 'consumer.update',

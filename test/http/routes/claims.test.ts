@@ -120,7 +120,7 @@ describe('DELETE /claims/{leadId}', () => {
     expect([claims.has(12), claims.has(13)]).toEqual([false, true]);
     const again = await call('DELETE', '/claims/12');
     expect([again.status, again.body.code]).toEqual([404, 'not-found']);
-    expect(audit.listOf('claim/12')).toEqual([
+    expect(await audit.listOf('claim/12')).toEqual([
       {
         at: clock.now(),
         actor: { kind: 'token', subject: 'operator-2', clientId: 'console' },

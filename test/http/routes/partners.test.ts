@@ -22,6 +22,7 @@ import type { PartnerServer } from '../../partners/support.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { bodyOf, secretsOfVector, vectors } from '../../partners/intake/vectors.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());
@@ -732,8 +733,9 @@ describe('a partner’s own settings', () => {
 
 describe('a store that cannot commit', () => {
   test('full: 503 with Retry-After, nothing accepted, and well again with space', async () => {
-    const server = buildPartnerServer();
-    const { handle } = server.database;
+    const database = temporaryDatabase();
+    const server = buildPartnerServer({ database });
+    const { handle } = database.writing;
     const pages = handle.pragma('page_count', { simple: true }) as number;
     handle.pragma(`max_page_count = ${pages}`);
     const body = `[${Array.from({ length: 200 }, (_, n) => `{"externalId":"${'x'.repeat(500)}${n}"}`).join(',')}]`;

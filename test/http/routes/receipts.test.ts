@@ -217,7 +217,7 @@ describe('replays', () => {
     expect(await server.work.counts()).toMatchObject({ open: 1 });
     const { body } = await server.call('GET', `/receipts/${id}`);
     expect(body).toMatchObject({ status: 'ACCEPTED', events: [{ outcome: 'PENDING' }] });
-    expect(server.audit.listOf(`receipt/${id}`)).toMatchObject([
+    expect(await server.audit.listOf(`receipt/${id}`)).toMatchObject([
       {
         action: 'receipt.replay',
         actor: { kind: 'token', subject: 'operator-1', clientId: 'console' },
@@ -251,7 +251,7 @@ describe('replays', () => {
       [mine, other].map(async (id) => (await server.call('GET', `/receipts/${id}`)).body.status),
     );
     expect(statuses).toEqual(['ACCEPTED', 'FAILED']);
-    expect(server.audit.listOf('receipts')).toMatchObject([
+    expect(await server.audit.listOf('receipts')).toMatchObject([
       { changes: { partnerId: 'crm-one', status: 'FAILED' } },
     ]);
     expect((await server.call('POST', '/receipts/replay')).body).toEqual({ queued: 1 });

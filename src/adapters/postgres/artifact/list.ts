@@ -6,9 +6,7 @@ import type {
   ListedVersion,
   ListQuery,
 } from '#catalog/artifact-store.ts';
-import { toAuditEntry } from '#access/audit/audit-row.ts';
-import { AUDIT_COLUMNS } from '../audit-log.ts';
-import type { AuditRow } from '#access/audit/audit-row.ts';
+import { listAuditOf } from '../../store/audit-log.ts';
 import type { Session } from '../connection/database.ts';
 import { IN_GROUP } from './relations.ts';
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
@@ -97,10 +95,6 @@ const LIST_VERSIONS = `
 /** Above every key: keys are ASCII and start with a digit. */
 const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
 
-const LIST_AUDIT = `
-  SELECT id, ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject AND id < @after
-  ORDER BY id DESC LIMIT @limit`;
-
 const EXISTS = `
   SELECT 1 FROM catalog_artifact WHERE workspace_id = @workspaceId AND id_folded = @idFolded`;
 
@@ -129,14 +123,9 @@ export function createArtifactLists(
       const values = { workspaceId, idFolded, ...after, limit };
       return (await session.all<VersionRow>(LIST_VERSIONS, values)).map(toRecord);
     },
-    listAudit: async (
-      workspaceId,
-      { id, after = Number.MAX_SAFE_INTEGER, limit },
-    ): Promise<ListedAudit[] | undefined> => {
+    listAudit: async (workspaceId, { id, ...page }): Promise<ListedAudit[] | undefined> => {
       if (!(await isThere(workspaceId, foldId(id)))) return undefined;
-      const values = { subject: auditSubject(workspaceId, id), after, limit };
-      const rows = await session.all<AuditRow & { id: number }>(LIST_AUDIT, values);
-      return rows.map(({ id: position, ...row }) => ({ entry: toAuditEntry(row), position }));
+      return listAuditOf(session, auditSubject(workspaceId, id), page);
     },
   };
 }

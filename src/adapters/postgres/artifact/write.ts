@@ -12,10 +12,9 @@ import type {
   StoredVersion,
 } from '#catalog/artifact-store.ts';
 import { nextVersion } from '#catalog/version/order/version-order.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import type { Database, Session } from '../connection/database.ts';
-import { createKeyWriter } from '../idempotency-store.ts';
-import type { KeyWriter } from '../idempotency-store.ts';
+import { putRun } from '../../store/idempotency-store.ts';
 import { readRelations } from './relations.ts';
 import { refreshRepresentative } from './representative.ts';
 import type { ArtifactRow } from './representative.ts';
@@ -23,7 +22,7 @@ import { readCandidates, toColumns } from './rows.ts';
 import * as sql from './statements.ts';
 
 /** What a change needs. Every function here is part of one transaction. */
-type Writing = { session: Session; storeRun: KeyWriter; workspaceId: string };
+type Writing = { session: Session; workspaceId: string };
 
 /**
  * What writes of `ArtifactStore`. Each call is one transaction: the change, its audit entry, the
@@ -33,9 +32,8 @@ type Writing = { session: Session; storeRun: KeyWriter; workspaceId: string };
 export function createArtifactWriter(
   database: Database,
 ): Pick<ArtifactStore, 'insert' | 'change' | 'remove' | 'pin' | 'unpin'> {
-  const storeRun = createKeyWriter();
   const within = <T>(workspaceId: string, work: (writing: Writing) => Promise<T>): Promise<T> =>
-    database.transaction((session) => work({ session, storeRun, workspaceId }));
+    database.transaction((session) => work({ session, workspaceId }));
   return {
     insert: (workspaceId, version, beside) =>
       within(workspaceId, (writing) => insert(writing, version, beside)),
@@ -198,14 +196,14 @@ type Changed = { record: VersionRecord; specText: string | undefined };
 
 /** What every change that leaves a version ends with: its audit entry and its response. */
 async function conclude(
-  { session, storeRun }: Writing,
+  { session }: Writing,
   { record, specText }: Changed,
   { audit, toStoredRun }: Accompaniment,
 ): Promise<StoredVersion> {
   await appendChange(session, record, audit);
   const relations = await readRelations(session, record.workspaceId, record);
   const stored = { record, relations, ...(specText !== undefined && { specText }) };
-  if (toStoredRun) await storeRun(session, toStoredRun(stored));
+  if (toStoredRun) await putRun(session, toStoredRun(stored));
   return stored;
 }
 

@@ -1,6 +1,6 @@
 import type { ClaimStore, Removal, RemovalQuery } from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import { createClaimReader } from './view.ts';
 import type { Database } from '../connection/database.ts';

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
+import type { Session, StoreDatabase, Values } from '../../store/session.ts';
+export type { Session } from '../../store/session.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
@@ -9,25 +11,9 @@ import { hasOwnConnections } from './pooling.ts';
 import { createStatementRunner } from './run-statement.ts';
 import type { Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
-import type { Values } from './statement.ts';
-
-/**
- * Runs statements with named parameters (`@name`); the columns of rows come in camel case. Every call
- * throws `store-unavailable` when the store fails. In a transaction, those that are asked for before any of
- * them is awaited (`Promise.all`) take one way to the server, in their order, and fail together.
- */
-export type Session = {
-  all<Row>(sql: string, values?: Values): Promise<Row[]>;
-  /** The first row. */
-  get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
-  /** Returns how many rows were changed. */
-  run(sql: string, values?: Values): Promise<number>;
-  /** Several statements without parameters, which may take as long as they need. */
-  exec(sql: string): Promise<void>;
-};
 
 /** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */
-export type Database = Session & {
+export type Database = StoreDatabase & {
   /**
    * Runs `work` in one transaction, in which every statement sees what was committed before it
    * (READ COMMITTED). Rolled back when `work` throws; run once more when another transaction stood
@@ -70,10 +56,16 @@ export function openDatabase(options: PoolOptions): Database {
       const gathers = (): boolean => runner.gathers(client);
       return inTransaction({ run: (...input) => run(client, ...input), gathers }, work, lock);
     });
+  const transaction: Database['transaction'] = (work, lock) =>
+    withRetries(() => transact(work, lock));
   let closed: Promise<void> | undefined;
   return {
     ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
-    transaction: (work, lock) => withRetries(() => transact(work, lock)),
+    transaction,
+    writer: {
+      call: (_name, write, input) =>
+        transaction((session) => write(session, ...(input as never[]))),
+    },
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
     hasOwnConnections: () => guard(() => hasOwnConnections(pool)),
     close: () => (closed ??= pool.end()),

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { createPipeline } from './pipeline.ts';
 import type { Pipeline, Response } from './pipeline.ts';
 import type { Statement, Value } from './statement.ts';
-import { toCamelCase } from './statement.ts';
+import { toCamelCase } from '../../store/session.ts';
 
 /** What a statement gave: cells in the order of `names`, which are in camel case. */
 export type Result = {

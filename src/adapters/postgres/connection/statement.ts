@@ -1,4 +1,5 @@
 import { sha256Hex } from '#shared/crypto/hash.ts';
+import type { Values } from '../../store/session.ts';
 
 /** What a parameter of a statement can be. */
 export type Value =
@@ -12,9 +13,6 @@ export type Value =
   | readonly (boolean | null)[]
   | readonly (Buffer | null)[]
   | readonly (string | null)[];
-
-/** Values by the name of their parameter. Those that a statement does not name are passed over. */
-export type Values = Readonly<Record<string, unknown>>;
 
 /** A statement as the server takes it. */
 export type Statement = {
@@ -83,9 +81,4 @@ function withoutNul(value: Value): Value {
   return value.map((one: unknown) =>
     typeof one === 'string' ? one.replaceAll('\0', '\uFFFD') : one,
   ) as Value;
-}
-
-/** `received_at` → `receivedAt`. */
-export function toCamelCase(column: string): string {
-  return column.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

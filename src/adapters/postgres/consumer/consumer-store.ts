@@ -8,24 +8,23 @@ import type {
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
+import { putRun } from '../../store/idempotency-store.ts';
 import { toConsumer, toConsumerRow, toGrant, toGrantRow, toKey, toKeyRow } from './rows.ts';
 import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
 import * as sql from './statements.ts';
 import { createVersionSampler } from './version.ts';
 import type { Database, Session } from '../connection/database.ts';
-import { createKeyWriter } from '../idempotency-store.ts';
 
 export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'now'> };
 
 /** The consumers of a PostgreSQL database. */
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
-  const storeRun = createKeyWriter();
   const versions = createVersionSampler(database, clock);
 
   const write = async (session: Session, change: ConsumerChange): Promise<void> => {
     await putConsumer(session, change);
-    if (change.storedRun) await storeRun(session, change.storedRun);
+    if (change.storedRun) await putRun(session, change.storedRun);
   };
   return {
     version: () => versions.read(),

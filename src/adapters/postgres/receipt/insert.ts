@@ -7,7 +7,7 @@ import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claims/claim-on-acceptance.ts';
 import type { Session } from '../connection/database.ts';
-import type { Values } from '../connection/statement.ts';
+import type { Values } from '../../store/session.ts';
 import * as sql from './statements.ts';
 
 /** A delivery with those of its events that are new. */

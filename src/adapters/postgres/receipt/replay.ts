@@ -7,7 +7,7 @@ import type {
   ReceiptStore,
   ReplayResult,
 } from '#partners/receipts/receipt-store.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { claimTransaction } from '../locks.ts';
 import { WITH_GIVEN_STEP } from './history.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson } from '#shared/store/transfer/table.ts';
 import type { ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
-import type { Session } from '../connection/database.ts';
-import { columnOf } from './tables.ts';
+import { toCamelCase } from '../../store/session.ts';
+import type { Session } from '../../store/session.ts';
 
 /** What is read at once, so that rows of any size fit into memory. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -28,13 +28,15 @@ async function* readTable(session: Session, table: Table): AsyncGenerator<readon
   const { name, columns, key } = table;
   const size = await batchSize(session, name);
   await session.run(`DECLARE "copy_${name}" NO SCROLL CURSOR FOR
-    SELECT ${columns.map((column) => columnOf(column.name)).join(', ')} FROM "${name}"
+    SELECT ${columns.map((column) => `"${column.name}"`).join(', ')} FROM "${name}"
     ORDER BY ${key.map((column) => orderOf(table, column)).join(', ')}`);
   for (;;) {
     const sql = `FETCH ${size} FROM "copy_${name}"`;
     const found = await session.all<Record<string, Value>>(sql);
     if (found.length === 0) break;
-    yield found.map((row) => columns.map(({ name, kind }) => toValue(row[name] ?? null, kind)));
+    yield found.map((row) =>
+      columns.map(({ name, kind }) => toValue(row[toCamelCase(name)] ?? null, kind)),
+    );
   }
   await session.run(`CLOSE "copy_${name}"`);
 }
@@ -50,7 +52,7 @@ async function batchSize(session: Session, name: string): Promise<number> {
 /** Text in the order of its bytes, as other engines have it. */
 function orderOf({ columns }: Table, name: string): string {
   const isText = columns.find((column) => column.name === name)?.kind === 'text';
-  return isText ? `${columnOf(name)} COLLATE "C"` : columnOf(name);
+  return isText ? `"${name}" COLLATE "C"` : `"${name}"`;
 }
 
 function toValue(value: Value, kind: Table['columns'][number]['kind']): Value {
@@ -73,7 +75,7 @@ async function insertSome(
   rows: readonly Row[],
 ): Promise<void> {
   const isSearched = name === SEARCHED;
-  const names = columns.map((column) => columnOf(column.name));
+  const names = columns.map((column) => `"${column.name}"`);
   const tuples = rows.map((row, at) => {
     const values = row.map((_value, column) => `@p${at}_${column}`);
     return `(${[...values, ...(isSearched ? ["''::tsvector"] : [])].join(', ')})`;

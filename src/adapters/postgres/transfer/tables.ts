@@ -1,6 +1,5 @@
 import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { toCamelCase } from '../connection/statement.ts';
 import type { Session } from '../connection/database.ts';
 
 /** What belongs to this database and its running instances, or is made anew by a trigger. */
@@ -69,8 +68,8 @@ function toTable(name: string, rows: readonly ColumnRow[]): Table {
     name,
     columns: rows
       .filter(({ type }) => type !== DERIVED)
-      .map(({ column, type }) => ({ name: toCamelCase(column), kind: kindOf(name, type) })),
-    key: key.map(({ column }) => toCamelCase(column)),
+      .map(({ column, type }) => ({ name: column, kind: kindOf(name, type) })),
+    key: key.map(({ column }) => column),
   };
 }
 
@@ -81,9 +80,4 @@ function kindOf(table: string, type: string): ColumnKind {
       detail: `The table ${table} has a column of the type ${type}, which Trackport has in none: move it to another schema.`,
     });
   return kind;
-}
-
-/** `receivedAt` → `"received_at"`. */
-export function columnOf(name: string): string {
-  return `"${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
 }

@@ -1,7 +1,7 @@
 import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
 import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import {
   claimsOf,
   confirmClaims,

@@ -60,7 +60,7 @@ export function createArtifactStore(database: Database): ArtifactStore {
     list: async (...input) => guard(() => lists.list(...input)),
     listVersions: async (...input) => guard(() => lists.listVersions(...input)),
     listers: async (...input) => guard(() => listers(...input)),
-    listAudit: async (...input) => guard(() => lists.listAudit(...input)),
+    listAudit: (...input) => lists.listAudit(...input),
   };
 }
 

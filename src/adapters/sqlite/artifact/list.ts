@@ -9,8 +9,7 @@ import type {
 import { toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
 import { auditSubject } from './write-family.ts';
-import { toAuditEntry } from '#access/audit/audit-row.ts';
-import type { AuditRow } from '#access/audit/audit-row.ts';
+import { listAuditOf } from '../../store/audit-log.ts';
 import type { Connection } from '../connection/connection.ts';
 
 const FROM = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifactSerial';
@@ -84,10 +83,6 @@ const LIST_VERSIONS = `
 /** Above every key: keys are ASCII and start with a digit. */
 const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
 
-const LIST_AUDIT = `
-  SELECT id, at, actorKind, actorSubject, actorClientId, action, subject, changes, requestId
-  FROM audit WHERE subject = ? AND id < ? ORDER BY id DESC LIMIT ?`;
-
 /** The lists of the store, synchronous. */
 export function createArtifactLists(connection: Connection) {
   const { handle } = connection;
@@ -95,7 +90,6 @@ export function createArtifactLists(connection: Connection) {
     'SELECT 1 FROM catalog_artifact WHERE workspaceId = ? AND idFolded = ?',
   );
   const versions = handle.prepare<[Record<string, string | number>], VersionRow>(LIST_VERSIONS);
-  const audit = handle.prepare<[string, number, number], AuditRow & { id: number }>(LIST_AUDIT);
   return {
     list: (workspaceId: string, query: ListQuery): ListedVersion[] => {
       const { sql, values } = listStatement(workspaceId, query);
@@ -112,15 +106,12 @@ export function createArtifactLists(connection: Connection) {
       if (exists.get(workspaceId, foldId(id)) === undefined) return undefined;
       return versions.all({ workspaceId, idFolded: foldId(id), ...after, limit }).map(toRecord);
     },
-    listAudit: (
+    listAudit: async (
       workspaceId: string,
       { id, after, limit }: Parameters<ArtifactStore['listAudit']>[1],
-    ): ListedAudit[] | undefined => {
+    ): Promise<ListedAudit[] | undefined> => {
       if (exists.get(workspaceId, foldId(id)) === undefined) return undefined;
-      const subject = auditSubject(workspaceId, id);
-      return audit
-        .all(subject, after ?? Number.MAX_SAFE_INTEGER, limit)
-        .map(({ id: position, ...row }) => ({ entry: toAuditEntry(row), position }));
+      return listAuditOf(connection, auditSubject(workspaceId, id), { after, limit });
     },
   };
 }

@@ -14,13 +14,13 @@ import type {
 } from '#catalog/artifact-store.ts';
 import type { StoredRun } from '#shared/idempotency.ts';
 import { nextVersion } from '#catalog/version/order/version-order.ts';
-import type { AuditEntry } from '#shared/audit.ts';
 import { createRepresentativeWriter } from './representative.ts';
 import type { ArtifactRow, RepresentativeWriter } from './representative.ts';
 import { createRelationsReader } from './relations.ts';
-import { createAuditLog } from '../audit-log.ts';
+import { appendAudit as append } from '../../store/audit-log.ts';
+import { putRun } from '../../store/idempotency-store.ts';
+import type { Session } from '../../store/session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { createKeyWriter } from '../idempotency-store.ts';
 import { Undo } from '../writer/writer.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 
@@ -42,19 +42,19 @@ export type Unrendered = { kind: 'unrendered'; stored: StoredVersion };
  * text, the default, and the response for an idempotency key. Undefined as for `ArtifactStore`.
  */
 export type ArtifactWrites = {
-  insert(workspaceId: string, version: NewVersion, beside: Beside): Inserted | Unrendered;
+  insert(workspaceId: string, version: NewVersion, beside: Beside): Promise<Inserted | Unrendered>;
   change(
     workspaceId: string,
     change: Change,
     beside: Beside,
-  ): StoredVersion | Unrendered | OtherType | undefined;
-  remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
+  ): Promise<StoredVersion | Unrendered | OtherType | undefined>;
+  remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
   pin(
     workspaceId: string,
     record: VersionRecord,
     beside: Beside,
-  ): StoredVersion | Unrendered | undefined;
-  unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): boolean;
+  ): Promise<StoredVersion | Unrendered | undefined>;
+  unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
 };
 
 export const artifactWrites: WriteFamily<undefined, ArtifactWrites> = {
@@ -124,18 +124,15 @@ type WriteDeps = {
   statements: Statements;
   representative: RepresentativeWriter;
   relations(workspaceId: string, record: VersionRecord): Relations;
-  append(entry: AuditEntry): void;
-  storeRun(run: StoredRun): void;
+  session: Session;
 };
 
 function createArtifactWrites(connection: Connection): ArtifactWrites {
-  const log = createAuditLog(connection);
   const deps: WriteDeps = {
     statements: prepare(connection),
     representative: createRepresentativeWriter(connection),
     relations: createRelationsReader(connection),
-    append: (entry) => log.append(entry),
-    storeRun: createKeyWriter(connection),
+    session: connection,
   };
   return {
     insert: (workspaceId, version, beside) => insert(deps, { workspaceId, version, beside }),
@@ -148,7 +145,10 @@ function createArtifactWrites(connection: Connection): ArtifactWrites {
 
 type Insert = { workspaceId: string; version: NewVersion; beside: Beside };
 
-function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inserted {
+async function insert(
+  deps: WriteDeps,
+  { workspaceId, version, beside }: Insert,
+): Promise<Inserted> {
   const { statements, representative } = deps;
   const found = statements.artifact.get(workspaceId, foldId(version.id));
   if (found && found.versions >= VERSIONS_MAX) return { kind: 'full' };
@@ -177,7 +177,7 @@ function insert(deps: WriteDeps, { workspaceId, version, beside }: Insert): Inse
   if (specText !== undefined) statements.putSpec.run(record.serial, specText);
   if (found) representative.addVersion(found, record);
   else representative.addFirst(artifact.serial, record);
-  return { kind: 'inserted', stored: conclude(deps, { record, specText, beside }) };
+  return { kind: 'inserted', stored: await conclude(deps, { record, specText, beside }) };
 }
 
 function makeArtifact(statements: Statements, workspaceId: string, id: string): ArtifactRow {
@@ -188,10 +188,10 @@ function makeArtifact(statements: Statements, workspaceId: string, id: string): 
 
 type Changing = { workspaceId: string; change: Change; beside: Beside };
 
-function applyChange(
+async function applyChange(
   deps: WriteDeps,
   { workspaceId, change, beside }: Changing,
-): StoredVersion | OtherType | undefined {
+): Promise<StoredVersion | OtherType | undefined> {
   const { statements, representative } = deps;
   const { former, next, specText = statements.readSpec.get(next.serial) } = change;
   const artifact = statements.artifact.get(workspaceId, foldId(next.id));
@@ -219,19 +219,22 @@ function objectionOf({ representative }: WriteDeps, artifact: ArtifactRow, chang
 
 type Removal = { workspaceId: string; record: VersionRecord; audit: ChangeAudit };
 
-function remove(deps: WriteDeps, { workspaceId, record, audit }: Removal): boolean {
+async function remove(deps: WriteDeps, { workspaceId, record, audit }: Removal): Promise<boolean> {
   const { statements } = deps;
   const { changes } = statements.deleteVersion.run(record.serial, workspaceId, record.revision);
   if (changes === 0) return false;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
   if (artifact) deps.representative.removeVersion(artifact, record.serial);
-  appendAudit(deps, record, audit);
+  await appendAudit(deps, record, audit);
   return true;
 }
 
 type Pinning = { workspaceId: string; record: VersionRecord; beside: Beside };
 
-function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredVersion | undefined {
+async function pin(
+  deps: WriteDeps,
+  { workspaceId, record, beside }: Pinning,
+): Promise<StoredVersion | undefined> {
   const { statements } = deps;
   if (!statements.unchanged.get(record.serial, workspaceId, record.revision)) return undefined;
   const artifact = statements.artifact.get(workspaceId, foldId(record.id));
@@ -239,11 +242,11 @@ function pin(deps: WriteDeps, { workspaceId, record, beside }: Pinning): StoredV
   return conclude(deps, { record, specText: statements.readSpec.get(record.serial), beside });
 }
 
-function unpin(deps: WriteDeps, { workspaceId, record, audit }: Removal): boolean {
+async function unpin(deps: WriteDeps, { workspaceId, record, audit }: Removal): Promise<boolean> {
   const artifact = deps.statements.artifact.get(workspaceId, foldId(record.id));
   if (artifact?.pinnedSerial !== record.serial) return false;
   deps.representative.pin(artifact, null);
-  appendAudit(deps, record, audit);
+  await appendAudit(deps, record, audit);
   return true;
 }
 
@@ -253,20 +256,27 @@ type Changed = { record: VersionRecord; specText: string | undefined; beside: Be
  * What every change that leaves a version ends with: its audit entry and its response.
  * @throws {Undo} with `Unrendered`
  */
-function conclude(deps: WriteDeps, { record, specText, beside }: Changed): StoredVersion {
-  appendAudit(deps, record, beside.audit);
+async function conclude(
+  deps: WriteDeps,
+  { record, specText, beside }: Changed,
+): Promise<StoredVersion> {
+  await appendAudit(deps, record, beside.audit);
   const relations = deps.relations(record.workspaceId, record);
   const stored = { record, relations, ...(specText !== undefined && { specText }) };
   const { response } = beside;
   if (response === 'none') return stored;
   if (response === 'wanted' || !isDeepStrictEqual(response.of, stored))
     throw new Undo({ kind: 'unrendered', stored } satisfies Unrendered);
-  deps.storeRun(response.run);
+  await putRun(deps.session, response.run);
   return stored;
 }
 
-function appendAudit(deps: WriteDeps, record: VersionRecord, audit: ChangeAudit): void {
-  deps.append({
+async function appendAudit(
+  { session }: WriteDeps,
+  record: VersionRecord,
+  audit: ChangeAudit,
+): Promise<void> {
+  await append(session, {
     ...audit,
     subject: auditSubject(record.workspaceId, record.id),
     changes: { version: record.version, ...audit.changes },

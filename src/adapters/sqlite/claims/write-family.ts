@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import { createAuditLog } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { WITH_GIVEN_STEP } from '../receipt/history.ts';
@@ -18,7 +18,6 @@ export const claimWrites: WriteFamily<ClaimWriteOptions, ClaimWrites> = {
 
 function createClaimWrites(connection: Connection, { repository }: ClaimWriteOptions) {
   const { handle } = connection;
-  const audit = createAuditLog(connection);
   const release = handle
     .prepare<[{ repository: string; number: number; at: number }], number>(`
       UPDATE claim SET releasedAt = @at
@@ -29,12 +28,12 @@ function createClaimWrites(connection: Connection, { repository }: ClaimWriteOpt
     `UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP} WHERE id = @event`,
   );
   return {
-    release: (number: number, entry: AuditEntry): number => {
+    release: async (number: number, entry: AuditEntry): Promise<number> => {
       const events = release.all({ repository, number, at: entry.at });
       const { at, actor } = entry;
       const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
       for (const event of events) noteRelease.run({ event, step: JSON.stringify(step) });
-      if (events.length > 0) audit.append(entry);
+      if (events.length > 0) await appendAudit(connection, entry);
       return events.length;
     },
   };

@@ -3,24 +3,28 @@ import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { guard, refuseContention } from './errors.ts';
+import type { Session } from '../../store/session.ts';
+import { guard, refuseContention, translate } from './errors.ts';
+import { createSession } from './session.ts';
 import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
 /** How long a statement waits for another process's lock, and the event loop with it. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
 
-/** One connection to one SQLite file. Everything on it is synchronous. */
-export type Connection = {
+/** One connection to one SQLite file. Everything on it happens at once; stores await it all the same. */
+export type Connection = Session & {
   readonly handle: BetterSqlite3.Database;
   /**
    * Runs `work` in one transaction that holds the write lock from its start (`BEGIN IMMEDIATE`),
-   * so that what `work` reads cannot change before it writes. Inside another transaction it is
-   * part of that one (a savepoint). Rolled back when `work` throws.
+   * so that what `work` reads cannot change before it writes. Rolled back when `work` throws.
    * @throws {store-unavailable} nothing was committed; also when the file is not in its place any more
    */
   transaction<T>(work: () => T): T;
-  /** The same without any wait for another process's lock. @throws {store-unavailable} */
-  transactionNow<T>(work: () => T): T;
+  /**
+   * The same for work that may be awaited, without any wait for another process's lock. Inside another
+   * transaction it is part of that one (a savepoint). @throws {store-unavailable}
+   */
+  transactionNow<T>(work: () => T | Promise<T>): Promise<T>;
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
@@ -115,10 +119,28 @@ function wrap(handle: BetterSqlite3.Database, isInPlace: () => boolean): Connect
       handle.pragma(`busy_timeout = ${timeoutMs}`);
     }
   };
+  const begin = (): void => {
+    if (!isInPlace()) refuseMoved();
+    withoutWaiting(() => handle.exec('BEGIN IMMEDIATE'));
+  };
   return {
+    ...createSession(handle),
     handle,
     transaction,
-    transactionNow: (work) => withoutWaiting(() => transaction(work)),
+    transactionNow: async (work) => {
+      const isInner = handle.inTransaction;
+      try {
+        if (isInner) handle.exec('SAVEPOINT inner');
+        else begin();
+        const result = await work();
+        handle.exec(isInner ? 'RELEASE inner' : 'COMMIT');
+        return result;
+      } catch (error) {
+        if (handle.inTransaction)
+          handle.exec(isInner ? 'ROLLBACK TO inner; RELEASE inner' : 'ROLLBACK');
+        throw translate(error);
+      }
+    },
     waitAtMost: (busyTimeoutMs) => {
       timeoutMs = busyTimeoutMs;
       handle.pragma(`busy_timeout = ${busyTimeoutMs}`);

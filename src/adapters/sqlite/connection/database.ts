@@ -22,14 +22,26 @@ const SERVICE_LOCK_WAIT_MS = SECOND;
  */
 export type Database = Connection & { readonly writer: Writer };
 
+/** One that is written in this thread, on a connection of its own: no reader sees what is not committed. */
+export type LocalDatabase = Database & { readonly writing: Connection };
+
 /**
  * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
- * `migrate`'s work. Writes are made on the same connection, which suits commands.
+ * `migrate`'s work. Writes are made in this thread, which suits commands.
  * @throws {store-unavailable}
  */
-export function openDatabase({ path }: DatabaseOptions): Database {
+export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
   const connection = openConnection(path);
-  return { ...connection, writer: createLocalWriter(connection, { lockWaitMs: LOCK_WAIT_MS }) };
+  const writing = openConnection(path);
+  return {
+    ...connection,
+    writing,
+    writer: createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS }),
+    close: () => {
+      writing.close();
+      connection.close();
+    },
+  };
 }
 
 /**
@@ -41,6 +53,7 @@ export function writeInThread(
   options: Pick<ThreadWriterOptions, 'onCrash' | 'module'>,
 ): Database & { readonly writer: ThreadWriter } {
   const path = database.handle.name;
+  void database.writer.close();
   database.handle.pragma('query_only = ON');
   const writer = createThreadWriter({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
   return { ...database, writer };

@@ -44,7 +44,7 @@ export function guard<T>(work: () => T): T {
 }
 
 /** The `TrackportError` for a failure of the store, else `error` itself. */
-function translate(error: unknown): unknown {
+export function translate(error: unknown): unknown {
   const detail = publicDetail[primaryCode(error) ?? ''];
   if (detail === undefined) return error;
   return new TrackportError('store-unavailable', {

@@ -3,9 +3,9 @@ import type { Database as Handle } from 'better-sqlite3';
 import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
 import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
-import { createAuditLog } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
+import { putRun } from '../../store/idempotency-store.ts';
 import type { Connection } from '../connection/connection.ts';
-import { createKeyWriter } from '../idempotency-store.ts';
 import type { WriteFamily } from '../writer/writer.ts';
 import { createConsumerReader } from './read.ts';
 import { CONSUMER_COLUMNS, KEY_COLUMNS, toConsumerRow, toGrantRow, toKeyRow } from './rows.ts';
@@ -21,24 +21,23 @@ export const consumerWrites: WriteFamily<undefined, ConsumerWrites> = {
 function createConsumerWrites(connection: Connection) {
   const sql = prepare(connection.handle);
   const reader = createConsumerReader(connection.handle);
-  const audit = createAuditLog(connection);
-  const storeRun = createKeyWriter(connection);
-  const write = ({ consumer, audit: entry, storedRun, hasUniqueName }: ConsumerChange): void => {
+  const write = async (change: ConsumerChange): Promise<void> => {
+    const { consumer, audit, storedRun, hasUniqueName } = change;
     if (hasUniqueName === true) requireUniqueName(sql, consumer);
     sql.putConsumer.run(toConsumerRow(consumer));
     sql.removeGrants.run(consumer.id);
     for (const grant of consumer.grants) sql.insertGrant.run(toGrantRow(consumer.id, grant));
     for (const key of consumer.keys) sql.putKey.run(toKeyRow(consumer.id, key));
     sql.moveVersion.run();
-    audit.append(entry);
-    if (storedRun) storeRun(storedRun);
+    await appendAudit(connection, audit);
+    if (storedRun) await putRun(connection, storedRun);
   };
   return {
     insert: write,
     /** Undefined, and nothing done, when the consumer is not any more as `before` says. */
-    change: (before: Consumer, change: ConsumerChange): Consumer | undefined => {
+    change: async (before: Consumer, change: ConsumerChange): Promise<Consumer | undefined> => {
       if (!isSame(reader.find(before.id), before)) return undefined;
-      write(change);
+      await write(change);
       return reader.find(before.id) ?? consumerNotFound();
     },
     recordUses: (uses: ReadonlyMap<KeyId, number>): void => {

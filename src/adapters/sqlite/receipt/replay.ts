@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
-import { createAuditLog } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receiptConditions } from './conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
@@ -64,35 +64,36 @@ export function createReplayWrites(connection: Connection) {
   const refreshStatus = handle.prepare<[number]>(REFRESH_RECEIPT_STATUS);
   const forget = handle.prepare<[number]>(FORGET_SAME_EVENTS);
   const drop = handle.prepare<[number]>(DROP_PAYLOADS);
-  const audit = createAuditLog(connection);
   const queueOne = (receipt: number, entry: AuditEntry): number => {
     const { changes } = queueReceipt.run(toStepOf(receipt, 'replayed', entry));
     if (changes > 0) refreshStatus.run(receipt);
     return changes;
   };
-  const record = (entry: AuditEntry, result: ReplayResult): ReplayResult => {
+  const record = async (entry: AuditEntry, result: ReplayResult): Promise<ReplayResult> => {
     const { queued } = result;
-    if (queued > 0) audit.append({ ...entry, changes: { ...entry.changes, queued } });
+    if (queued > 0)
+      await appendAudit(connection, { ...entry, changes: { ...entry.changes, queued } });
     return result;
   };
   return {
-    replay: (id: string, entry: AuditEntry): ReplayResult | undefined => {
+    replay: async (id: string, entry: AuditEntry): Promise<ReplayResult | undefined> => {
       const number = findNumber.get(id);
       if (number === undefined) return undefined;
       forgetReleases.run(number);
       const left = toCounts(countOthers.all(number));
       return record(entry, { queued: queueOne(number, entry), left });
     },
-    replayAll: (filter: ReceiptFilter, entry: AuditEntry): ReplayResult => {
+    replayAll: async (filter: ReceiptFilter, entry: AuditEntry): Promise<ReplayResult> => {
       const left = toCounts(countDropped(connection, filter));
       const queued = receiptsToReplay(connection, filter).map((number) => queueOne(number, entry));
       return record(entry, { queued: queued.reduce((sum, count) => sum + count, 0), left });
     },
-    acknowledge: (id: string, entry: AuditEntry): number | undefined => {
+    acknowledge: async (id: string, entry: AuditEntry): Promise<number | undefined> => {
       const receipt = findNumber.get(id);
       if (receipt === undefined) return undefined;
       const { changes } = acknowledgeReceipt.run(toStepOf(receipt, 'acknowledged', entry));
-      if (changes > 0) audit.append({ ...entry, changes: { acknowledged: changes } });
+      if (changes > 0)
+        await appendAudit(connection, { ...entry, changes: { acknowledged: changes } });
       return changes;
     },
     /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */

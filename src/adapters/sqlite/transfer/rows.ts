@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson } from '#shared/store/transfer/table.ts';
 import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
 import { guard } from '../connection/errors.ts';
-import { quote, quoteAll, ROW_NUMBERS } from './tables.ts';
+import { columnOf, quote } from './tables.ts';
 
 /** What is handed on at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -44,9 +44,11 @@ function prepareRead(
   handle: Database,
   { name, columns, key }: Table,
 ): Statement<[], readonly Stored[]> {
-  const names = columns.map((column) => columnOf(name, column.name)).join(', ');
+  const names = columns.map((column) => columnOf(handle, name, column.name)).join(', ');
   return handle
-    .prepare<[], readonly Stored[]>(`SELECT ${names} FROM ${quote(name)} ORDER BY ${quoteAll(key)}`)
+    .prepare<[], readonly Stored[]>(
+      `SELECT ${names} FROM ${quote(name)} ORDER BY ${key.map((column) => columnOf(handle, name, column)).join(', ')}`,
+    )
     .raw();
 }
 
@@ -56,7 +58,7 @@ export function createInserter(
 ): (table: Table, rows: readonly Row[]) => Promise<void> {
   const statements = new Map<string, Statement<Stored[]>>();
   const prepare = ({ name, columns }: Table): Statement<Stored[]> => {
-    const names = columns.map((column) => columnOf(name, column.name)).join(', ');
+    const names = columns.map((column) => columnOf(handle, name, column.name)).join(', ');
     const places = columns.map(() => '?').join(', ');
     return handle.prepare(`INSERT INTO ${quote(name)} (${names}) VALUES (${places})`);
   };
@@ -67,10 +69,6 @@ export function createInserter(
       for (const row of rows)
         statement.run(...row.map((value, at) => toStored(value, table.columns[at]?.kind)));
     });
-}
-
-function columnOf(table: string, column: string): string {
-  return ROW_NUMBERS[table] === column ? 'rowid' : quote(column);
 }
 
 /** PostgreSQL has no NUL in its text: stores that hold the same say the same about it. */

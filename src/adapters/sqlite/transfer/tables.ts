@@ -1,3 +1,4 @@
+import { toSnakeCase } from '../../store/session.ts';
 import { createTableDigest } from '#shared/store/transfer/digest.ts';
 import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import type { TableShape } from '#shared/store/transfer/match-tables.ts';
@@ -89,7 +90,7 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
 }
 
 /** Where the order of insertion counts and no column has it: by what name other engines know it. */
-export const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
+const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
 
 /** Of this file and its processes and not of what it stores, or made anew by a trigger. */
 const NOT_COPIED = new Set([
@@ -115,8 +116,16 @@ export function listCopiedTables(handle: Database): TableShape[] {
     .map((name) => {
       const { columns } = describeTable(handle, name);
       const number = ROW_NUMBERS[name];
-      return { name, columns: number === undefined ? columns : [...columns, number] };
+      const names = columns.map(toSnakeCase);
+      return { name, columns: number === undefined ? names : [...names, number] };
     });
+}
+
+/** As SQL takes it: tables that only this engine's statements know have columns in camel case. */
+export function columnOf(handle: Database, table: string, column: string): string {
+  if (ROW_NUMBERS[table] === column) return 'rowid';
+  const { columns } = describeTable(handle, table);
+  return quote(columns.find((name) => toSnakeCase(name) === column) ?? column);
 }
 
 /** The name as SQL takes it, whatever it is. */
@@ -125,6 +134,6 @@ export function quote(name: string): string {
 }
 
 /** The same of several, for a list. */
-export function quoteAll(names: readonly string[]): string {
+function quoteAll(names: readonly string[]): string {
   return names.map(quote).join(', ');
 }

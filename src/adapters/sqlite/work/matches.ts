@@ -1,7 +1,8 @@
 import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
 import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import type { AuditLog } from '../audit-log.ts';
+import { appendAudit } from '../../store/audit-log.ts';
+import type { Session } from '../../store/session.ts';
 import { toLeadIds } from '../claims/claim-leads.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import type { ClaimWriter } from '../claims/claim-leads.ts';
@@ -11,7 +12,7 @@ import type { WorkStatements } from './statements.ts';
 export type MatchRuntime = {
   sql: WorkStatements;
   claims: ClaimWriter;
-  audit: AuditLog;
+  session: Session;
   /** `owner/name`, in any case. */
   repository: string;
 };
@@ -31,17 +32,17 @@ export function fence({ event, lease }: LeasedEvent): { event: number; lease: st
 type ClaimInput = Parameters<WorkStore['claim']>;
 
 /** `WorkStore.claim`. */
-export function claim(
+export async function claim(
   runtime: MatchRuntime,
   item: LeasedEvent,
   match: ClaimInput[1],
   { now, ...next }: ClaimInput[2],
-): readonly number[] | undefined {
+): Promise<readonly number[] | undefined> {
   if (runtime.sql.isMine.get(fence(item)) === undefined) return undefined;
   const order = orderOf(runtime, item, match.leads);
   if (order) {
     runtime.claims.claim(order, now);
-    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+    await withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
   }
   return keepMatch(runtime, item, { ...next, note: noteOf(match) });
 }
@@ -49,20 +50,20 @@ export function claim(
 type ConfirmInput = Parameters<WorkStore['confirm']>;
 
 /** `WorkStore.confirm`. */
-export function confirm(
+export async function confirm(
   runtime: MatchRuntime,
   item: LeasedEvent,
   match: ConfirmInput[1],
   { actions, lookAgain, now }: ConfirmInput[2],
-): readonly number[] | undefined {
+): Promise<readonly number[] | undefined> {
   const { sql, claims } = runtime;
   if (sql.isMine.get(fence(item)) === undefined) return undefined;
   const order = orderOf(runtime, item, match.leads);
   if (order) {
     claims.confirm(order, now);
-    withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+    await withdraw(runtime, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
   }
-  withdrawAll(runtime, item, { reason: 'better-match', now });
+  await withdrawAll(runtime, item, { reason: 'better-match', now });
   sql.forgetLook.run(item.event);
   if (order && lookAgain) {
     const { event, repositoryId } = order;
@@ -82,13 +83,13 @@ function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | nu
 }
 
 /** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
-function withdraw(
-  { claims, audit }: MatchRuntime,
+async function withdraw(
+  { claims, session }: MatchRuntime,
   order: ClaimOrder,
   { reason, now }: { reason: string; now: number },
-): void {
+): Promise<void> {
   for (const number of claims.withdraw(order))
-    audit.append({
+    await appendAudit(session, {
       at: now,
       actor: { kind: 'system', subject: 'worker' },
       action: 'claim.withdraw',
@@ -98,15 +99,15 @@ function withdraw(
 }
 
 /** Everything that no match has confirmed. False: there was nothing. */
-export function withdrawAll(
+export async function withdrawAll(
   runtime: MatchRuntime,
   item: LeasedEvent,
   why: { reason: string; now: number },
-): boolean {
+): Promise<boolean> {
   const order = orderOf(runtime, item, []);
   if (!order) return false;
   const numbers = runtime.claims.provisional(order.repositoryId, item.event);
-  withdraw(runtime, { ...order, numbers }, why);
+  await withdraw(runtime, { ...order, numbers }, why);
   return numbers.length > 0;
 }
 

@@ -1,7 +1,6 @@
 import { SECOND } from '#shared/clock.ts';
 import type { DeletionProgress } from '#partners/deletions/deletion-progress.ts';
 import type { SettleResult, Settlement, Stage, WorkStore } from '#partners/worker/work-store.ts';
-import { createAuditLog } from '../audit-log.ts';
 import { createClaimWriter, toLeadIds } from '../claims/claim-leads.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { WriteFamily } from '../writer/writer.ts';
@@ -30,7 +29,7 @@ type Rest<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never
 function createWorkWrites(connection: Connection, { instance, repository }: WorkWriteOptions) {
   const sql = prepareWork(connection.handle);
   const claims = createClaimWriter(connection);
-  const runtime: MatchRuntime = { sql, claims, audit: createAuditLog(connection), repository };
+  const runtime: MatchRuntime = { sql, claims, session: connection, repository };
   return {
     ...createLeaseWrites(sql, instance),
     claim: (item: LeasedEvent, ...rest: Rest<WorkStore['claim']>) => claim(runtime, item, ...rest),
@@ -106,17 +105,17 @@ function reschedule(
   return true;
 }
 
-function settle(
+async function settle(
   runtime: MatchRuntime,
   item: LeasedEvent,
   settlement: Settlement & { now: number },
-): SettleResult {
+): Promise<SettleResult> {
   const { sql } = runtime;
   const { outcome, attempts, erasure = null, note = null, lastError = null, now } = settlement;
   if (sql.requeueRepeated.run(fence(item)).changes > 0) return 'again';
   const row = { ...fence(item), outcome, attempts, erasure, note, lastError, now };
   if (sql.settle.run(row).changes === 0) return 'lost';
-  if (outcome === 'UNMATCHED' && withdrawAll(runtime, item, { reason: 'unmatched', now }))
+  if (outcome === 'UNMATCHED' && (await withdrawAll(runtime, item, { reason: 'unmatched', now })))
     sql.leadIds.run({ event: item.event, leadIds: toLeadIds(held(runtime, item.event)) });
   const receipt = sql.receiptOf.get(item.event);
   if (receipt !== undefined) sql.refreshReceipt.run(receipt);

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy } from '../connection/errors.ts';
@@ -31,13 +31,17 @@ export type GroupCommitOptions = {
   lockWaitMs: number;
 };
 
-type Committing = Pick<Connection, 'handle' | 'transaction' | 'transactionNow'>;
+type Committing = Pick<Connection, 'handle' | 'transactionNow'>;
 
 /**
  * `kind` names writes that behave alike: those that throw now and then are not of one with others. What is
  * `shared` is written in one go, where `work` would make it alone.
  */
-type GroupCommit = <T>(work: () => T, kind?: string, shared?: SharedWrite) => Promise<T>;
+type GroupCommit = <T>(
+  work: () => T | Promise<T>,
+  kind?: string,
+  shared?: SharedWrite,
+) => Promise<T>;
 
 /**
  * Lets all writes that arrive in one turn of the event loop share one transaction, and with it one
@@ -55,33 +59,34 @@ export function createGroupCommit(
   let isFlushing = false;
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
+      await setImmediate(); // what comes in the same turn goes together, and others have their turn
       const group = waiting;
       waiting = [];
-      const left = commit(connection, group, { waitsMax, careful });
+      const left = await commit(connection, group, { waitsMax, careful });
       if (left.length === 0) continue;
       waiting = [...left, ...waiting];
       await setTimeout(Math.min(LOCK_POLL_MS, Math.max(...left.map(({ waits }) => waits))));
     }
     isFlushing = false;
   };
-  return <T>(work: () => T, kind = '', shared?: SharedWrite) =>
+  return <T>(work: () => T | Promise<T>, kind = '', shared?: SharedWrite) =>
     new Promise<T>((resolve, reject) => {
       const settled = { resolve: resolve as (result: unknown) => void, reject };
       waiting.push({ work, kind, shared, ...settled, waits: 0 });
       if (isFlushing) return;
       isFlushing = true;
-      setImmediate(() => void flush());
+      void flush();
     });
 }
 
 /** Answers those that another process's lock kept from being written, unless they waited enough. */
-function commit(
+async function commit(
   connection: Committing,
   group: Waiting[],
   { waitsMax, careful }: { waitsMax: number; careful: Set<string> },
-): Waiting[] {
+): Promise<Waiting[]> {
   try {
-    const outcomes = runAll(connection, group, careful);
+    const outcomes = await runAll(connection, group, careful);
     for (const one of group) {
       const outcome = outcomes.get(one);
       if (outcome?.kind === 'done') one.resolve(outcome.result);
@@ -112,24 +117,24 @@ type Batch = [Waiting, ...Waiting[]];
  * take one. When another one throws, all is rolled back and done again, with savepoints for its kind;
  * where several were made in one go, each of them alone this time.
  */
-function runAll(
+async function runAll(
   connection: Committing,
   group: readonly Waiting[],
   careful: Set<string>,
-): Map<Waiting, Outcome> {
+): Promise<Map<Waiting, Outcome>> {
   const apart = new Set<string>();
   const mayShare = ({ kind }: Waiting): boolean =>
     group.length === 1 || !(careful.has(kind) || apart.has(kind));
   for (;;) {
     let running: Waiting | undefined;
     try {
-      return connection.transactionNow(() => {
+      return await connection.transactionNow(async () => {
         const outcomes = new Map<Waiting, Outcome>();
         for (const batch of toBatches(group, mayShare)) {
           const [first] = batch;
           running = mayShare(first) ? first : undefined;
-          if (running) writeBatch(batch, outcomes);
-          else outcomes.set(first, runOne(connection, first.work));
+          if (running) await writeBatch(batch, outcomes);
+          else outcomes.set(first, await runOne(connection, first.work));
         }
         running = undefined;
         return outcomes;
@@ -159,19 +164,21 @@ function toBatches(group: readonly Waiting[], mayShare: (one: Waiting) => boolea
   return batches;
 }
 
-function writeBatch(batch: Batch, outcomes: Map<Waiting, Outcome>): void {
+async function writeBatch(batch: Batch, outcomes: Map<Waiting, Outcome>): Promise<void> {
   const [{ work, shared }] = batch;
   const results =
-    shared && batch.length > 1 ? shared.writeAll(batch.map((one) => one.shared?.input)) : [work()];
+    shared && batch.length > 1
+      ? shared.writeAll(batch.map((one) => one.shared?.input))
+      : [await work()];
   if (results.length !== batch.length) throw new Error('not every write has a result');
   for (const [index, one] of batch.entries())
     outcomes.set(one, { kind: 'done', result: results[index] });
 }
 
 /** @throws what has ended the whole transaction, or would happen to all others as well */
-function runOne(connection: Committing, work: () => unknown): Outcome {
+async function runOne(connection: Committing, work: () => unknown): Promise<Outcome> {
   try {
-    return { kind: 'done', result: connection.transaction(work) };
+    return { kind: 'done', result: await connection.transactionNow(work) };
   } catch (error) {
     if (error instanceof Undo) return { kind: 'done', result: error.result };
     if (!connection.handle.inTransaction || isTrackportError(error, 'store-unavailable'))

@@ -4,7 +4,7 @@ import { createGroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions, SharedWrite } from './group-commit.ts';
 import type { WriteFamily, Writer, Writes } from './writer.ts';
 
-/** Writes on a connection of the thread that it is made in. */
+/** Writes on a connection that is the writer's own, of the thread that it is made in. */
 export function createLocalWriter(connection: Connection, options: GroupCommitOptions): Writer {
   const commit = createGroupCommit(connection, options);
   let pending = 0;
@@ -31,10 +31,13 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
         );
       };
     },
+    call: ({ store, name }, write, input) =>
+      track(commit(() => write(connection, ...(input as never[])), `${store}.${name}`)),
     truncateLog: async () => connection.truncateLog(),
     foreignVersion: async () => connection.foreignVersion(),
     close: async () => {
       if (pending > 0) await new Promise<void>((resolve) => void closing.push(resolve));
+      connection.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
+import type { WriteName } from '../../store/session.ts';
 import type { FamilyName } from './writer.ts';
 
 /** What the thread is started with. */
@@ -13,6 +14,7 @@ export const OPENED = 0;
 export type WriterRequest =
   /** From now on `family` stands for the functions of this name with these options. */
   | { kind: 'open'; family: number; name: FamilyName; options: unknown }
+  | ({ kind: 'call'; id: number; input: readonly unknown[] } & WriteName)
   | { kind: 'write'; id: number; family: number; name: string; input: unknown[] }
   | { kind: 'truncate-log' | 'foreign-version' | 'close'; id: number };
 

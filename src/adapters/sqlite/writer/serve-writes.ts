@@ -1,13 +1,11 @@
 import { parentPort } from 'node:worker_threads';
+import { everyWrite } from '../../store/every-write.ts';
 import { artifactWrites } from '../artifact/write-family.ts';
 import { claimWrites } from '../claims/write-family.ts';
 import { consumerWrites } from '../consumer/write-family.ts';
 import { directoryWrites } from '../directory/write-family.ts';
 import { feedWrites } from '../feed/write-family.ts';
-import { idempotencyWrites } from '../idempotency-store.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
-import { sessionWrites } from '../session/write-family.ts';
-import { trafficWrites } from '../traffic/write-family.ts';
 import { workWrites } from '../work/write-family.ts';
 import { checkWrites, keyWrites, leaseWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
@@ -23,11 +21,8 @@ const everyFamily = [
   consumerWrites,
   directoryWrites,
   feedWrites,
-  idempotencyWrites,
   receiptWrites,
   keyWrites,
-  sessionWrites,
-  trafficWrites,
   workWrites,
   leaseWrites,
   checkWrites,
@@ -54,7 +49,7 @@ export function serveWrites({ path, lockWaitMs }: ThreadOptions): Connection | u
     const connection = openConnection(path);
     connection.waitAtMost(0); // the writer waits, and not in a statement
     const writer = createLocalWriter(connection, { lockWaitMs });
-    serve(connection, writer);
+    serve(writer);
     respond({ id: OPENED, kind: 'done', value: undefined });
     return connection;
   } catch (error) {
@@ -77,15 +72,15 @@ function createResponder(post: (results: readonly WriterResult[]) => void) {
   };
 }
 
-function serve(connection: Connection, writer: Writer): void {
+function serve(writer: Writer): void {
   const opened = new Map<number, Write<Writes>>();
   const work = async (request: Requested): Promise<unknown> => {
     if (request.kind === 'truncate-log') return writer.truncateLog();
     if (request.kind === 'foreign-version') return writer.foreignVersion();
     if (request.kind === 'write')
       return opened.get(request.family)?.(request.name, ...(request.input as never[]));
+    if (request.kind === 'call') return callWrite(writer, request);
     await writer.close();
-    connection.close();
     return parentPort?.unref();
   };
   parentPort?.on('message', (message: Message<WriterRequest>) => {
@@ -93,6 +88,15 @@ function serve(connection: Connection, writer: Writer): void {
       if (request.kind === 'open') opened.set(request.family, openFamily(writer, request));
       else void respondWith(request.id, work(request));
   });
+}
+
+function callWrite(
+  writer: Writer,
+  { store, name, input }: Extract<WriterRequest, { kind: 'call' }>,
+): Promise<unknown> {
+  const write = everyWrite[store]?.[name];
+  if (!write) throw new Error(`the writing thread knows no write ${store}.${name}`);
+  return writer.call({ store, name }, write, input);
 }
 
 function openFamily(

@@ -51,6 +51,8 @@ export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
       return (name, ...input) =>
         host.request((id) => ({ kind: 'write', id, family: number, name, input }));
     },
+    call: ({ store, name }, _write, input) =>
+      host.request((id) => ({ kind: 'call', id, store, name, input })),
     truncateLog: () => host.request((id) => ({ kind: 'truncate-log', id })),
     foreignVersion: () => host.request((id) => ({ kind: 'foreign-version', id })),
     close: () => (closed ??= host.end()),

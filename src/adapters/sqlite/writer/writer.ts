@@ -1,3 +1,4 @@
+import type { StoreDatabase } from '../../store/session.ts';
 import type { Connection } from '../connection/connection.ts';
 
 /** Functions that write, each one transaction of its own. What they take and return is plain data. */
@@ -10,11 +11,8 @@ export type FamilyName =
   | 'consumer'
   | 'directory'
   | 'feed'
-  | 'idempotency'
   | 'receipt'
   | 'secret-key'
-  | 'session'
-  | 'traffic'
   | 'work'
   | 'worker-lease'
   | 'write-check';
@@ -38,20 +36,20 @@ export type WriteFamily<Options, W extends Writes> = {
 export type Write<W extends Writes> = <Name extends keyof W & string>(
   name: Name,
   ...input: Parameters<W[Name]>
-) => Promise<ReturnType<W[Name]>>;
+) => Promise<Awaited<ReturnType<W[Name]>>>;
 
 /**
  * Everything that is written goes through one of these. Writes that are asked for at the same time,
  * of whatever family, share one commit and with it one write to the disk.
  */
-export type Writer = {
+export type Writer = StoreDatabase['writer'] & {
   /** The family's functions; its statements are prepared for the first of them. */
   open<Options, W extends Writes>(family: WriteFamily<Options, W>, options: Options): Write<W>;
   /** As `Connection.truncateLog`. */
   truncateLog(): Promise<boolean>;
   /** Another number whenever another process has committed something. Cheap. */
   foreignVersion(): Promise<number>;
-  /** Resolves when all that was asked for is written. Ask for nothing afterwards. Idempotent. */
+  /** Resolves when all that was asked for is written and the connection is closed. Idempotent. */
   close(): Promise<void>;
 };
 

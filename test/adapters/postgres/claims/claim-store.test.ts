@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claims/claim-leads.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';

@@ -1,4 +1,4 @@
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';

@@ -1,4 +1,4 @@
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createAuditLog } from '#adapters/postgres/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';

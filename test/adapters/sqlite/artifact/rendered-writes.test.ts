@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
-import { createIdempotencyStore } from '#adapters/sqlite/idempotency-store.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import type { ChangeAudit, NewVersion, StoredVersion } from '#catalog/artifact-store.ts';
 import type { StoredRun } from '#shared/idempotency.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';

@@ -1,4 +1,4 @@
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { receiptConditions } from '#adapters/sqlite/receipt/conditions.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';

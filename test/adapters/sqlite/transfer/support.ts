@@ -11,7 +11,7 @@ export function fillAudit({ handle }: Pick<Database, 'handle'>, count: number): 
   handle
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-       INSERT INTO audit (at, actorKind, actorSubject, action, subject, changes)
+       INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
        SELECT i, 'cli', 'operator', 'key.create', 'consumer/' || i,
          json_object('text', hex(zeroblob(450)), 'number', i) FROM n`,
     )

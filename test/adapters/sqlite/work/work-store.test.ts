@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
@@ -111,7 +111,7 @@ describeWorkStore('SQLite', async () => {
     workAs: async (instance) =>
       void database.handle.prepare('UPDATE worker_lease SET holder = ?').run(instance),
     failProgress: async () =>
-      void database.handle.exec(
+      void database.writing.handle.exec(
         `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event
          BEGIN SELECT RAISE(ABORT, 'no'); END`,
       ),

@@ -51,9 +51,9 @@ describe('group commit', () => {
     const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
     const failing = {
       ...database,
-      transactionNow: <T>(work: () => T): T =>
-        database.transactionNow(() => {
-          work();
+      transactionNow: <T>(work: () => T | Promise<T>): Promise<T> =>
+        database.transactionNow(async () => {
+          await work();
           throw new TrackportError('store-unavailable');
         }),
     };
@@ -73,15 +73,11 @@ describe('savepoints', () => {
     database.handle.exec('CREATE TABLE t (n INTEGER)');
     const insert = database.handle.prepare('INSERT INTO t VALUES (?)');
     const seen = { savepoints: 0, groups: 0 };
-    const transaction = <T>(work: () => T): T => {
-      seen.savepoints += 1;
-      return database.transaction(work);
-    };
-    const transactionNow = <T>(work: () => T): T => {
-      seen.groups += 1;
+    const transactionNow = <T>(work: () => T | Promise<T>): Promise<T> => {
+      seen[database.handle.inTransaction ? 'savepoints' : 'groups'] += 1;
       return database.transactionNow(work);
     };
-    const commit = createGroupCommit({ ...database, transaction, transactionNow }, waiting);
+    const commit = createGroupCommit({ ...database, transactionNow }, waiting);
     const undone = (): never => {
       insert.run(0);
       throw new Undo('not wanted');

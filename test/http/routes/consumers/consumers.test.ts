@@ -427,7 +427,7 @@ describe('the audit log', () => {
       await server.call('DELETE', `${path}/keys/${keyId}`),
       await server.call('DELETE', path),
     ];
-    const entries = server.audit.listOf(`consumer/${id}`);
+    const entries = await server.audit.listOf(`consumer/${id}`);
     expect(entries.map(({ action }) => action)).toEqual([
       'consumer.create',
       'consumer.update',
@@ -455,6 +455,6 @@ describe('the audit log', () => {
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { name: '' } });
     await server.call('PATCH', `/consumers/${id}`, { body: { name: 'b' }, token: 'owner' });
-    expect(server.audit.listOf(`consumer/${id}`)).toHaveLength(1);
+    expect(await server.audit.listOf(`consumer/${id}`)).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
 import { openDeletions } from '../../../support/deletions/world.ts';
 import type { DeletionWorld } from '../../../support/deletions/world.ts';
@@ -126,7 +126,7 @@ describe('while the tracker is down', () => {
       leadIds: [],
     });
     expect(await isClaimed(world, 99)).toBe(false);
-    expect(createAuditLog(world.database).listOf('claim/99')).toMatchObject([
+    expect(await createAuditLog(world.database).listOf('claim/99')).toMatchObject([
       { action: 'claim.withdraw', changes: { receiptId: id, reason: 'unmatched' } },
     ]);
   });

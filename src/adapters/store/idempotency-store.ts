@@ -1,6 +1,7 @@
 import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
 import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
-import type { Database, Session } from './connection/database.ts';
+import { bindWrites } from './session.ts';
+import type { Session, StoreDatabase } from './session.ts';
 
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
@@ -35,36 +36,37 @@ const TRIM = `
 
 /** Stores the responses to calls with an idempotency key. */
 export function createIdempotencyStore(
-  database: Database,
+  database: StoreDatabase,
   bounds: KeyBounds = defaultKeyBounds,
 ): IdempotencyStore {
-  const write = createKeyWriter(bounds);
+  const { put } = bindWrites(database, 'idempotency', idempotencyWrites);
   return {
     find: async (run) => {
       const expired = run.now - IDEMPOTENCY_TTL_MS;
       return toFound(await database.get<KeyRow>(FIND, { digest: run.digest, expired }), run);
     },
-    put: (run) => database.transaction((session) => write(session, run)),
+    put: (run) => put(run, bounds),
   };
 }
+
+export const idempotencyWrites = { put: putRun };
 
 /**
  * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
-export type KeyWriter = (session: Session, run: StoredRun) => Promise<void>;
-
-export function createKeyWriter(bounds: KeyBounds = defaultKeyBounds): KeyWriter {
-  let written = 0;
-  return async (session, { response, ...run }) => {
-    const headers = JSON.stringify(response.headers);
-    const bytes = Buffer.byteLength(response.body) + headers.length;
-    const expired = run.now - IDEMPOTENCY_TTL_MS;
-    const changes = await session.run(PUT, { ...run, ...response, headers, bytes, expired });
-    if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
-    await session.run(EXPIRE, { workspaceId: run.workspaceId, expired });
-    written += 1;
-    if (written % bounds.trimEveryKeys === 0)
-      await session.run(TRIM, { workspaceId: run.workspaceId, ...bounds });
-  };
+export async function putRun(
+  session: Session,
+  { response, ...run }: StoredRun,
+  { trimEveryKeys, ...bounds }: KeyBounds = defaultKeyBounds,
+): Promise<void> {
+  const headers = JSON.stringify(response.headers);
+  const bytes = Buffer.byteLength(response.body) + headers.length;
+  const expired = run.now - IDEMPOTENCY_TTL_MS;
+  const changes = await session.run(PUT, { ...run, ...response, headers, bytes, expired });
+  if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
+  await session.run(EXPIRE, { workspaceId: run.workspaceId, expired });
+  // A digest is as good as a die, and nobody has to count.
+  if ((run.digest.at(-1) ?? 0) % trimEveryKeys === 0)
+    await session.run(TRIM, { workspaceId: run.workspaceId, ...bounds });
 }

@@ -1,37 +1,39 @@
 import { expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/sqlite/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { appendAudit, createAuditLog } from '#adapters/store/audit-log.ts';
+import type { Session } from '#adapters/store/session.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { describeAuditLog } from '../../contract/audit-log.ts';
+import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-describeAuditLog('SQLite', async () => {
-  const log = createAuditLog(temporaryDatabase());
+const fixtureOn = (session: Session) => {
+  const log = createAuditLog(session);
   return {
     log,
-    append: async (entry) => log.append(entry),
-    listOf: async (subject) => log.listOf(subject),
+    append: (entry: AuditEntry) => appendAudit(session, entry),
+    listOf: (subject: string) => log.listOf(subject),
   };
-});
+};
 
-/** The database, and every statement that is prepared on it from now on. */
-function watch(database: Database): { watched: Database; statements: string[] } {
+describeAuditLog('SQLite', async () => fixtureOn(temporaryDatabase()));
+describeAuditLog('PostgreSQL', async () => fixtureOn(await temporaryPostgres()));
+
+/** The database, and every statement that reads it from now on. */
+function watch(database: Database): { watched: Session; statements: string[] } {
   const statements: string[] = [];
-  const handle = new Proxy(database.handle, {
-    get: (target, name) => {
-      if (name !== 'prepare') return Reflect.get(target, name, target);
-      return (sql: string) => {
-        statements.push(sql);
-        return target.prepare(sql);
-      };
-    },
-  });
-  return { watched: { ...database, handle }, statements };
+  const all: Session['all'] = (sql, values) => {
+    statements.push(toSqlite(sql));
+    return database.all(sql, values);
+  };
+  return { watched: { ...database, all }, statements };
 }
 
 /** How SQLite finds the rows of a statement. */
 function planOf({ handle }: Database, sql: string): string {
-  const values = Array.from(sql.matchAll(/\?/g), () => 1);
-  const steps = handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+  const values = Object.fromEntries(Array.from(sql.matchAll(/@(\w+)/g), ([, name]) => [name, 1]));
+  const steps = handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[];
   return steps.map(({ detail }) => detail).join('; ');
 }
 
