@@ -54,17 +54,18 @@ CREATE TABLE access_version (
   version INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE api_key (
-  keyId TEXT PRIMARY KEY,
-  consumerId TEXT NOT NULL REFERENCES consumer (id),
+CREATE TABLE "api_key" (
+  serial INTEGER PRIMARY KEY, -- ascending with creation
+  key_id TEXT NOT NULL UNIQUE,
+  consumer_id TEXT NOT NULL REFERENCES consumer (id),
   sha256 BLOB NOT NULL CHECK (length(sha256) = 32), -- of the whole key, which is stored nowhere
   last4 TEXT NOT NULL,
-  createdBy TEXT NOT NULL,
-  createdAt INTEGER NOT NULL,
-  expiresAt INTEGER,
-  revokedAt INTEGER,
-  replacedBy TEXT REFERENCES api_key (keyId) DEFERRABLE INITIALLY DEFERRED,
-  lastUsedAt INTEGER
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  replaced_by TEXT REFERENCES "api_key" (key_id) DEFERRABLE INITIALLY DEFERRED,
+  last_used_at INTEGER
 ) STRICT;
 
 CREATE TABLE audit (
@@ -165,7 +166,7 @@ CREATE TABLE 'catalog_version_text_idx'(segid, term, pgno, PRIMARY KEY(segid, te
 
 CREATE TABLE change_batch (
   position INTEGER PRIMARY KEY,
-  instanceId TEXT NOT NULL, -- which process wrote it
+  instance_id TEXT NOT NULL, -- which process wrote it
   changes TEXT NOT NULL -- JSON
 ) STRICT;
 
@@ -192,15 +193,15 @@ CREATE TABLE consumer (
   id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('active', 'disabled', 'revoked')),
-  limitPerMinute INTEGER CHECK (limitPerMinute > 0), -- NULL means the default
-  createdAt INTEGER NOT NULL
+  limit_per_minute INTEGER CHECK (limit_per_minute > 0), -- NULL means the default
+  created_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE consumer_grant (
-  consumerId TEXT NOT NULL REFERENCES consumer (id),
+  consumer_id TEXT NOT NULL REFERENCES consumer (id),
   action TEXT NOT NULL,
   labels TEXT CHECK (json_valid(labels)), workspace TEXT, -- array of label names; NULL means every lead
-  PRIMARY KEY (consumerId, action)
+  PRIMARY KEY (consumer_id, action)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_approval (
@@ -391,7 +392,7 @@ CREATE TABLE write_check (
   filler BLOB NOT NULL
 ) STRICT;
 
-CREATE INDEX api_key_by_consumer ON api_key (consumerId, createdAt);
+CREATE INDEX api_key_by_consumer ON api_key (consumer_id, created_at, serial);
 
 CREATE INDEX audit_by_action ON audit (action, at);
 
@@ -422,7 +423,7 @@ CREATE INDEX claim_by_event ON claim (event, repositoryId);
 
 CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL;
 
-CREATE INDEX consumer_by_age ON consumer (createdAt, id);
+CREATE INDEX consumer_by_age ON consumer (created_at, id);
 
 CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
 

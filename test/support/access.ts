@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createAccess } from '#access/index.ts';
 import type { Access, AccessPorts } from '#access/index.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';

@@ -8,9 +8,6 @@ export const LOCK_FOR_MIGRATION = lock(1);
 
 const LOCK_FOR_CLAIMS = lock(2);
 
-/** Batches of changes are committed in the order of their positions. */
-export const LOCK_FOR_CHANGES = lock(3);
-
 /**
  * A transaction that writes events, claims or the lead directory. Whoever does takes turns with all
  * others: what it reads cannot change before it commits, and removals come into their feed in the

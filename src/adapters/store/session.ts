@@ -27,6 +27,11 @@ export type Writes = Readonly<Record<string, Write>>;
 export type WriteName = { store: string; name: string };
 
 export type StoreDatabase = Session & {
+  /**
+   * Calls `onNotified` after each NOTIFY on the channel, and whenever one may have been missed. Close it before
+   * the database.
+   */
+  listen(channel: string, onNotified: () => void): Listening;
   readonly writer: {
     /**
      * Runs a function in a transaction of its own and resolves once it is committed. Rejects with what it threw,
@@ -36,6 +41,9 @@ export type StoreDatabase = Session & {
     call(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
   };
 };
+
+/** Idempotent. */
+export type Listening = { close(): Promise<void> };
 
 type Bound<W extends Writes> = {
   [Name in keyof W]: W[Name] extends (session: Session, ...input: infer In) => infer Out

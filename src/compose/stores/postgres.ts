@@ -1,10 +1,10 @@
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
-import { createConsumerStore } from '#adapters/postgres/consumer/consumer-store.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
+import { createChangeLog } from '#adapters/store/change-log.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';

@@ -1,11 +1,11 @@
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createChangeLog } from '#adapters/sqlite/feed/change-log.ts';
+import { createChangeLog } from '#adapters/store/change-log.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';

@@ -1,7 +1,6 @@
 /** What the tracker's webhook tells one process, every process on the store knows. */
 import path from 'node:path';
-import { createChangeLog as createPostgresLog } from '#adapters/postgres/feed/change-log.ts';
-import { createChangeLog as createSqliteLog } from '#adapters/sqlite/feed/change-log.ts';
+import { createChangeLog } from '#adapters/store/change-log.ts';
 import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
@@ -21,7 +20,7 @@ const engines: [string, () => Promise<StoreOfTest>][] = [
     'SQLite',
     async () => {
       const file = path.join(temporaryFolder(), 'trackport.db');
-      const openLog = async () => createSqliteLog(connectTo(file), { instanceId });
+      const openLog = async () => createChangeLog(connectTo(file), { instanceId });
       return { url: `sqlite:${file}`, openLog };
     },
   ],
@@ -29,8 +28,7 @@ const engines: [string, () => Promise<StoreOfTest>][] = [
     'PostgreSQL',
     async () => {
       const { url } = await migratedPostgres();
-      const openLog = async () =>
-        createPostgresLog(await connectToPostgres({ url }), { instanceId });
+      const openLog = async () => createChangeLog(await connectToPostgres({ url }), { instanceId });
       return { url, openLog };
     },
   ],

@@ -9,7 +9,7 @@ import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { AuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/http-app.ts';

@@ -4,7 +4,6 @@ import type { Session, StoreDatabase, Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
-import type { Listening } from './listen.ts';
 import { clientOf, openPool } from './pool.ts';
 import type { Pool, PoolOptions } from './pool.ts';
 import { hasOwnConnections } from './pooling.ts';
@@ -23,11 +22,6 @@ export type Database = StoreDatabase & {
    * while the commit was under way
    */
   transaction<T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T>;
-  /**
-   * Calls `onNotified` after each NOTIFY on the channel, and whenever one may have been missed, on a
-   * connection beside the pool. Close it before the database.
-   */
-  listen(channel: string, onNotified: () => void): Listening;
   /**
    * False where a pooler deals out the server's connections by transaction or statement, so that settings
    * and prepared statements come to others. True where there is no room for a second connection to tell.

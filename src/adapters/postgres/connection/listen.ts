@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Listening } from '../../store/session.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
 export type ListenOptions = {
@@ -10,12 +11,6 @@ export type ListenOptions = {
   /** Somebody notified the channel, or may have: also called each time the connection is made. */
   onNotified: () => void;
   clock?: Pick<Clock, 'sleep'>;
-};
-
-/** A connection that hears a channel until it is closed. */
-export type Listening = {
-  /** Resolves when the connection is given back. Idempotent. */
-  close(): Promise<void>;
 };
 
 const WAITS = doublingSchedule(SECOND / 10, 10 * SECOND);

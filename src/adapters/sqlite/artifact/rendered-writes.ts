@@ -1,7 +1,7 @@
 import type { Accompaniment, ArtifactStore } from '#catalog/artifact-store.ts';
 import type { Database } from '../connection/database.ts';
 import { refuseContention } from '../connection/errors.ts';
-import { createSharedLock } from '../writer/shared-lock.ts';
+import { createSharedLock } from '../../store/shared-lock.ts';
 import { artifactWrites } from './write-family.ts';
 import type { Beside, Unrendered } from './write-family.ts';
 

@@ -1,4 +1,5 @@
 import { SECOND } from '#shared/clock.ts';
+import type { Listening, StoreDatabase } from '../../store/session.ts';
 import { openConnection } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { createLocalWriter } from '../writer/local-writer.ts';
@@ -11,6 +12,7 @@ export type DatabaseOptions = {
   path: string;
 };
 
+const LOOK_EVERY_MS = SECOND / 4;
 /** How long the writes of a command wait for another process's lock. */
 const LOCK_WAIT_MS = 5 * SECOND;
 /** The same for those of a service, whose callers wait with them. */
@@ -20,7 +22,7 @@ const SERVICE_LOCK_WAIT_MS = SECOND;
  * What the stores work on: they read on the connection, and write through the writer. Nothing but
  * migrations writes on the connection itself, for in a service it is one that cannot.
  */
-export type Database = Connection & { readonly writer: Writer };
+export type Database = Connection & StoreDatabase & { readonly writer: Writer };
 
 /** One that is written in this thread, on a connection of its own: no reader sees what is not committed. */
 export type LocalDatabase = Database & { readonly writing: Connection };
@@ -35,6 +37,7 @@ export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
   const writing = openConnection(path);
   return {
     ...connection,
+    listen: (_channel, onNotified) => watchVersion(connection, onNotified),
     writing,
     writer: createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS }),
     close: () => {
@@ -42,6 +45,19 @@ export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
       connection.close();
     },
   };
+}
+
+/** Nobody tells what another process wrote: the version of the file says that it did. */
+function watchVersion(connection: Connection, onChanged: () => void): Listening {
+  let seen: number | undefined;
+  const look = async (): Promise<void> => {
+    const now = await connection.version();
+    if (now === seen) return;
+    seen = now;
+    onChanged();
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
+  return { close: async () => clearInterval(timer) };
 }
 
 /**

@@ -10,6 +10,7 @@ const RULES: readonly Rule[] = [
   [/\/\*sqlite (.*?)\*\//gs, '$1'],
   [/\bFOR (?:NO KEY )?(?:UPDATE|KEY SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ''],
   [/= ANY\((@\w+)(?:::\w+\[\])?\)/g, 'IN (SELECT value FROM json_each($1))'],
+  [/\bSELECT pg_advisory_xact_lock\(.*?\)|^NOTIFY \w+$/g, 'SELECT 1'],
   [/\bgreatest\(/g, 'max('],
   [/\bleast\(/g, 'min('],
   [/::\w+(?:\[\])?/g, ''],

@@ -89,9 +89,6 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
   return digest.end();
 }
 
-/** Where the order of insertion counts and no column has it: by what name other engines know it. */
-const ROW_NUMBERS: Readonly<Record<string, string>> = { api_key: 'serial' };
-
 /** Of this file and its processes and not of what it stores, or made anew by a trigger. */
 const NOT_COPIED = new Set([
   'migration',
@@ -113,17 +110,11 @@ export function listCopiedTables(handle: Database): TableShape[] {
     .all();
   return names
     .filter((name) => !NOT_COPIED.has(name))
-    .map((name) => {
-      const { columns } = describeTable(handle, name);
-      const number = ROW_NUMBERS[name];
-      const names = columns.map(toSnakeCase);
-      return { name, columns: number === undefined ? names : [...names, number] };
-    });
+    .map((name) => ({ name, columns: describeTable(handle, name).columns.map(toSnakeCase) }));
 }
 
 /** As SQL takes it: tables that only this engine's statements know have columns in camel case. */
 export function columnOf(handle: Database, table: string, column: string): string {
-  if (ROW_NUMBERS[table] === column) return 'rowid';
   const { columns } = describeTable(handle, table);
   return quote(columns.find((name) => toSnakeCase(name) === column) ?? column);
 }

@@ -2,9 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { everyWrite } from '../../store/every-write.ts';
 import { artifactWrites } from '../artifact/write-family.ts';
 import { claimWrites } from '../claims/write-family.ts';
-import { consumerWrites } from '../consumer/write-family.ts';
 import { directoryWrites } from '../directory/write-family.ts';
-import { feedWrites } from '../feed/write-family.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
 import { workWrites } from '../work/write-family.ts';
 import { checkWrites, keyWrites, leaseWrites } from '../store-writes.ts';
@@ -18,9 +16,7 @@ import type { FamilyName, Write, WriteFamily, Writer, Writes } from './writer.ts
 const everyFamily = [
   artifactWrites,
   claimWrites,
-  consumerWrites,
   directoryWrites,
-  feedWrites,
   receiptWrites,
   keyWrites,
   workWrites,

@@ -8,9 +8,7 @@ export type Writes = Record<string, (...input: never[]) => unknown>;
 export type FamilyName =
   | 'artifact'
   | 'claims'
-  | 'consumer'
   | 'directory'
-  | 'feed'
   | 'receipt'
   | 'secret-key'
   | 'work'

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createConsumerStore } from '#adapters/sqlite/consumer/consumer-store.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';

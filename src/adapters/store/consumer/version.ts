@@ -1,7 +1,8 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Session } from '../connection/database.ts';
-import { VERSION } from './statements.ts';
+import type { Session } from '../session.ts';
+
+const VERSION = 'SELECT version FROM access_version';
 
 /** How old the version may be: how late a change by another instance is noticed. */
 const VERSION_MAX_AGE_MS = SECOND;

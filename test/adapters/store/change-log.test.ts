@@ -1,11 +1,25 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createChangeLog } from '#adapters/postgres/feed/change-log.ts';
+import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { createChangeLog } from '#adapters/store/change-log.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
-import { describeChangeLog } from '../../../contract/change-log.ts';
-import { issueChange } from '../../../leads/feed/support.ts';
-import { connectToPostgres, temporaryPostgres } from '../../../support/postgres/database.ts';
-import { startPostgres } from '../../../support/postgres/server.ts';
+import { describeChangeLog } from '../../contract/change-log.ts';
+import { issueChange } from '../../leads/feed/support.ts';
+import { connectToPostgres, temporaryPostgres } from '../../support/postgres/database.ts';
+import { startPostgres } from '../../support/postgres/server.ts';
+import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
+
+/** Two processes on one file. */
+function twoOnFile(database: Database = temporaryDatabase()) {
+  return {
+    mine: createChangeLog(database, { instanceId: 'mine' }),
+    theirs: createChangeLog(connectTo(database.handle.name), { instanceId: 'theirs' }),
+  };
+}
+
+describeChangeLog('SQLite', async () => twoOnFile());
+
+describeChangeLog('SQLite, written by a thread', async () => twoOnFile(await threadedDatabase()));
 
 async function twoLogs() {
   const database = await temporaryPostgres();

@@ -7,10 +7,14 @@ export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 
 export type KeyRow = RowOf<Omit<Key, 'digest'>> & { consumerId: ConsumerId; sha256: Buffer };
 
-export type GrantRow = { consumerId: ConsumerId } & RowOf<Grant>;
+export type GrantRow = { consumerId: ConsumerId } & RowOf<Omit<Grant, 'labels'>> & {
+    labels: string | null;
+  };
 
 /** The columns of `ConsumerRow`. */
 export const CONSUMER_COLUMNS = 'id, name, state, limit_per_minute, created_at';
+
+export const CONSUMER = `SELECT ${CONSUMER_COLUMNS} FROM consumer WHERE id = @id`;
 
 /** The columns of `KeyRow`, of the table `api_key`. */
 export const KEY_COLUMNS = `
@@ -43,10 +47,19 @@ export function toKeyRow(consumerId: ConsumerId, key: Key): KeyRow {
   };
 }
 
-export function toGrant({ consumerId: _consumerId, ...row }: GrantRow): Grant {
-  return present(row) as Grant;
+export function toGrant({ action, labels, workspace }: GrantRow): Grant {
+  return {
+    action,
+    ...(labels !== null && { labels: JSON.parse(labels) as string[] }),
+    ...(workspace !== null && { workspace }),
+  };
 }
 
 export function toGrantRow(consumerId: ConsumerId, { action, labels, workspace }: Grant): GrantRow {
-  return { consumerId, action, labels: labels ?? null, workspace: workspace ?? null };
+  return {
+    consumerId,
+    action,
+    labels: labels ? JSON.stringify(labels) : null,
+    workspace: workspace ?? null,
+  };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createSharedLock } from '#adapters/sqlite/writer/shared-lock.ts';
+import { createSharedLock } from '#adapters/store/shared-lock.ts';
 
 /** Work that says when it begins, and ends when it is told to. */
 function createWork() {

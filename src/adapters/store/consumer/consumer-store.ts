@@ -1,0 +1,97 @@
+import { consumerNotFound } from '#access/consumers/consumer.ts';
+import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
+import type {
+  ConsumerChange,
+  ConsumerPosition,
+  ConsumerStore,
+  KeyLookup,
+} from '#access/consumer-store.ts';
+import type { Clock } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import { bindWrites } from '../session.ts';
+import type { Session, StoreDatabase } from '../session.ts';
+import { createSharedLock } from '../shared-lock.ts';
+import { findConsumer, GRANTS_OF, withGrantsAndKeys } from './read.ts';
+import { CONSUMER, CONSUMER_COLUMNS, KEY_COLUMNS, toGrant, toKey } from './rows.ts';
+import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
+import { createVersionSampler } from './version.ts';
+import { consumerWrites } from './writes.ts';
+
+/** How often a change is decided anew because another process has just changed the consumer. */
+const DECISIONS_MAX = 5;
+
+export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'now'> };
+
+/** The consumers, whatever the engine. */
+export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
+  const writes = bindWrites(database, 'consumer', consumerWrites);
+  const versions = createVersionSampler(database, clock);
+  const lock = createSharedLock();
+
+  /** Nobody can hold the consumer while it is decided: what was relied on is checked by the write. */
+  const change = async (
+    id: ConsumerId,
+    decide: (consumer: Consumer) => ConsumerChange | undefined,
+  ): Promise<Consumer> => {
+    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+      const before = (await findConsumer(database, id)) ?? consumerNotFound();
+      const decided = decide(before);
+      if (!decided) return before;
+      const after = await writes.change(before, decided);
+      versions.expire();
+      if (after) return after;
+    }
+    throw new TrackportError('store-unavailable', {
+      detail: 'The store is busy with another process.',
+      retryAfterSeconds: 1,
+    });
+  };
+  return {
+    version: () => versions.read(),
+    findKey: (keyId) => readKey(database, keyId),
+    find: (id) => findConsumer(database, id),
+    list: (page) => readPage(database, page),
+    insert: async (inserted) => {
+      await writes.insert(inserted);
+      versions.expire();
+    },
+    change: (id, decide) => lock.exclusive(() => change(id, decide)),
+    recordUses: (uses) => writes.recordUses([...uses]),
+  };
+}
+
+const KEY = `SELECT ${KEY_COLUMNS} FROM api_key WHERE key_id = @keyId`;
+
+async function readKey(session: Session, keyId: KeyId): Promise<KeyLookup | undefined> {
+  const row = await session.get<KeyRow>(KEY, { keyId });
+  const consumer = row && (await session.get<ConsumerRow>(CONSUMER, { id: row.consumerId }));
+  if (!consumer) return undefined;
+  const { id, name, state, limitPerMinute } = consumer;
+  const grants = await session.all<GrantRow>(GRANTS_OF, { ids: [id] });
+  return {
+    key: toKey(row),
+    consumer: {
+      id,
+      name,
+      state,
+      ...(limitPerMinute !== null && { limitPerMinute }),
+      grants: grants.map(toGrant),
+    },
+  };
+}
+
+const CONSUMERS_AFTER = `
+  SELECT ${CONSUMER_COLUMNS} FROM consumer WHERE (created_at, id) > (@createdAt, @id)
+  ORDER BY created_at, id LIMIT @rows`;
+
+async function readPage(
+  session: Session,
+  { limit, after }: { limit: number; after?: ConsumerPosition },
+): Promise<{ items: Consumer[]; hasMore: boolean }> {
+  const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
+  const values = { createdAt, id, rows: limit + 1 };
+  const rows = await session.all<ConsumerRow>(CONSUMERS_AFTER, values);
+  const { items, last } = cutPage(rows, limit);
+  return { items: await withGrantsAndKeys(session, items), hasMore: last !== undefined };
+}
