@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { migrate as migratePostgres } from '#adapters/postgres/migrate.ts';
-import { readFingerprint as readPostgres } from '#adapters/postgres/secret-key.ts';
+import { readFingerprint } from '#adapters/store/secret-key.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
-import { readFingerprint as readSqlite } from '#adapters/sqlite/store-writes.ts';
 import { fingerprintOf } from '#config/secret-key.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/store/migrations.ts';
@@ -20,7 +19,7 @@ test('the fingerprint is what the directory of an earlier version tells of the k
   expect(today.toString('hex')).toBe(WRITTEN);
 });
 
-test.each([true, false])('SQLite: the directory was filled: %s', (isFilled) => {
+test.each([true, false])('SQLite: the directory was filled: %s', async (isFilled) => {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   const before = readMigrations('migrations/sqlite').filter(({ number }) => number < 21);
   migrateSqlite({ database, log }, before);
@@ -32,7 +31,7 @@ test.each([true, false])('SQLite: the directory was filled: %s', (isFilled) => {
       VALUES (1, x'01', x'', 1, 0, 0, 0, 0, 0), (2, x'${WRITTEN}', x'', 1, 0, 0, 0, 0, 0),
         (3, x'03', x'', 1, 0, 0, 0, 0, 0)`);
   migrateSqlite({ database, log });
-  expect(readSqlite(database.handle)).toEqual(isFilled ? today : undefined);
+  expect(await readFingerprint(database)).toEqual(isFilled ? today : undefined);
 });
 
 test.each([true, false])('PostgreSQL: the directory was filled: %s', async (isFilled) => {
@@ -47,5 +46,5 @@ test.each([true, false])('PostgreSQL: the directory was filled: %s', async (isFi
       VALUES (1, '1', '', 1, false, 0, 0, 0, 0), (2, '\\x${WRITTEN}', '', 1, false, 0, 0, 0, 0),
         (3, '3', '', 1, false, 0, 0, 0, 0)`);
   await migratePostgres({ database, log });
-  expect(await readPostgres(database)).toEqual(isFilled ? today : undefined);
+  expect(await readFingerprint(database)).toEqual(isFilled ? today : undefined);
 });

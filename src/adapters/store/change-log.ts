@@ -1,29 +1,13 @@
 import { parseChanges, renderChanges } from '#leads/feed/change.ts';
-import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
+import { CHANNEL, changeWrites } from './change-writes.ts';
 import { bindWrites } from './session.ts';
-import type { Session, StoreDatabase } from './session.ts';
+import type { StoreDatabase } from './session.ts';
 
 /** `instanceId` tells the batches of this process from those of others. */
 export type ChangeLogOptions = { instanceId: string };
 
 type BatchRow = { position: number; instanceId: string; changes: string };
-
-/** Batches are committed in the order of their positions. */
-const LOCK = 'SELECT pg_advisory_xact_lock(1953653099, 3)';
-
-/** No sequence: that leaves holes, and shows a later number before an earlier one. */
-const APPEND = `
-  INSERT INTO change_batch (position, instance_id, changes)
-  SELECT coalesce(max(position), 0) + 1, @instanceId, @changes FROM change_batch
-  RETURNING position`;
-
-const REMOVE_OLD = 'DELETE FROM change_batch WHERE position <= @upTo';
-
-const CHANNEL = 'trackport_changes';
-
-/** Heard when this transaction is committed. */
-const NOTIFY = `NOTIFY ${CHANNEL}`;
 
 const LAST = `
   SELECT position, instance_id, changes FROM change_batch ORDER BY position DESC LIMIT 1`;
@@ -65,15 +49,6 @@ export function createChangeLog(
     watch: (onAppended) => database.listen(CHANNEL, onAppended),
   };
 }
-
-export const changeWrites = {
-  append: async (session: Session, instanceId: string, changes: string): Promise<void> => {
-    await session.get(LOCK);
-    const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
-    await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
-    await session.get(NOTIFY);
-  },
-};
 
 /** After a failover another batch may have its position. */
 function isSame(left: BatchRow, right: BatchRow): boolean {

@@ -1,6 +1,7 @@
-import { changeWrites } from './change-log.ts';
+import { changeWrites } from './change-writes.ts';
 import { consumerWrites } from './consumer/writes.ts';
 import { idempotencyWrites } from './idempotency-store.ts';
+import { keyWrites } from './secret-key.ts';
 import type { Writes } from './session.ts';
 import { sessionWrites } from './session-store.ts';
 import { trafficWrites } from './traffic-store.ts';
@@ -10,6 +11,7 @@ export const everyWrite: Readonly<Record<string, Writes>> = {
   change: changeWrites,
   consumer: consumerWrites,
   idempotency: idempotencyWrites,
+  'secret-key': keyWrites,
   session: sessionWrites,
   traffic: trafficWrites,
 };

@@ -1,18 +1,13 @@
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { createChangeLog } from '#adapters/store/change-log.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
-import { readFingerprint } from '#adapters/postgres/secret-key.ts';
+import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
@@ -22,6 +17,7 @@ import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 
+import { createSharedStores } from './shared.ts';
 import type { OpenStore, Stores, StoresOptions } from './stores.ts';
 
 export type PostgresStoreDeps = {
@@ -44,7 +40,7 @@ export async function openPostgresStore({
     return {
       stores: (options) => createStores(database, options),
       writes: createWriteCheck(database, clock),
-      fingerprint: (offered) => readFingerprint(database, offered),
+      fingerprint: createFingerprint(database),
       readApplied: async () => (await readMigrationState(database)).applied,
       readServer: () => readServerFacts(database),
       migrated,
@@ -64,23 +60,15 @@ function createStores(
   const groupCommit = createGroupCommit(database);
   const accepting = { database, groupCommit, sealer: createPayloadSealer(payloadKey), repository };
   return {
-    consumers: () => createConsumerStore({ database, clock }),
-    audit: () => createAuditLog(database),
-    idempotency: () => createIdempotencyStore(database),
+    ...createSharedStores(database, clock),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/postgres/artifact/artifact-store.ts');
       return createArtifactStore(database);
     },
-    changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(accepting),
-    sessions: async () => {
-      const { createSessionStore } = await import('#adapters/store/session-store.ts');
-      return createSessionStore(database);
-    },
-    traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ ...accepting, instance, newId: newUuid }),
     workerLock: () => createWorkerLock(database, instance),
   };

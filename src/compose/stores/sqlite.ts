@@ -1,17 +1,11 @@
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createChangeLog } from '#adapters/store/change-log.ts';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
-import { keyWrites, readFingerprint } from '#adapters/sqlite/store-writes.ts';
+import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
@@ -22,6 +16,7 @@ import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/store/migrations.ts';
 
+import { createSharedStores } from './shared.ts';
 import type { OpenStore, Stores, StoresOptions } from './stores.ts';
 
 export type SqliteStoreDeps = {
@@ -90,14 +85,10 @@ function toOpenStore({
   migrated,
   clock,
 }: Opened & Pick<SqliteStoreDeps, 'clock'>): OpenStore {
-  const writeKey = database.writer.open(keyWrites, undefined);
   return {
     stores: (options) => createStores(database, options),
     writes: createWriteCheck(database, clock),
-    fingerprint: async (offered) => {
-      if (offered) await writeKey('take', offered);
-      return guard(() => readFingerprint(database.handle));
-    },
+    fingerprint: createFingerprint(database),
     readApplied: async () => readMigrationState(database).applied,
     migrated,
     close: () => closeDatabase(database),
@@ -111,23 +102,15 @@ function createStores(
   const sealer = createPayloadSealer(payloadKey);
   const instance = newUuid();
   return {
-    consumers: () => createConsumerStore({ database, clock }),
-    audit: () => createAuditLog(database),
-    idempotency: () => createIdempotencyStore(database),
+    ...createSharedStores(database, clock),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/sqlite/artifact/artifact-store.ts');
       return createArtifactStore(database);
     },
-    changes: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore({ database, payloadKey, repository }),
-    sessions: async () => {
-      const { createSessionStore } = await import('#adapters/store/session-store.ts');
-      return createSessionStore(database);
-    },
-    traffic: () => createTrafficStore(database),
     work: () => createWorkStore({ database, instance, sealer, newId: newUuid, repository }),
     workerLock: () => createWorkerLock({ database, instance, clock }),
   };

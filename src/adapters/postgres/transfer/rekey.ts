@@ -1,5 +1,5 @@
 import type { Rekeying } from '#shared/store/rekeying.ts';
-import { readFingerprint } from '../secret-key.ts';
+import { keyWrites, readFingerprint } from '../../store/secret-key.ts';
 import { withStopped } from './copy.ts';
 
 /** An event that came once more while it was worked is matched anew at its end. */
@@ -20,6 +20,6 @@ export function rekey(url: string, decide: Rekeying): Promise<void> {
   return withStopped(url, async (session) => {
     const next = await decide(await session.all(UNREAD), await readFingerprint(session));
     await session.exec(DROP);
-    await readFingerprint(session, next);
+    await keyWrites.take(session, next);
   });
 }

@@ -1,6 +1,6 @@
-import type { Rekeying, UnreadReceipt } from '#shared/store/rekeying.ts';
-import { guard } from '../connection/errors.ts';
-import { createKeyWrites, readFingerprint } from '../store-writes.ts';
+import type { Rekeying } from '#shared/store/rekeying.ts';
+import { keyWrites, readFingerprint } from '../../store/secret-key.ts';
+import { createSession } from '../connection/session.ts';
 import { withStopped } from './copy.ts';
 
 /** An event that came once more while it was worked is matched anew at its end. */
@@ -19,13 +19,10 @@ const DROP = `
 /** Replaces the key of a stopped store: the whole of what it takes, or nothing. @throws as `withStopped` */
 export function rekey(path: string, decide: Rekeying): Promise<void> {
   return withStopped(path, async (handle) => {
-    const read = () => handle.prepare<[], UnreadReceipt>(UNREAD).all();
-    const next = await decide(guard(read), readFingerprint(handle));
-    guard(() => {
-      handle.pragma('secure_delete = ON');
-      handle.exec(DROP);
-      createKeyWrites({ handle }).take(next);
-      handle.exec('COMMIT');
-    });
+    const session = createSession(handle);
+    const next = await decide(await session.all(UNREAD), await readFingerprint(session));
+    await session.exec(`PRAGMA secure_delete = ON; ${DROP}`);
+    await keyWrites.take(session, next);
+    await session.exec('COMMIT');
   });
 }

@@ -5,7 +5,7 @@ import { claimWrites } from '../claims/write-family.ts';
 import { directoryWrites } from '../directory/write-family.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
 import { workWrites } from '../work/write-family.ts';
-import { checkWrites, keyWrites, leaseWrites } from '../store-writes.ts';
+import { checkWrites, leaseWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
 import type { Connection } from '../connection/connection.ts';
 import { createLocalWriter } from './local-writer.ts';
@@ -18,7 +18,6 @@ const everyFamily = [
   claimWrites,
   directoryWrites,
   receiptWrites,
-  keyWrites,
   workWrites,
   leaseWrites,
   checkWrites,

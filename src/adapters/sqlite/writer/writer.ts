@@ -10,7 +10,6 @@ export type FamilyName =
   | 'claims'
   | 'directory'
   | 'receipt'
-  | 'secret-key'
   | 'work'
   | 'worker-lease'
   | 'write-check';
