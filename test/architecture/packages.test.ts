@@ -6,7 +6,7 @@ type PackageFile = {
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
-const RUNTIME_DEPENDENCIES = 30;
+const RUNTIME_DEPENDENCIES = 31;
 
 type LockFile = { packages: Record<string, { integrity?: string; resolved?: string }> };
 

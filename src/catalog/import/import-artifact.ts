@@ -19,6 +19,11 @@ const FIELDS: Readonly<Record<string, Kind>> = {
 };
 const REQUIRED = ['id', 'type', 'owner', 'title'];
 
+/** Whether a document is meant as an artifact; schemas have a type and a title as well. */
+export function isArtifact(document: unknown): document is Record<string, unknown> {
+  return isRecord(document) && ('owner' in document || ('id' in document && 'type' in document));
+}
+
 const EXPECTED: Readonly<Record<Kind, string>> = {
   text: 'a text (in YAML, quote what looks like a number)',
   texts: 'a list of texts',
@@ -32,12 +37,12 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
  * @throws {validation-failed} with a pointer for each wrong field
  */
 export function toArtifactDraft(document: unknown): Draft {
-  if (!isRecord(document) || !REQUIRED.some((field) => field in document))
+  if (!isArtifact(document))
     refuse([
       {
         pointer: '#',
         code: 'unknown-format',
-        detail: 'The file is no OpenAPI or AsyncAPI document, and has no field of an artifact.',
+        detail: 'The file is no OpenAPI or AsyncAPI document, and no artifact.',
       },
     ]);
   const problems = shapeProblems(document);

@@ -5,7 +5,7 @@ import type { ImportedDraft } from './import-file.ts';
 import type { ImportTarget, StandingVersion, WrittenVersion } from './import-target.ts';
 import { checkDraftSpec, judgeDraft } from './judge-draft.ts';
 import type { JudgeDeps } from './judge-draft.ts';
-import type { PlanVersion } from './planned-versions.ts';
+import type { ImportPlan } from './planned-versions.ts';
 
 /**
  * `import`: as drafts. `publish`: and publish them. `plan`: say what `import` would do. `check`: say what
@@ -13,7 +13,14 @@ import type { PlanVersion } from './planned-versions.ts';
  */
 export type ImportWork = 'import' | 'publish' | 'plan' | 'check';
 
-export type ImportOutcome = 'created' | 'replaced' | 'published' | 'unchanged' | 'failed';
+/** `skipped`: it is nothing that could be imported, such as a part of another file. */
+export type ImportOutcome =
+  | 'created'
+  | 'replaced'
+  | 'published'
+  | 'unchanged'
+  | 'skipped'
+  | 'failed';
 
 /** What became of one draft. */
 export type DraftResult = {
@@ -26,7 +33,7 @@ export type DraftResult = {
 
 export type DraftDeps = JudgeDeps & {
   target: ImportTarget;
-  plan: PlanVersion;
+  plan: ImportPlan;
   work: ImportWork;
   /** Breaking changes are warnings. */
   acceptsBreaking: boolean;
@@ -44,7 +51,9 @@ export async function importDraft(deps: DraftDeps, draft: ImportedDraft): Promis
   return deps.work === 'plan' || deps.work === 'check' ? plan(deps, draft) : write(deps, draft);
 }
 
-function decide(standing: StandingVersion | undefined): Exclude<ImportOutcome, 'published'> {
+function decide(
+  standing: StandingVersion | undefined,
+): Exclude<ImportOutcome, 'published' | 'skipped'> {
   if (!standing) return 'created';
   if (standing.match === 'same') return 'unchanged';
   if (standing.lifecycle === 'DRAFT') return 'replaced';
@@ -60,7 +69,7 @@ async function plan(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult>
   const standing = await deps.target.read(draft);
   const outcome = decide(standing);
   if (outcome === 'failed') return frozen(draft);
-  if (outcome !== 'unchanged') await deps.plan(draft);
+  if (outcome !== 'unchanged') await deps.plan.write(draft);
   deps.onTaken();
   if (deps.work === 'check')
     return standing && standing.lifecycle !== 'DRAFT'
@@ -74,10 +83,13 @@ async function check(
   deps: DraftDeps,
   { draft, outcome }: { draft: ImportedDraft; outcome: ImportOutcome },
 ): Promise<DraftResult> {
-  const { findings, breaking } = await judgeDraft(deps, deps.target, draft);
+  const { findings, breaking } = await judgeDraft(deps, deps.plan, draft);
   const errors = deps.acceptsBreaking ? findings : [...findings, ...breaking];
   const warnings = deps.acceptsBreaking ? breaking : [];
-  if (errors.length === 0) return { outcome, warnings };
+  if (errors.length === 0) {
+    await deps.plan.publish(draft);
+    return { outcome, warnings };
+  }
   const counts = [
     countOf(findings.length, 'finding'),
     countOf(errors.length - findings.length, 'breaking change'),

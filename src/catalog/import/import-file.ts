@@ -15,7 +15,18 @@ import { specKindOf } from '../spec/spec-kind.ts';
 import { jsonOfYaml, refuseYaml } from '../spec/yaml-json.ts';
 
 /** A file as it was found: its name without folders, and its bytes. */
-export type ImportFile = { name: string; bytes: Uint8Array };
+export type ImportFile = {
+  name: string;
+  bytes: Uint8Array;
+  /**
+   * Takes what a document refers to in other files into it.
+   * @throws {validation-failed} for what cannot be taken
+   */
+  bundle?: (document: object) => Promise<unknown>;
+};
+
+/** What a file says, and its JSON text. */
+export type ParsedFile = { document: unknown; json: Uint8Array };
 
 /** A draft that always says its version, so that a second import finds the first. */
 export type ImportedDraft = Draft & { version: string };
@@ -29,23 +40,29 @@ const OWNER_UNKNOWN = 'unknown';
 const VERSION_SOURCE_CHARACTERS_MAX = 256;
 
 /**
- * Reads one YAML or JSON file. An OpenAPI document becomes an artifact of type API, an AsyncAPI
+ * Reads one YAML or JSON file.
+ * @throws {malformed-json} when it is neither one YAML document nor one JSON text
+ * @throws {payload-too-large} for more than 500,000 values
+ */
+export function parseDocument({ name, bytes }: ImportFile): ParsedFile {
+  const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(textOfBytes(bytes), refuseFile);
+  return { json, document: parseJsonText(json, specJsonRules) };
+}
+
+/**
+ * Makes a draft of one file. An OpenAPI document becomes an artifact of type API, an AsyncAPI
  * document one of type EVENT: the id is made from `info.title` (else the file's name), the version
  * from `info.version` (else 1.0.0), the owner is `info.x-owner`, else the name in `info.contact`,
  * else `unknown`. Everything else must be an artifact file: the fields of a create.
- * @throws {malformed-json} when it is neither one YAML document nor one JSON text
- * @throws {payload-too-large} for more than 500,000 values
- * @throws {validation-failed} when it is no artifact
+ * @throws {validation-failed} when it is no artifact, and as `parseDocument` does
  */
-export function parseImportFile({ name, bytes }: ImportFile): {
-  form: ImportForm;
-  draft: ImportedDraft;
-} {
-  const json = /\.json$/i.test(name) ? bytes : jsonOfYaml(textOfBytes(bytes), refuseFile);
-  const document = parseJsonText(json, specJsonRules);
+export function parseImportFile(
+  file: ImportFile,
+  { document, json }: ParsedFile = parseDocument(file),
+): { form: ImportForm; draft: ImportedDraft } {
   if (specKindOf(document) === 'other')
     return { form: 'artifact', draft: { version: FIRST_VERSION, ...toArtifactDraft(document) } };
-  const draft = toSpecDraft(document as Record<string, unknown>, name);
+  const draft = toSpecDraft(document as Record<string, unknown>, file.name);
   return { form: 'document', draft: { ...draft, version: versionOf(document, json) } };
 }
 

@@ -6,10 +6,12 @@ import { faultsOf, locateIn } from './file-places.ts';
 import type { LocatePointer } from './file-places.ts';
 import { importDraft } from './import-draft.ts';
 import type { DraftDeps, DraftResult, ImportOutcome, ImportWork } from './import-draft.ts';
-import { parseImportFile } from './import-file.ts';
-import type { ImportedDraft, ImportFile } from './import-file.ts';
+import { isArtifact } from './import-artifact.ts';
+import { parseDocument, parseImportFile } from './import-file.ts';
+import type { ImportedDraft, ImportFile, ParsedFile } from './import-file.ts';
 import { placeFindings, toFailure } from './import-finding.ts';
 import type { ImportFinding } from './import-finding.ts';
+import { specKindOf } from '../spec/spec-kind.ts';
 import { TargetFailure } from './import-target.ts';
 import type { ImportTarget } from './import-target.ts';
 import type { JudgeDeps } from './judge-draft.ts';
@@ -95,7 +97,9 @@ async function importFile(
   try {
     source = await read();
     locate = locateIn(source, 'artifact');
-    const { form, draft } = parseImportFile(source);
+    const parsed = parseDocument(source);
+    if (isFragment(parsed)) return { outcome: 'skipped', detail: FRAGMENT };
+    const { form, draft } = parseImportFile(source, await bundle(source, parsed));
     name = { id: draft.id, version: draft.version };
     locate = locateIn(source, form);
     return toResult(name, await importOnce(run, { file, draft }), locate);
@@ -104,6 +108,23 @@ async function importFile(
     const faults = () => (source ? faultsOf(source) : []);
     return { ...name, outcome: 'failed', ...toFailure(error, { locate, faults }) };
   }
+}
+
+const FRAGMENT = 'No OpenAPI or AsyncAPI document, and no artifact: passed over.';
+
+function isFragment({ document }: ParsedFile): boolean {
+  return document !== null && specKindOf(document) === 'other' && !isArtifact(document);
+}
+
+/** A reference to something else than a place of the same document; in a text its quotes are escaped. */
+const FOREIGN_REFERENCE = /"\$ref":"[^#"]/;
+
+/** Documents without references to other files stay as they are written. */
+async function bundle(source: ImportFile, parsed: ParsedFile): Promise<ParsedFile> {
+  const { document } = parsed;
+  const isSpec = specKindOf(document) !== 'other';
+  if (!source.bundle || !isSpec || !FOREIGN_REFERENCE.test(JSON.stringify(document))) return parsed;
+  return { ...parsed, document: await source.bundle(document as object) };
 }
 
 /** The same document may lie there twice, as YAML and JSON say; two different ones may not. */

@@ -150,6 +150,21 @@ test('a folder is checked, imported, published, and found unchanged', async () =
   expect((await run(['--check', '--breaking', 'accept'])).failure).toBeUndefined();
 });
 
+test('a folder of split documents reaches the server whole, and its new versions are held together', async () => {
+  put('shop.json', document('Shop', '1.0.0', { '/a': { $ref: 'parts/a.json' }, '/b': path1 }));
+  put('parts/a.json', JSON.stringify(path1));
+  put('shop2.json', document('Shop', '1.1.0', { '/a': { $ref: 'parts/a.json' } }));
+  const checked = await run(['--check'], login(reader));
+  expect(outcomes(checked)).toEqual(['skipped', 'created', 'failed']);
+  expect(checked.files[2]?.findings).toMatchObject([{ code: 'breaking-change' }]);
+  const published = await run(['--publish', '--exclude', 'parts/**']);
+  expect(outcomes(published)).toEqual(['published', 'published']);
+  expect((await read('/shop/spec?version=1.0.0')).body['paths']).toEqual({
+    '/a': path1,
+    '/b': path1,
+  });
+});
+
 test('a member that is added before it is published reaches the draft', async () => {
   const product = (members: string) =>
     `id: orders\ntype: PRODUCT\nowner: a\ntitle: Orders\nmembers: ${members}\n`;

@@ -8,6 +8,7 @@ import type { ImportServer } from '#catalog/import/import-server.ts';
 import { CommandFailure, UsageError } from '../../command.ts';
 import type { ConfigOptions, Open, Register, RunContext } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
+import { bundleFile } from './bundle-file.ts';
 import { renderAnnotation, repositoryPath } from './github-annotations.ts';
 import { listImportFiles, readImportFile } from './import-folder.ts';
 import type { FoundFile } from './import-folder.ts';
@@ -41,8 +42,9 @@ An OpenAPI document becomes an artifact of type API, an AsyncAPI document one of
   id       from info.title, else from the file's name
   version  info.version, else 1.0.0
   owner    info.x-owner, else info.contact.name, else "unknown"
-Any other file holds the fields of an artifact: id, type, owner, title, and if you like version,
-description, source, projectId, groupPath, members, counts, spec.
+An artifact file holds the fields of an artifact: id, type, owner, title, and if you like version,
+description, source, projectId, groupPath, members, counts, spec. Whatever else lies in a folder is
+passed over. What a document refers to by a relative $ref, in files of the folder, is taken into it.
 
 Everything is imported as a draft. A version with the same content is left alone, a draft with
 other content is replaced, and a published version never changes: its file fails. With --publish
@@ -65,7 +67,7 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   const options = command.opts<ImportOptions>();
   const plan = readImportPlan(options, json === true);
   const elsewhere = readServer(options, context.environment, plan.work);
-  const files = listImportFiles(command.args[0] ?? '');
+  const files = listImportFiles(command.args[0] ?? '', options.exclude);
   if (elsewhere) {
     if (config !== undefined)
       throw new UsageError('--config does not go with --server: nothing of it would be used.');
@@ -86,11 +88,14 @@ type Run = { files: FoundFile[]; plan: ImportPlan; importer: Importer; server?: 
 
 async function run(context: Context, { files, plan, importer, server }: Run): Promise<void> {
   const { terminal, environment } = context;
-  const paths = new Map(files.map(({ shown, path }) => [shown, path]));
-  const pathOf = (file: string): string => paths.get(file) ?? file;
+  const found = new Map(files.map((file) => [file.shown, file]));
+  const foundAs = (shown: string): FoundFile => found.get(shown) ?? { shown, path: shown };
   const report = await importer.importFiles({
-    files: [...paths.keys()],
-    read: async (file) => readImportFile(pathOf(file)),
+    files: [...found.keys()],
+    read: async (file) => ({
+      ...readImportFile(foundAs(file).path),
+      bundle: (document) => bundleFile(document, foundAs(file)),
+    }),
     work: plan.work,
     acceptsBreaking: plan.acceptsBreaking,
     onProgress: createProgress({ ...context, isJson: plan.format === 'json' }),
@@ -100,7 +105,7 @@ async function run(context: Context, { files, plan, importer, server }: Run): Pr
     ...report,
     plan,
     ...(server !== undefined && { server }),
-    pathOf: (file) => repositoryPath(pathOf(file), root),
+    pathOf: (file) => repositoryPath(foundAs(file).path, root),
   });
   refuseFailure(context, report, { plan, total: files.length });
 }
@@ -119,6 +124,8 @@ function refuseFailure(
     throw new CommandFailure(detail, { cause: stoppedBy });
   }
   if (stoppedBy !== undefined) throw stoppedBy as Error;
+  if (results.every(({ outcome }) => outcome === 'skipped'))
+    throw new CommandFailure('No file is an OpenAPI or AsyncAPI document or an artifact.');
   const failed = results.filter(({ outcome }) => outcome === 'failed').length;
   if (failed > 0) throw new CommandFailure(`${failed} of ${results.length} failed.`);
 }

@@ -7,25 +7,29 @@ import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 
 import { UsageError } from '../../command.ts';
 
-const IMPORTED = /\.(?:ya?ml|json)$/i;
+export const IMPORTED = /\.(?:ya?ml|json)$/i;
 const SKIPPED_FOLDERS = new Set(['node_modules']);
 /** Pretty-printed, a spec of 5 MiB can take several times its compact size. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A file by the name that people see: below a folder, without the folder. */
-export type FoundFile = { shown: string; path: string };
+/** A file by the name that people see: below the imported folder, without that folder. */
+export type FoundFile = { shown: string; path: string; root?: string };
 
 /**
  * The files to import, sorted: the one that is named, or every `.yaml`, `.yml` and `.json` below a
- * folder. Hidden names, `node_modules` and symbolic links are left out.
+ * folder. Hidden names, `node_modules`, symbolic links and what a glob excludes are left out.
  * @throws {UsageError} when there is nothing, or a folder that cannot be read
  */
-export function listImportFiles(target: string): FoundFile[] {
+export function listImportFiles(target: string, exclude: readonly string[] = []): FoundFile[] {
   if (!statOf(target).isDirectory()) return [{ shown: target, path: target }];
-  const files = walk(target).map((file) => ({ shown: path.relative(target, file), path: file }));
+  const isExcluded = (shown: string): boolean =>
+    exclude.some((glob) => path.matchesGlob(shown, glob));
+  const files = walk(target)
+    .map((file) => ({ shown: path.relative(target, file), path: file, root: target }))
+    .filter(({ shown }) => !isExcluded(shown));
   if (files.length === 0)
     throw new UsageError(
-      `${target} holds no .yaml, .yml or .json file. Hidden names, node_modules and symbolic links are left out.`,
+      `${target} holds no .yaml, .yml or .json file. Hidden names, node_modules, what --exclude names and symbolic links are left out.`,
     );
   return files;
 }

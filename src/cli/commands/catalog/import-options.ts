@@ -11,6 +11,7 @@ export type ImportOptions = ServerOptions & {
   dryRun?: boolean;
   check?: boolean;
   publish?: boolean;
+  exclude?: string[];
   breaking?: 'accept';
   format?: 'text' | 'github';
 };
@@ -29,6 +30,11 @@ const WORKSPACE = /^[\x21-\x7e]{1,200}$/;
 export function addImportOptions(command: Command): Command {
   return command
     .option('--workspace <name>', 'the workspace to import into (default: "default")')
+    .option(
+      '--exclude <glob>',
+      'leave out what matches below the folder, such as "parts/**"; can be repeated',
+      (glob: string, former: string[] | undefined) => [...(former ?? []), glob],
+    )
     .option('--dry-run', 'say what would be done and change nothing')
     .option(
       '--check',

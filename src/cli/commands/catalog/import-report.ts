@@ -13,6 +13,7 @@ const colours = {
   replaced: 'cyan',
   published: 'green',
   unchanged: 'gray',
+  skipped: 'gray',
   failed: 'red',
 } as const;
 
@@ -50,7 +51,17 @@ function countOutcomes(
   results: readonly ImportResult[],
 ): [ImportOutcome, number][] {
   const published = work === 'publish' ? (['published'] as const) : [];
-  const outcomes = ['created', 'replaced', ...published, 'unchanged', 'failed'] as const;
+  const skipped = results.some(({ outcome }) => outcome === 'skipped')
+    ? (['skipped'] as const)
+    : [];
+  const outcomes = [
+    'created',
+    'replaced',
+    ...published,
+    'unchanged',
+    ...skipped,
+    'failed',
+  ] as const;
   return outcomes.map((outcome) => [
     outcome,
     results.filter((result) => result.outcome === outcome).length,

@@ -1,0 +1,186 @@
+/** Folders whose documents consist of several files. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import type { Catalog } from '#catalog/index.ts';
+import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import { buildCatalog } from '../../support/catalog.ts';
+import type { FakeClock } from '../../support/clock.ts';
+import { runCommand } from '../../support/command.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+
+let catalog: Catalog;
+let store: ArtifactStore;
+let clock: FakeClock;
+let folder: string;
+
+beforeEach(() => {
+  ({ catalog, store, clock } = buildCatalog());
+  folder = path.join(temporaryFolder(), 'specs');
+  mkdirSync(folder);
+});
+
+const put = (name: string, value: unknown): void => {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
+};
+
+type Told = {
+  files: { file: string; outcome: string; detail?: string }[];
+  summary: Record<string, number>;
+};
+
+async function run(args: string[] = [], json = true) {
+  const output = { out: '', notes: '' };
+  let failure: string | undefined;
+  const [target = folder, ...options] =
+    args[0]?.startsWith('-') === false ? args : [folder, ...args];
+  const call = { args: ['import', target, ...options], json, services: { catalog }, clock, output };
+  await runCommand<{ catalog: Catalog }>((parent, context) => {
+    const remote = () => expect.unreachable('no server was named');
+    registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+  }, call).catch((error: Error) => void (failure = error.message));
+  const told = json && output.out !== '' ? (JSON.parse(output.out) as Told) : undefined;
+  return { failure, out: output.out, files: told?.files ?? [], summary: told?.summary };
+}
+
+const get = (schema: object) => ({
+  get: { responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } } },
+});
+const document = (version: string, paths: object, more: object = {}) => ({
+  openapi: '3.1.0',
+  info: { title: 'Shop', version },
+  paths,
+  ...more,
+});
+
+async function specOf(version: string): Promise<unknown> {
+  const found = await store.read('default', { id: 'shop', version }, { withSpec: true });
+  return found.kind === 'found' ? JSON.parse(found.specText ?? '') : undefined;
+}
+
+function putSplit(): void {
+  put('shop.yaml', document('1.0.0', { '/orders': { $ref: 'parts/orders.yaml' } }));
+  put('parts/orders.yaml', get({ $ref: './schemas/order.json' }));
+  const parent = { $ref: './order.json' };
+  put('parts/schemas/order.json', { type: 'object', title: 'Order', properties: { parent } });
+}
+
+const PASSED_OVER = 'No OpenAPI or AsyncAPI document, and no artifact: passed over.';
+
+describe('a document in several files', () => {
+  test('becomes one, with its cycles; its parts are passed over with a word', async () => {
+    putSplit();
+    const { failure, files, summary } = await run(['--publish']);
+    expect(failure).toBeUndefined();
+    expect(files).toEqual([
+      { file: 'parts/orders.yaml', outcome: 'skipped', detail: PASSED_OVER },
+      { file: 'parts/schemas/order.json', outcome: 'skipped', detail: PASSED_OVER },
+      { file: 'shop.yaml', id: 'shop', version: '1.0.0', outcome: 'published' },
+    ]);
+    expect(summary).toEqual({
+      created: 0,
+      replaced: 0,
+      published: 1,
+      unchanged: 0,
+      skipped: 2,
+      failed: 0,
+    });
+    const place = '#/paths/~1orders/get/responses/200/content/application~1json/schema';
+    const order = { type: 'object', title: 'Order', properties: { parent: { $ref: place } } };
+    expect(await specOf('1.0.0')).toEqual(document('1.0.0', { '/orders': get(order) }));
+    const again = await run([], false);
+    expect(again.out).toContain(PASSED_OVER);
+    expect(again.out).toContain('0 created, 0 replaced, 1 unchanged, 2 skipped, 0 failed.');
+  });
+
+  test('is bundled as well when it is named itself', async () => {
+    putSplit();
+    const { files } = await run([path.join(folder, 'shop.yaml')]);
+    expect(files).toMatchObject([{ outcome: 'created' }]);
+    expect(JSON.stringify(await specOf('1.0.0'))).toContain('"title":"Order"');
+  });
+
+  test('without such references stays as it is written, down to references to references', async () => {
+    const schemas = {
+      A: { $ref: '#/components/schemas/B' },
+      B: { $ref: '#/components/schemas/C' },
+      C: {},
+    };
+    const whole = document(
+      '1.0.0',
+      { '/a': get({ $ref: '#/components/schemas/A/x' }) },
+      { components: { schemas } },
+    );
+    put('shop.json', whole);
+    await run();
+    expect(await specOf('1.0.0')).toEqual(whole);
+  });
+
+  test('a folder of parts alone is a mistake', async () => {
+    put('order.json', { type: 'object', title: 'Order' });
+    put('list.json', []);
+    expect((await run()).failure).toBe(
+      'No file is an OpenAPI or AsyncAPI document or an artifact.',
+    );
+  });
+});
+
+describe('a reference fails its file, and nothing is read', () => {
+  const outside = /leads out of the imported folder/;
+  const fetched = /is no relative path; nothing is fetched/;
+
+  test.each([
+    ['a folder above', '../secret.yaml', outside],
+    ['far above', '../../../../../../etc/passwd', outside],
+    ['written in percent', '%2e%2e/secret.yaml', outside],
+    ['with a backslash', String.raw`..\secret.yaml`, outside],
+    ['from the root', '/etc/passwd', outside],
+    ['a symbolic link', 'link.yaml', outside],
+    ['a linked folder', 'linked/secret.yaml', outside],
+    ['a file address', 'file:///etc/passwd', fetched],
+    ['the network', 'http://127.0.0.1:9/a.yaml', fetched],
+    ['the network, of a part', 'far.yaml', fetched],
+    ['without a scheme', '//host.example/a.yaml', fetched],
+    ['what is not there', 'none.yaml', /"none\.yaml" cannot be read \(ENOENT\)/],
+    ['another kind of file', 'text.md', /is no \.yaml, \.yml or \.json file/],
+    ['no such place', 'far.yaml#/none', /none|nothing is fetched/],
+  ])('to %s', async (_, $ref, why) => {
+    writeFileSync(path.join(folder, '..', 'secret.yaml'), 'secret: true');
+    symlinkSync('../secret.yaml', path.join(folder, 'link.yaml'));
+    symlinkSync('..', path.join(folder, 'linked'));
+    put('far.yaml', { $ref: 'https://127.0.0.1:9/b.yaml' });
+    put('text.md', 'a text');
+    put('shop.json', document('1.0.0', { '/a': { $ref } }));
+    const { failure, files } = await run();
+    expect(failure).toBe('1 of 2 failed.');
+    expect(files[1]).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringMatching(why) as string,
+    });
+    expect(await specOf('1.0.0')).toBeUndefined();
+  });
+});
+
+test('--exclude leaves out what its globs match, and references still find it', async () => {
+  putSplit();
+  put('old/v0.json', document('0.1.0', {}));
+  const { files } = await run(['--exclude', 'parts/**', '--exclude', 'old/*.json']);
+  expect(files.map(({ file }) => file)).toEqual(['shop.yaml']);
+  expect(JSON.stringify(await specOf('1.0.0'))).toContain('"title":"Order"');
+  expect((await run(['--exclude', '**'])).failure).toMatch(/what --exclude names/);
+});
+
+test('--check holds two new versions against each other, as --publish does', async () => {
+  put('a.json', document('1.0.0', { '/a': get({}), '/b': get({}) }));
+  put('b.json', document('1.1.0', { '/a': get({}) }));
+  const { failure, files } = await run(['--check']);
+  expect(failure).toBe('1 of 2 failed.');
+  expect(files).toMatchObject([
+    { outcome: 'created' },
+    { outcome: 'failed', findings: [{ code: 'breaking-change', severity: 'error' }] },
+  ]);
+  expect(await specOf('1.0.0')).toBeUndefined();
+});
