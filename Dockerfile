@@ -1,4 +1,5 @@
-# The program and its production dependencies, about 130 MB, on Node's image. Build and run it with
+# The package of `npm pack`, installed on Node's image: about 45 MB more. Build and run it with
+#   npm ci && npm run build && npm pack
 #   docker build -t trackport .
 #   docker run --read-only --tmpfs /tmp -v trackport-data:/var/lib/trackport \
 #     -v ./trackport.yaml:/etc/trackport/trackport.yaml:ro -p 8080:8080 trackport
@@ -6,21 +7,12 @@
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /opt/trackport
-COPY package.json package-lock.json .npmrc ./
-# The image has Node 24 itself, so the optional one that npm would bring stays out.
-RUN npm ci --omit=dev --omit=optional
-COPY bin bin
-COPY src src
-COPY migrations migrations
-COPY config config
-COPY openapi.json openapi.json
-COPY LICENSE LICENSE
+COPY trackport-*.tgz ./
+RUN npm install --ignore-scripts ./trackport-*.tgz && rm trackport-*.tgz
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
-    MALLOC_ARENA_MAX=2 \
-    MALLOC_TRIM_THRESHOLD_=131072 \
-    MALLOC_MMAP_THRESHOLD_=32768 \
+    PATH=/opt/trackport/node_modules/.bin:$PATH \
     TRACKPORT_CONFIG=/etc/trackport/trackport.yaml \
     TRACKPORT_SERVER_HOST=0.0.0.0 \
     TRACKPORT_STORE_URL=sqlite:/var/lib/trackport/trackport.db
@@ -33,7 +25,7 @@ USER node
 EXPOSE 8080
 # It reads the configuration, so that it finds server.opsPort.
 HEALTHCHECK --interval=15s --timeout=10s --start-period=20s --retries=3 \
-  CMD ["node", "bin/trackport.js", "health"]
-# Node is the first process, so that SIGTERM and SIGHUP reach it.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "bin/trackport.js"]
+  CMD ["trackport", "health"]
+# Node takes its place as the first process, so that SIGTERM and SIGHUP reach it.
+ENTRYPOINT ["trackport"]
 CMD ["serve"]

@@ -5,17 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import packageFile from '#package.json' with { type: 'json' };
 import { endAtExit } from '../test/support/at-exit.ts';
-
-/** What `npm start` gives the program: `env NAME=value … node --option … bin/trackport.js`. */
-const [, variables = '', options = ''] =
-  /env ((?:\w+=\S+ )+)node ((?:--\S+ )*)bin/.exec(packageFile.scripts.start) ?? [];
-const startEnv = Object.fromEntries(
-  [...variables.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
-);
-const optionsFor = ([program]: readonly string[]): string[] =>
-  program === 'bin/trackport.js' ? options.split(' ').filter(Boolean) : [];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -37,10 +27,10 @@ export async function start(
 ): Promise<Running> {
   const startedAt = performance.now();
   const child = endAtExit(
-    spawn(process.execPath, [...optionsFor(args), ...args], {
+    spawn(process.execPath, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...startEnv, ...env },
+      env: { ...process.env, ...env },
     }),
   );
   const url = await firstUrl(child, args);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the commands of the Dockerfile without an engine: the COPY and RUN lines of its first stage in a
-# clean folder, then its ENTRYPOINT and CMD there, as a user without rights, on a file system that is
+# Runs the commands of the Dockerfile without an engine: packs the program, runs the RUN lines of its first stage
+# in a clean folder, then its ENTRYPOINT and CMD there, as a user without rights, on a file system that is
 # read-only but for the data. Needs root for the last part; says so, and leaves it out, otherwise. Has the
 # other files of a deployment judged by the tools that are there.
 set -euo pipefail
@@ -11,27 +11,21 @@ trap 'rm -rf "$image"' EXIT
 program=$image/program
 mkdir -p "$program" "$image/data" "$image/etc"
 
-awk '/^FROM/ {stage++} stage == 1' Dockerfile | while read -r instruction arguments; do
-  case $instruction in
-    COPY)
-      read -ra names <<<"$arguments"
-      for name in "${names[@]:0:${#names[@]}-1}"; do
-        mkdir -p "$program/$(dirname "$name")"
-        cp -r "$name" "$program/$name"
-      done
-      ;;
-    RUN) (cd "$program" && sh -c "$arguments" >/dev/null) ;;
-  esac
+npm run -s build
+npm pack --silent --pack-destination "$program" >/dev/null
+packed=$(du -k "$program"/trackport-*.tgz | cut -f1)
+awk '/^FROM/ {stage++} stage == 1 && /^RUN/' Dockerfile | while read -r _ command; do
+  (cd "$program" && sh -c "$command" >/dev/null)
 done
-echo "built: $(du -sm "$program" | cut -f1) MB with $(find "$program/node_modules" -name package.json -path '*node_modules*' -prune | wc -l) packages"
+echo "built: $(du -sm "$program" | cut -f1) MB from a package of $packed KB"
 
 node=$(command -v "$here/node_modules/.bin/node" || command -v node)
 port=$((20000 + RANDOM % 20000))
 printf '{ tracker: { repository: acme/leads, auth: { token: none }, apiUrl: "http://127.0.0.1:9" } }\n' \
   >"$image/etc/trackport.yaml"
-start=("$node" bin/trackport.js serve --config "$image/etc/trackport.yaml")
+start=("$program/node_modules/.bin/trackport" serve --config "$image/etc/trackport.yaml")
 environment=(NODE_ENV=production TRACKPORT_SERVER_HOST=127.0.0.1 "TRACKPORT_SERVER_PORT=$port"
-  "TRACKPORT_STORE_URL=sqlite:$image/data/trackport.db" PATH=/usr/bin:/bin HOME=/nonexistent)
+  "TRACKPORT_STORE_URL=sqlite:$image/data/trackport.db" "PATH=$(dirname "$node"):/usr/bin:/bin" HOME=/nonexistent)
 
 if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
   chown nobody "$image/data"

@@ -8,8 +8,8 @@ import type { Failure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
+import { VERSION_AND_COMMIT } from '#shared/program.ts';
 
-import packageFile from '#package.json' with { type: 'json' };
 import { createLogOutput } from './compose/telemetry/log-output.ts';
 import type { LogOutput } from './compose/telemetry/log-output.ts';
 import { createCommandServices } from './compose/command-services.ts';
@@ -33,7 +33,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const environment = readEnvironment();
   try {
     await runCli(argv, {
-      version: packageFile.version,
+      version: VERSION_AND_COMMIT,
       environment,
       terminal,
       clock: systemClock,

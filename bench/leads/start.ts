@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { start } from '../processes.ts';
 import type { Running } from '../processes.ts';
 import { median } from '../row.ts';
@@ -14,17 +13,16 @@ export async function measureStart(
   engine: BenchEngine,
   { starts }: { starts: number },
 ): Promise<BenchRow[]> {
-  return inLeadWorld(engine, 1000, async ({ folder, config }) => {
-    const environment = { NODE_COMPILE_CACHE: path.join(folder, 'compile-cache') };
+  return inLeadWorld(engine, 1000, async ({ config }) => {
     const makers = {
-      bare: () => start(['bench/leads/imports-only.ts'], environment),
-      ours: () => serve(config, [], environment),
+      bare: () => start(['bench/leads/imports-only.ts']),
+      ours: () => serve(config),
     };
     const samples = { bare: [] as Sample[], ours: [] as Sample[] };
     for (let round = 0; round <= starts; round += 1)
       for (const name of ['bare', 'ours'] as const) {
         const sample = await sampleOf(makers[name]);
-        if (round > 0) samples[name].push(sample); // the first fills the compile cache
+        if (round > 0) samples[name].push(sample); // the first reads the disk
       }
     const ratio = (pick: (sample: Sample) => number): number =>
       median(samples.ours.map(pick)) / median(samples.bare.map(pick));

@@ -21,12 +21,16 @@ export type CliDeps = {
   services: Services;
 };
 
+const COMPLETE = 'complete';
+const COMPLETE_SUMMARY = 'print what completes commands in bash, zsh or fish';
+
 const EXAMPLES = `
 Examples:
   trackport sandbox
   trackport doctor --config trackport.yaml
   trackport serve --config trackport.yaml
-  trackport consumer create "Sales tools" --grant leads:read --config trackport.yaml`;
+  trackport consumer create "Sales tools" --grant leads:read \\
+    --config trackport.yaml`;
 
 /**
  * Runs one command. Resolves when its work is done.
@@ -34,12 +38,8 @@ Examples:
  */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<void> {
   const isJson = argv.includes('--json');
-  const program = createProgram(deps, isJson);
-  const context = createContext(deps);
-  for (const { name, summary } of commands) program.command(name).description(summary);
-  program.hook('preSubcommand', async (_program, command) => {
-    await commands.find(({ name }) => name === command.name())?.register(command, context);
-  });
+  const program =
+    argv[0] === COMPLETE ? await createWholeProgram(deps) : createProgram(deps, isJson);
   try {
     await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
   } catch (error) {
@@ -65,8 +65,32 @@ function toText({ code, message }: CommanderError): string {
   return message.replace(/^error: /, '').replaceAll('\n', ' ');
 }
 
+/** The code of a command is loaded when it is called. */
+function createProgram(deps: CliDeps, isJson: boolean): Command {
+  const program = createRoot(deps, isJson);
+  const context = createContext(deps);
+  for (const { name, summary } of commands) program.command(name).description(summary);
+  program.command(COMPLETE).description(COMPLETE_SUMMARY);
+  program.hook('preSubcommand', async (_program, command) => {
+    await commands.find(({ name }) => name === command.name())?.register(command, context);
+  });
+  return program;
+}
+
+/** With the code of all commands: for what a shell completes, and for `docs/cli.md`. */
+export async function createWholeProgram(deps: CliDeps): Promise<Command> {
+  const program = createRoot(deps, false);
+  const context = createContext(deps);
+  for (const entry of commands)
+    await entry.register(program.command(entry.name).description(entry.summary), context);
+  const { default: addCompletion } = await import('@bomb.sh/tab/commander');
+  addCompletion(program);
+  program.commands.find((one) => one.name() === COMPLETE)?.description(COMPLETE_SUMMARY);
+  return program;
+}
+
 /** What is set here holds for every command: nothing below us exits or prints by itself. */
-function createProgram({ version, terminal }: CliDeps, isJson: boolean): Command {
+function createRoot({ version, terminal }: CliDeps, isJson: boolean): Command {
   return new Command('trackport')
     .description('Leads from an issue tracker, deletions from partners, and a catalog.')
     .version(version)

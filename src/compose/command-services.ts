@@ -6,15 +6,14 @@ import type { Config } from '#config/schema/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
-import { systemCodeOf } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
+import { COMMIT, VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
 import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
-import { StartError } from './server/start-error.ts';
 import { openStore } from './store.ts';
 import type { Store } from './store.ts';
 
@@ -55,11 +54,11 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
       logWarnings(log, config);
       const tracing = readTracing(environment);
       const service = await startService({ config, clock, log, logOutput, tracing });
-      log.info({ url: service.url }, 'listening');
+      log.info({ version: VERSION, commit: COMMIT, url: service.url }, 'listening');
       return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
-      const { startSandboxService } = await import('./sandbox.ts').catch(explainMissingSandbox);
+      const { startSandboxService } = await import('./sandbox.ts');
       return startSandboxService({ ...request, clock, environment, logOutput });
     },
   };
@@ -74,16 +73,8 @@ async function startTogether(
   const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
   logWarnings(log, config);
   const processes = await startProcesses({ ...deps, log });
-  log.info({ url: processes.url }, 'listening');
+  log.info({ version: VERSION, commit: COMMIT, url: processes.url }, 'listening');
   return processes;
-}
-
-/** A production install has no package that only the sandbox needs. */
-function explainMissingSandbox(error: unknown): never {
-  if (systemCodeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-  const message =
-    'This install has no sandbox (npm ci --omit=dev leaves it out). Run `npm ci` for it, or start the real thing with serve --config FILE.';
-  throw new StartError(message, { cause: error });
 }
 
 /** Services of the commands that work on the store alone. */

@@ -11,6 +11,7 @@ import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import { COMMIT, VERSION } from '#shared/program.ts';
 import { createReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
@@ -78,7 +79,7 @@ async function start(
   writeConfig(configPath, { server, store, ...sandbox.config });
   const { url } = service;
   print(renderBanner({ ...sandbox.facts, url, now: clock.now(), apiKey, configPath }));
-  log.info({ url: service.url }, 'listening');
+  log.info({ version: VERSION, commit: COMMIT, url: service.url }, 'listening');
   return { log, service };
 }
 

@@ -100,7 +100,7 @@ test.each(Object.entries(instances))(
     expect(url.password).not.toContain('file:');
     expect(service.expose).toEqual([String(server.port), String(server.opsPort)]);
     // It finds server.opsPort by itself.
-    expect(service.healthcheck?.test.join(' ')).toContain('bin/trackport.js health --ready');
+    expect(service.healthcheck?.test.join(' ')).toContain('trackport health --ready');
     const graceMs = Number.parseInt(service.stop_grace_period ?? '', 10) * SECOND;
     expect(graceMs).toBeGreaterThan(server.stopDelay + 10 * SECOND);
   },

@@ -1,12 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
+import { programUrl } from '#shared/program.ts';
 import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/store/migrations.ts';
 import type { Database, Session } from './connection/database.ts';
 import { LOCK_FOR_MIGRATION } from './locks.ts';
 
-const shippedDirectory = fileURLToPath(new URL('../../../migrations/postgres', import.meta.url));
+const shippedDirectory = fileURLToPath(programUrl('migrations/postgres'));
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;

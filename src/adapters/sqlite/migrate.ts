@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
+import { programUrl } from '#shared/program.ts';
 import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
 import type { AppliedMigration, Migration, MigrationState } from '#shared/store/migrations.ts';
 import type { Connection } from './connection/connection.ts';
 import { guard, isUniqueViolation } from './connection/errors.ts';
 
-const shippedDirectory = fileURLToPath(new URL('../../../migrations/sqlite', import.meta.url));
+const shippedDirectory = fileURLToPath(programUrl('migrations/sqlite'));
 
 /** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
 export function readMigrationState(

@@ -4,6 +4,7 @@ import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import type { ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
+import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/transferable.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
@@ -34,7 +35,7 @@ const INLINE_FORM_BYTES_MAX = 64 * 1024;
 
 /** All throw `overloaded` when the thread is. What partners send waits for nothing but what partners send. */
 export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): BodyReaders {
-  const module = new URL('body-functions.ts', import.meta.url);
+  const module = entryUrl('adapters/threads/body-functions');
   const ofPartners = createThread<typeof functions>({ module, clock });
   const ofOthers = createThread<typeof functions>({ module, clock });
   return {

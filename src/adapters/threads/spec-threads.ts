@@ -5,6 +5,7 @@ import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
 import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
+import { entryUrl } from '#shared/program.ts';
 import type * as checks from './check-functions.ts';
 import { refuseThread } from './heavy-body.ts';
 import type * as functions from './spec-functions.ts';
@@ -23,11 +24,11 @@ export type SpecThreads = {
  */
 export function createSpecThreads({ clock }: { clock: Pick<Clock, 'sleep'> }): SpecThreads {
   const ofWrites = createThread<typeof checks>({
-    module: new URL('check-functions.ts', import.meta.url),
+    module: entryUrl('adapters/threads/check-functions'),
     clock,
   });
   const ofReads = createThread<typeof functions>({
-    module: new URL('spec-functions.ts', import.meta.url),
+    module: entryUrl('adapters/threads/spec-functions'),
     clock,
   });
   return {

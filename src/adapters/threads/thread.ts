@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { entryUrl } from '#shared/program.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { Job, JobResult } from './thread-main.ts';
 
@@ -155,9 +156,10 @@ function createHost({ module, clock }: ThreadDeps): Host {
 }
 
 function startWorker(module: URL): Worker {
-  const worker = new Worker(new URL('thread-main.ts', import.meta.url), {
+  const worker = new Worker(entryUrl('adapters/threads/thread-main'), {
     workerData: module.href,
     resourceLimits: HEAP_LIMITS,
+    execArgv: ['--enable-source-maps'],
   });
   // Whoever waits for it has other listeners; without one here nobody may be waiting.
   return worker.on('error', () => undefined);

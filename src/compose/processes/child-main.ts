@@ -1,5 +1,4 @@
 /** What each of several processes runs that serve together. The primary process starts it. */
-import '../../../bin/prepare.js';
-
+process.setSourceMapsEnabled(true);
 const { runChild } = await import('./child.ts');
 runChild();

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import type { Clock } from '#shared/clock.ts';
+import { entryUrl } from '#shared/program.ts';
 
 import type { LogOutput } from '../telemetry/log-output.ts';
 import type { ProcessMetrics } from './combine.ts';
@@ -62,7 +63,7 @@ export type MemberDeps = {
 export function startMember(deps: MemberDeps): Member {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
-    exec: fileURLToPath(new URL('./child-main.ts', import.meta.url)),
+    exec: fileURLToPath(entryUrl('compose/processes/child-main')),
     args: [],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -8,9 +8,9 @@ import type { Config } from '#config/schema/schema.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
+import { VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
-import packageFile from '#package.json' with { type: 'json' };
 import { StartError, storeError } from '../server/start-error.ts';
 
 type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
@@ -34,7 +34,7 @@ export function openRestore(config: Config) {
 
 async function runBackup(config: Config, clock: Pick<Clock, 'now'>, options: BackupOptions) {
   const storePath = sqlitePath(config, 'backup', 'pg_dump');
-  const origin = { at: clock.now(), version: packageFile.version };
+  const origin = { at: clock.now(), version: VERSION };
   const work = backUp({ ...options, ...origin, storePath });
   const tables = await work.catch((error: unknown) => {
     throw storeError(error, config.store.url);

@@ -26,9 +26,9 @@ import { SECOND } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import { VERSION } from '#shared/program.ts';
 import type { Span, SpanOptions, Tracing } from '#shared/tracing.ts';
 
-import packageFile from '#package.json' with { type: 'json' };
 import { readTraceparent, writeTraceparent } from './traceparent.ts';
 
 /** How long a stop waits for the collector, so that it ends within 10 s. */
@@ -59,7 +59,7 @@ export function createTracing({ settings, clock, log }: TracingDeps): Tracing & 
       new BatchSpanProcessor({ exporter: reportFailures(new OTLPTraceExporter(), log) }),
     ],
   });
-  const tracer = provider.getTracer('trackport', packageFile.version);
+  const tracer = provider.getTracer('trackport', VERSION);
   const running = new AsyncLocalStorage<SdkSpan>();
   return {
     start: (name, options = {}) => startSpan({ tracer, running }, name, options),
@@ -81,7 +81,7 @@ export function createTracing({ settings, clock, log }: TracingDeps): Tracing & 
 function describeService() {
   const own = resourceFromAttributes({
     'service.name': 'trackport',
-    'service.version': packageFile.version,
+    'service.version': VERSION,
   });
   return defaultResource()
     .merge(own)

@@ -12,12 +12,12 @@ import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
+import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
 import { createTrackerProbe, createTrackerWatch } from './condition.ts';
 import type { TrackerCondition, TrackerWatch } from './condition.ts';
 import { createTrackerClock } from './tracker-clock.ts';
-import packageFile from '#package.json' with { type: 'json' };
 
 /** The configured repository on the tracker. */
 export type TrackerParts = {
@@ -67,7 +67,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     createTrackerClient({
       apiUrl,
       clock,
-      userAgent: `trackport/${packageFile.version}`,
+      userAgent: `trackport/${VERSION_AND_COMMIT}`,
       requestTimeoutMs: requestTimeout,
       credential,
       onExchange,

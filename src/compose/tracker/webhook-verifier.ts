@@ -4,6 +4,7 @@ import type { WebhookVerifier, WebhookVerifierDeps } from '#adapters/github/webh
 import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Clock } from '#shared/clock.ts';
+import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/transferable.ts';
 
 /**
@@ -16,7 +17,7 @@ export function createThreadedVerifiers({
 }: {
   clock: Pick<Clock, 'sleep'>;
 }): (deps: WebhookVerifierDeps) => WebhookVerifier {
-  const module = new URL('../../adapters/github/webhook-functions.ts', import.meta.url);
+  const module = entryUrl('adapters/github/webhook-functions');
   const thread = createThread<typeof functions>({ module, clock });
   return (deps) => {
     const here = createWebhookVerifier(deps);

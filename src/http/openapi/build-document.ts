@@ -6,7 +6,7 @@ import {
   createJsonSchemaTransformObject,
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import packageFile from '#package.json' with { type: 'json' };
+import { DESCRIPTION, VERSION } from '#shared/program.ts';
 import { schemaCompilers } from '../schema-compilers.ts';
 import { tidyComponents } from './components.ts';
 import { operationsOf } from './document.ts';
@@ -42,8 +42,8 @@ async function describe(routes: readonly RouteOptions[]): Promise<OpenApiDocumen
       openapi: '3.1.1',
       info: {
         title: 'Trackport',
-        version: packageFile.version,
-        summary: packageFile.description,
+        version: VERSION,
+        summary: DESCRIPTION,
         description:
           'Every error is a problem document (RFC 9457); decide by its `code`. The body of a GET is ignored, whatever it is.',
         contact: { name: 'The operator of this instance' },

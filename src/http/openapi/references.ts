@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { commonProblems } from './describe-route.ts';
 import { operationsOf } from './document.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -10,9 +11,6 @@ type Response = {
   content?: Record<string, { examples?: Record<string, object> }>;
 };
 type Reference = { $ref: string };
-
-// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
  * The document with every problem, and every parameter of several operations, written once as a

@@ -5,12 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import type { RouteOptions } from 'fastify';
 import { systemCodeOf } from '#shared/errors.ts';
+import { programUrl } from '#shared/program.ts';
 import { withUsedParts } from './components.ts';
 import { operationsOf, renderDocument } from './document.ts';
 import type { OpenApiDocument } from './document.ts';
 import { operationKeysOf } from './operation-key.ts';
 
-const MADE = new URL('../../../openapi.json', import.meta.url);
+const MADE = programUrl('openapi.json');
 
 /**
  * What the file `made` says of these routes; its own text where they are all that it describes. An

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
@@ -18,9 +19,6 @@ export type ClientErrorDeps = {
   earlyResponses: EarlyResponses;
   problemPages: Pick<ProblemPages, 'render'>;
 };
-
-// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 

@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { releaseMemory } from '#shared/transferable.ts';
 
@@ -6,9 +7,6 @@ import { releaseMemory } from '#shared/transferable.ts';
  * many chunks and their sum stays with the process for good, in pieces that fit nothing else.
  */
 const PIECEMEAL_BYTES_MAX = 1024 * 1024;
-
-// Importing `node:http` by name runs its lazy getters, which load a whole WebSocket client.
-const { IncomingMessage } = process.getBuiltinModule('node:http');
 
 /** A body as it comes. */
 export type BodyBytes = {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { sha256 } from '#shared/crypto/hash.ts';
+import { programUrl } from '#shared/program.ts';
 
 const MEDIA_TYPES = {
   'portal.css': 'text/css; charset=utf-8',
@@ -41,7 +42,7 @@ function assets(): ReadonlyMap<string, Asset & { name: AssetName }> {
 }
 
 function load(name: AssetName): [string, Asset & { name: AssetName }] {
-  const body = readFileSync(new URL(name, import.meta.url));
+  const body = readFileSync(programUrl(`assets/portal/${name}`));
   const digest = sha256(body).toString('hex').slice(0, 16);
   const bodies = { identity: body, gzip: gzipSync(body), br: brotliCompressSync(body) };
   const mediaType = MEDIA_TYPES[name];

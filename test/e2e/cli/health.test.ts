@@ -16,14 +16,14 @@ const [, ofUnit = ''] =
   /^ExecStartPost=-\/usr\/bin\/env (.*)$/m.exec(readFileSync('deploy/trackport.service', 'utf8')) ??
   [];
 
-/** What stands behind `bin/trackport.js`, but for the place of the configuration. */
+/** What stands behind `trackport`, but for the place of the configuration. */
 const lines: [who: string, args: string[]][] = [
   ['the image', JSON.parse(ofImage) as string[]],
   ['compose', compose.services['trackport-1'].healthcheck.test],
   ['the unit', ofUnit.split(' ')],
 ].map(([who, words = []]) => {
   const args = [words].flat();
-  const own = args.slice(args.findIndex((word) => word.endsWith('bin/trackport.js')) + 1);
+  const own = args.slice(args.findIndex((word) => /trackport(?:\.js)?$/.test(word)) + 1);
   return [String(who), own.filter((word, at) => ![word, own[at - 1]].includes('--config'))];
 });
 

@@ -26,7 +26,8 @@ test('the workflow checks pull requests and publishes what is pushed', async () 
   const sandbox = await openSampleSandbox();
   const checkout = temporaryFolder();
   mkdirSync(path.join(checkout, 'specs'));
-  symlinkSync(process.cwd(), path.join(checkout, '.trackport'));
+  mkdirSync(path.join(checkout, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(path.resolve('bin/trackport.js'), path.join(checkout, 'node_modules/.bin/trackport'));
   const runStep = (event: string) => {
     const step = steps.find((one) => one.if === `github.event_name == '${event}'`);
     const { stdout, stderr, status } = spawnSync(
@@ -37,6 +38,7 @@ test('the workflow checks pull requests and publishes what is pushed', async () 
         encoding: 'utf8',
         env: {
           PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+          npm_config_loglevel: 'error',
           ...Object.fromEntries(Object.keys(env).map((name) => [name, sandboxValue(name)])),
           ...Object.fromEntries(
             Object.keys(step?.env ?? {}).map((name) => [name, sandboxValue(name)]),

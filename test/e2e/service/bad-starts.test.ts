@@ -252,22 +252,3 @@ test('a whole bad day leaves no word of a person and no secret in the output', a
   for (const text of [run.stdout(), run.stderr(), metrics, receipts.stdout, receipts.stderr])
     for (const hidden of [...personalTexts, ...secrets]) expect(text).not.toContain(hidden);
 });
-
-test.each(['oidc-provider', 'graphql'])(
-  'without %s there is no sandbox, said in one line',
-  async (missing) => {
-    const withoutPackage = `import { registerHooks } from 'node:module';
-    registerHooks({ resolve: (name, context, next) => {
-      if (name !== '${missing}') return next(name, context);
-      throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' });
-    } });`;
-    const preload = `data:text/javascript;base64,${Buffer.from(withoutPackage).toString('base64')}`;
-    const { code, stderr } = await runTrackport(['sandbox', '--port', '0'], {
-      environment: { NODE_OPTIONS: `--import=${preload}` },
-    });
-    expect([code, stderr]).toEqual([
-      1,
-      'This install has no sandbox (npm ci --omit=dev leaves it out). Run `npm ci` for it, or start the real thing with serve --config FILE.\n',
-    ]);
-  },
-);

@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { listening, trackport } from '../support/process.ts';
@@ -22,9 +19,6 @@ import {
 const RELOADED = 'configuration reloaded';
 const IN_PART = 'configuration reloaded: some keys need a restart';
 const REFUSED = 'configuration not reloaded: nothing was changed';
-
-/** Where the launcher brings a Node of its own. */
-const isHandedOver = process.platform === 'linux' && process.arch === 'x64';
 
 type Settings = Record<string, Record<string, unknown>>;
 
@@ -236,37 +230,3 @@ test('the sandbox has nothing to reload and says so', async () => {
   run.child.kill('SIGTERM');
   expect(await run.exited).toBe(0);
 });
-
-test.runIf(isHandedOver)('a launcher under an older Node passes SIGHUP on', async () => {
-  const { config } = await createWorld();
-  const older = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.0.0' } })`;
-  const child = spawn(
-    process.execPath,
-    ['--import', older, 'bin/trackport.js', 'serve', '--config', config, '--port', '0'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { PATH: process.env['PATH'], ...environment },
-      detached: true,
-    },
-  );
-  const exited = once(child, 'exit');
-  onTestFinished(() => endGroup(child));
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  await eventually(() => expect(output).toContain('"listening"'));
-  child.kill('SIGHUP');
-  await eventually(() => expect(output).toContain(`"${RELOADED}"`));
-  child.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
-});
-
-/** With what it started, should it have died before. */
-function endGroup({ pid = 0 }: ChildProcess): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // all of it is gone
-  }
-}

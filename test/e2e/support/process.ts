@@ -6,7 +6,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 
-const entry = path.resolve('bin/trackport.js');
+const ownProgram = path.resolve('bin/trackport.js');
 
 export type Trackport = {
   child: ChildProcess;
@@ -26,11 +26,13 @@ export type StartOptions = {
   user?: { uid: number; gid: number };
   /** What the system lets it have, as arguments of the shell's `ulimit`. */
   limits?: string;
+  /** Another copy of the program than this checkout's. */
+  program?: string;
 };
 
 /** Runs the whole program as a process of its own; it is killed when the test is over. */
 export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
-  const command = [process.execPath, entry, ...args];
+  const command = [process.execPath, options.program ?? ownProgram, ...args];
   const [program = '', ...rest] =
     options.limits === undefined ? command : limited(command, options.limits);
   const child = spawn(program, rest, {

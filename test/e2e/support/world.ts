@@ -86,21 +86,29 @@ export function leadBody(email: string): string {
     .join('\r\n\r\n');
 }
 
+type ServeOptions = {
+  preload?: URL;
+  port?: number;
+  environment?: Record<string, string>;
+  program?: string;
+};
+
 /**
  * Starts the service on a free port, or on `port`, and answers its address. `preload` is a module that each
  * of its threads loads first.
  */
 export async function serve(
   config: string,
-  options: { preload?: URL; port?: number; environment?: Record<string, string> } = {},
+  options: ServeOptions = {},
 ): Promise<{ run: Trackport; url: string }> {
-  const { preload, port = 0, environment: more } = options;
+  const { preload, port = 0, environment: more, program } = options;
   const run = trackport(['serve', '--config', config, '--port', String(port)], {
     environment: {
       ...environment,
       ...more,
       ...(preload && { NODE_OPTIONS: `--import=${preload.href}` }),
     },
+    ...(program !== undefined && { program }),
   });
   return { run, url: await listening(run) };
 }

@@ -25,7 +25,7 @@ test('is alive while the process is, whatever the checks say', async () => {
   app = buildTestApp({ operations: operations([down]) });
   const response = await app.inject('/healthz');
   expect(response.statusCode).toBe(200);
-  expect(response.json()).toEqual({ status: 'ok' });
+  expect(response.json()).toEqual({ status: 'ok', version: expect.any(String), commit: 'source' });
 });
 
 test('an impaired part shows and leaves the instance ready', async () => {

@@ -1,12 +1,10 @@
+import http from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { pipeline } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { readText } from './response.ts';
-
-// An import would load the client that is to be done without: it is an export of `node:http`.
-const http = process.getBuiltinModule('node:http');
-const https = process.getBuiltinModule('node:https');
 
 const UNREAD = new Set([204, 205]);
 
@@ -30,8 +28,8 @@ type FetchedResponse = {
 };
 
 /**
- * As much of `fetch` as Octokit uses, on the connections of `node:http`. Node's own brings 20 MB: a
- * client that nothing else needs, and a parser in WebAssembly that is compiled while it runs.
+ * As much of `fetch` as Octokit uses, on the connections of `node:http`. Node's own brings a client
+ * that nothing else needs, and a parser in WebAssembly that is compiled while it runs.
  * Redirects are responses. Rejects with the signal's reason once that is aborted.
  */
 export async function httpFetch(url: string, init: FetchInit): Promise<FetchedResponse> {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { entryUrl } from '#shared/program.ts';
 import { decode, encode, OPENED, toError, transferOf } from './messages.ts';
 import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Writer } from './writer.ts';
@@ -12,10 +13,6 @@ export type ThreadWriterOptions = ThreadOptions & {
   /** What the thread runs; default `thread-main.ts`. Tests give one that they can disturb. */
   module?: URL;
 };
-
-const threadMain = new URL('thread-main.ts', import.meta.url);
-/** A hook into imports is one of one thread: this one gets what `bin/prepare.js` gives the main one. */
-const findFiles = new URL('../../../../bin/resolve.js', import.meta.url).href;
 
 export type ThreadWriter = Writer & {
   /** Resolves when the thread has opened the store. @throws {store-unavailable} */
@@ -60,11 +57,15 @@ export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
 }
 
 function createHost(options: ThreadWriterOptions): ThreadHost {
-  const { onCrash, module = threadMain, ...threadOptions } = options;
+  const {
+    onCrash,
+    module = entryUrl('adapters/sqlite/writer/thread-main'),
+    ...threadOptions
+  } = options;
   const worker = new Worker(module, {
     workerData: threadOptions satisfies ThreadOptions,
     resourceLimits: HEAP_LIMITS,
-    execArgv: ['--import', findFiles],
+    execArgv: ['--enable-source-maps'],
   });
   const pending = createPending();
   const send = createSending(worker);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
+import { packageUrl } from '#shared/program.ts';
 import { checkBy } from './compile-schema.ts';
 import type { SchemaCheck } from './schema-errors.ts';
 
@@ -12,7 +13,6 @@ export async function loadAsyncApiCheck(version: string): Promise<SchemaCheck> {
 
 /** The variant whose references all stay inside of it. */
 async function readSchema(version: string): Promise<object> {
-  const folder = import.meta.resolve('@asyncapi/specs');
-  const file = new URL(`schemas/${version}.0-without-$id.json`, folder);
+  const file = packageUrl(`@asyncapi/specs/schemas/${version}.0-without-$id.json`);
   return JSON.parse(await readFile(file, 'utf8')) as object;
 }

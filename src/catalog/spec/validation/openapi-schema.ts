@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { packageUrl } from '#shared/program.ts';
 import { checkBy } from './compile-schema.ts';
 import { repeatedNames } from './repeated-names.ts';
 import type { SchemaCheck } from './schema-errors.ts';
@@ -19,8 +20,8 @@ export async function loadOpenApiCheck(version: string): Promise<SchemaCheck> {
 }
 
 async function readSchema(version: string): Promise<string> {
-  const folder = import.meta.resolve('@seriousme/openapi-schema-validator');
-  return readFile(new URL(`schemas/v${version}/schema.json`, folder), 'utf8');
+  const file = `@seriousme/openapi-schema-validator/schemas/v${version}/schema.json`;
+  return readFile(packageUrl(file), 'utf8');
 }
 
 /** A schema in JSON Schema's draft 4 as one of draft 7, which the validator knows. */

@@ -38,25 +38,31 @@ export const registerCatalog: Register<CatalogServices> = (parent, context) => {
 const HELP = `
 PATH is a .yaml, .yml or .json file, or a folder with such files.
 
-An OpenAPI document becomes an artifact of type API, an AsyncAPI document one of type EVENT:
+An OpenAPI document becomes an artifact of type API, an AsyncAPI document one of
+type EVENT:
   id       from info.title, else from the file's name
   version  info.version, else 1.0.0
   owner    info.x-owner, else info.contact.name, else "unknown"
-An artifact file holds the fields of an artifact: id, type, owner, title, and if you like version,
-description, source, projectId, groupPath, members, counts, spec. Whatever else lies in a folder is
-passed over. What a document refers to by a relative $ref, in files of the folder, is taken into it.
+An artifact file holds the fields of an artifact: id, type, owner, title, and if
+you like version, description, source, projectId, groupPath, members, counts,
+spec. Whatever else lies in a folder is passed over. What a document refers to
+by a relative $ref, in files of the folder, is taken into it.
 
-Everything is imported as a draft. A version with the same content is left alone, a draft with
-other content is replaced, and a published version never changes: its file fails. With --publish
-drafts are published then, under the rules of the catalog. The exit code is 1 when any file failed.
+Everything is imported as a draft. A version with the same content is left
+alone, a draft with other content is replaced, and a published version never
+changes: its file fails. With --publish drafts are published then, under the
+rules of the catalog. The exit code is 1 when any file failed.
 
-With --server no configuration is needed, but a credential: the variable TRACKPORT_TOKEN, or
---issuer and --client-id with the variable TRACKPORT_CLIENT_SECRET. Specs are judged on this machine.
+With --server no configuration is needed, but a credential: the variable
+TRACKPORT_TOKEN, or --issuer and --client-id with the variable
+TRACKPORT_CLIENT_SECRET. Specs are judged on this machine.
 
 Examples:
   trackport catalog import ./specs --config trackport.yaml
-  trackport catalog import ./specs --check --format github --server https://trackport.example.com
-  trackport catalog import ./specs --publish --server https://trackport.example.com \\
+  trackport catalog import ./specs --check --format github \\
+    --server https://trackport.example.com
+  trackport catalog import ./specs --publish \\
+    --server https://trackport.example.com \\
     --issuer https://id.example.com --client-id ci`;
 
 type Context = RunContext & Parameters<typeof registerCatalog>[1];

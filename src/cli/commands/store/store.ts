@@ -38,7 +38,7 @@ export const registerStore: Register<StoreServices> = (command, context) => {
     .argument('<to>', 'the same of the other engine: a store with nothing in it, or none yet')
     .addHelpText(
       'after',
-      "\n'${NAME}' stands for an environment variable, '${file:PATH}' for what a file holds.",
+      "\n'${NAME}' stands for an environment variable, '${file:PATH}' for a file's text.",
     )
     .action(async (_from: string, _to: string, _options: unknown, self: Command) => {
       await copy(context, self);

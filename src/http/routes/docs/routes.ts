@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
+import { packageUrl } from '#shared/program.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { Area } from '../../http-app.ts';
 import { JSON_MEDIA_TYPE, strongEtag } from '../../responses/rendered-response.ts';
@@ -133,8 +134,7 @@ async function fileAsset(name: string): Promise<Asset> {
   if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
   const mediaType = packageFiles.get(name);
   if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
-  const folder = import.meta.resolve('@fastify/swagger-ui/static/index.html');
-  return toAsset(await readFile(new URL(name, folder)), mediaType);
+  return toAsset(await readFile(packageUrl(`@fastify/swagger-ui/static/${name}`)), mediaType);
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {

@@ -1,3 +1,4 @@
+import { COMMIT, VERSION } from '#shared/program.ts';
 import type { Registry } from 'prom-client';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { runChecks } from './readiness.ts';
@@ -46,7 +47,7 @@ export function operationRoutes(context: HttpContext, deps: OperationsDeps): Are
       return reply
         .code(isHealthy ? 200 : 503)
         .header('cache-control', 'no-store')
-        .send({ status: isHealthy ? 'ok' : 'failing' });
+        .send({ status: isHealthy ? 'ok' : 'failing', version: VERSION, commit: COMMIT });
     });
     app.get('/readyz', options, async (_request, reply) => {
       const { isStopping, checks } = await whole.readiness();

@@ -1,6 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
@@ -199,21 +197,4 @@ test('closing waits for all that was asked for, and it is on the disk', async ()
   for (const acceptance of accepted) expect(await acceptance).toMatchObject({ kind: 'accepted' });
   await database.writer.close();
   expect(crashes).toEqual([]);
-});
-
-/** Outside of the program a name such as `#shared/…` is found by the hook of `bin/resolve.js` alone. */
-const OUTSIDE = `
-import { parentPort } from 'node:worker_threads';
-await import('#shared/clock.ts');
-parentPort.postMessage([{ id: 0, kind: 'done' }]);
-`;
-
-test('the thread finds files by their names, as the main thread does', async () => {
-  const file = path.join(temporaryFolder(), 'outside.mjs');
-  writeFileSync(file, OUTSIDE);
-  const opened = new Promise<void>((resolve, reject) => {
-    const options = { path: '', lockWaitMs: 0, module: pathToFileURL(file), onCrash: reject };
-    createThreadWriter(options).opened().then(resolve, reject);
-  });
-  await expect(opened).resolves.toBeUndefined();
 });

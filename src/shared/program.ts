@@ -1,0 +1,28 @@
+/** Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. */
+import packageFile from '#package.json' with { type: 'json' };
+
+/** The commit that was built, 12 digits; `scripts/build.js` puts it here. */
+declare const TRACKPORT_COMMIT: string | undefined;
+
+const isBuilt = typeof TRACKPORT_COMMIT === 'string';
+
+export const { version: VERSION, description: DESCRIPTION } = packageFile;
+/** `source` where nothing was built, `unknown` where it was built outside of a repository. */
+export const COMMIT = isBuilt ? TRACKPORT_COMMIT : 'source';
+/** Such as `0.2.0 (831b28d3a1c2)`. */
+export const VERSION_AND_COMMIT = `${VERSION} (${COMMIT})`;
+
+/** A file or folder by its path in the package, such as `migrations/sqlite/`. */
+export function programUrl(path: string): URL {
+  return new URL(path, new URL(isBuilt ? '../' : '../../', import.meta.url));
+}
+
+/** What a thread or a child process runs, by its path below `src` without ending; `scripts/build.js` lists them. */
+export function entryUrl(module: string): URL {
+  return programUrl(isBuilt ? `dist/${module.replaceAll('/', '.')}.js` : `src/${module}.ts`);
+}
+
+/** A file of a package, which is read at run time: the build has a copy of it. */
+export function packageUrl(file: string): URL {
+  return isBuilt ? programUrl(`dist/packages/${file}`) : programUrl(`node_modules/${file}`);
+}
