@@ -134,6 +134,14 @@ describe('consumer create', () => {
     expect(await isAccepted(key)).toBe(false);
   });
 
+  test.each(['2026-03-31', '2026-03-31T00:00:00Z'])('a key can expire on %s', async (when) => {
+    const { id } = await json<Created>('create', 'Sales', '--expires', when);
+    await consumer(['add-key', id, '--expires', when]);
+    const { keys } = await json<Shown>('show', id);
+    const expected = '2026-03-31T00:00:00Z';
+    expect(keys.map(({ expiresAt }) => expiresAt)).toEqual([expected, expected]);
+  });
+
   test.each([
     ['--expires', '30'],
     ['--expires', 'soon'],

@@ -13,7 +13,7 @@ import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { printJson, UsageError } from '../../command.ts';
 import type { ActionOf, Open, Register, Task } from '../../command.ts';
 import { confirm } from '../../confirm.ts';
-import { durationOption, numberOption } from '../../option-values.ts';
+import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
 import { readAll } from '../../read-all.ts';
 import { addGrantOptions, toGrantInputs } from './grant-options.ts';
 import type { GrantOptions } from './grant-options.ts';
@@ -42,7 +42,7 @@ function registerCreate(parent: Command, action: Action): void {
   type Options = GrantOptions & { expires?: string; limit?: string; force?: true };
   addGrantOptions(parent.command('create <name>'))
     .description('create a consumer and show its key, once')
-    .option('--expires <duration>', 'when the key expires, such as 30d (default: never)')
+    .option('--expires <when>', 'when the key expires: 30d, or 2027-01-31 in UTC (default: never)')
     .option('--limit <number>', 'calls per minute (default: the configuration’s)')
     .option('--force', 'take the name even when another consumer has it')
     .action(
@@ -53,7 +53,7 @@ function registerCreate(parent: Command, action: Action): void {
             name: firstArgument(task),
             force,
             grants: toGrantInputs(task.options),
-            ...(expires !== undefined && { expiresInMs: durationOption('--expires', expires) }),
+            ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
             ...(limit !== undefined && { limitPerMinute: numberOption('--limit', limit) }),
           },
           originOf(task),
@@ -115,13 +115,13 @@ function registerKeys(parent: Command, action: Action): void {
   parent
     .command('add-key <id>')
     .description('make one more key for a consumer and show it, once')
-    .option('--expires <duration>', 'when the key expires, such as 30d (default: never)')
+    .option('--expires <when>', 'when the key expires: 30d, or 2027-01-31 in UTC (default: never)')
     .action(
       action<{ expires?: string }>(async (task) => {
         const { expires } = task.options;
         const input = {
           id: firstArgument(task),
-          ...(expires !== undefined && { expiresInMs: durationOption('--expires', expires) }),
+          ...(expires !== undefined && { expiresInMs: expiresOption(expires, task.clock.now()) }),
         };
         printKey(task, await accessOf(task).keys.add(input, originOf(task)));
       }),
