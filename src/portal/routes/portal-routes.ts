@@ -49,7 +49,7 @@ export function createPortalRoutes(
   const actions = new Set<string>();
   return {
     finish: () => leadToPages(app, pages, actions),
-    page: (path, { scope, query = nothing, params = nothing }, handler) => {
+    page: (path, { scope, query = nothing, params = nothing, isList }, handler) => {
       pages.add(path);
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         await guard.require(request, scope);
@@ -57,17 +57,20 @@ export function createPortalRoutes(
       app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
         const session = sessionOf(request);
         const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
+        const { fitting, refused } = isList ? sortOut(given, query) : { fitting: given };
         const input = {
           person: guard.personOf(session),
           params: paramsOf(request, params),
-          query: queryOf(given, query),
+          query: queryOf(fitting, query),
         };
         const isShown = request.method === 'GET' && typeof onceId === 'string';
-        const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
+        const left = isShown ? await takeOnce(sessions, session, onceId) : undefined;
+        const once = refused ? { notice: refused, isUndone: true } : left;
         // The schemas' defaults are those of the type parameters.
         const result = await handler({ ...input, once } as never);
         if ('content' in result) return sendFile(reply, result);
-        return sendPage(deps, { request, reply }, result, once);
+        const page = refused ? { ...result, status: 400 } : result;
+        return sendPage(deps, { request, reply }, page, once);
       });
     },
     action: (path, options, handler) => {
@@ -152,6 +155,18 @@ function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'params', request.params);
   if (checked.kind === 'good') return checked.value;
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+}
+
+/** The filters of a list that fit, and why the others do not. */
+function sortOut(given: Record<string, unknown>, schema: z.ZodType) {
+  const checked = checkInput(schema, 'querystring', given);
+  if (checked.kind === 'good') return { fitting: given };
+  const wrong = new Set(checked.problems.map(({ parameter }) => parameter));
+  const details = checked.problems.map(({ detail }) => detail);
+  return {
+    fitting: Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))),
+    refused: `Shown without a filter that is wrong: ${details.join('; ')}`,
+  };
 }
 
 function queryOf(given: unknown, schema: z.ZodType): unknown {

@@ -15,6 +15,8 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
   query?: Query;
   /** Of the path; what does not fit is a page that is not there. */
   params?: Params;
+  /** A filter that does not fit is left out, and said above the list; else the address is refused. */
+  isList?: true;
 };
 
 type PageRequest<Query, Params> = {

@@ -114,3 +114,26 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   formats.set(timeZone, format);
   return format;
 }
+
+/** The span of two days, such as `2026-11-21`, as the reader's calendar has them; the second is part of it. */
+export function spanOf(
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  timeZone: string,
+): { since?: number; before?: number } {
+  return {
+    ...(from !== undefined && { since: startOfDay(Date.parse(from), timeZone) }),
+    ...(to !== undefined && { before: startOfDay(Date.parse(to) + DAY, timeZone) }),
+  };
+}
+
+/** When the day begins there that begins at `utcMs` in UTC. The clocks may have changed in between. */
+function startOfDay(utcMs: number, timeZone: string): number {
+  const near = utcMs - offsetMs(utcMs, timeZone);
+  return utcMs - offsetMs(near, timeZone);
+}
+
+function offsetMs(ms: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+  const [, sign, hours = 0, minutes = 0] = /GMT([+-])(\d+):(\d+)/.exec(format.format(ms)) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE);
+}

@@ -6,6 +6,7 @@ import {
   counted,
   duration,
   isTimeZone,
+  spanOf,
   time,
   timeText,
 } from '#portal/shell/times.ts';
@@ -76,4 +77,24 @@ test('numbers are grouped and counted', () => {
   expect(counted(0, 'receipt')).toBe('0 receipts');
   expect(counted(2, 'reply', 'replies')).toBe('2 replies');
   expect([999, 84_999, 214_000_000].map(bytes)).toEqual(['999 bytes', '84 KB', '214 MB']);
+});
+
+test('a day begins where the reader is, also where the clocks change', () => {
+  const span = (from: string, to: string, timeZone: string) => {
+    const { since = 0, before = 0 } = spanOf({ from, to }, timeZone);
+    return [since, before].map((ms) => new Date(ms).toISOString());
+  };
+  expect(span('2026-11-21', '2026-11-21', 'UTC')).toEqual([
+    '2026-11-21T00:00:00.000Z',
+    '2026-11-22T00:00:00.000Z',
+  ]);
+  expect(span('2026-10-25', '2026-10-25', 'Europe/Berlin')).toEqual([
+    '2026-10-24T22:00:00.000Z',
+    '2026-10-25T23:00:00.000Z',
+  ]);
+  expect(span('2026-11-21', '2026-11-21', 'America/St_Johns')).toEqual([
+    '2026-11-21T03:30:00.000Z',
+    '2026-11-22T03:30:00.000Z',
+  ]);
+  expect(spanOf({}, 'UTC')).toEqual({});
 });

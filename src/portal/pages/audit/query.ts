@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import { auditActions } from '#shared/audit.ts';
-import { DAY } from '#shared/clock.ts';
 import { cursorParameter, dayFilter, oneOfFilter, textFilter } from '../../address.ts';
+import { spanOf } from '../../shell/times.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({
@@ -16,13 +16,11 @@ export const auditQuery = z.strictObject({
 
 export type AuditQuery = z.output<typeof auditQuery>;
 
-/** Days are UTC; `to` is inclusive. */
-export function toFilter({ who, what, on, from, to }: AuditQuery): AuditFilter {
+export function toFilter({ who, what, on, ...days }: AuditQuery, timeZone: string): AuditFilter {
   return {
     ...(who !== undefined && { actor: who }),
     ...(what !== undefined && { action: what }),
     ...(on !== undefined && { subject: on }),
-    ...(from !== undefined && { since: Date.parse(from) }),
-    ...(to !== undefined && { before: Date.parse(to) + DAY }),
+    ...spanOf(days, timeZone),
   };
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { Access } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { withQuery } from '../../address.ts';
@@ -7,7 +8,6 @@ import { link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import { CSV_HEADER, toCsv } from './csv.ts';
 import { auditQuery, toFilter } from './query.ts';
-import type { AuditQuery } from './query.ts';
 import { AUDIT_PATH, auditView } from './view.ts';
 
 export type AuditPagesDeps = {
@@ -16,7 +16,6 @@ export type AuditPagesDeps = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** With the longest texts the page stays below 50 KB. */
 /** As many as fit into a page, however long the names of who did it. */
 const PAGE_ENTRIES = 20;
 /** How many entries a file has at most, and how many of them are read at a time. */
@@ -27,9 +26,9 @@ const FILE_STEP = 500;
 export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
   const { access, portalClientId, clock } = deps;
   const options = { scope: 'trackport:admin', query: auditQuery } as const;
-  portal.page(AUDIT_PATH, options, async ({ person, query }) => {
+  portal.page(AUDIT_PATH, { ...options, isList: true }, async ({ person, query }) => {
     const { cursor, ...filtered } = query;
-    const request = { filter: toFilter(query), limit: PAGE_ENTRIES };
+    const request = { filter: toFilter(query, person.timeZone), limit: PAGE_ENTRIES };
     const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
     const { timeZone, workspaceId } = person;
     const reader = { timeZone, nowMs: clock.now() };
@@ -50,17 +49,16 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
       body: auditView({ entries, pagination, query, portalClientId, workspaceId }, reader),
     };
   });
-  portal.page(`${AUDIT_PATH}/file`, options, async ({ query }) => ({
+  portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({
     fileName: 'trackport-audit.csv',
     mediaType: 'text/csv; charset=utf-8',
-    content: await readFile(access, query),
+    content: await readFile(access, toFilter(query, person.timeZone)),
   }));
 }
 
 /** Step by step, with a turn of the event loop for others between two: a store on this machine answers at once. */
-async function readFile(access: AuditPagesDeps['access'], query: AuditQuery): Promise<string> {
+async function readFile(access: AuditPagesDeps['access'], filter: AuditFilter): Promise<string> {
   const steps = [CSV_HEADER];
-  const filter = toFilter(query);
   let cursor: string | undefined;
   let found = 0;
   do {

@@ -76,8 +76,8 @@ function filterForm({ who, what, on, from, to }: AuditQuery): Html {
         choices: [{ value: '', label: 'Anything' }, ...actions],
       }),
       wide(input({ name: 'on', label: 'On', value: on, placeholder: 'consumer/… or claim/…' })),
-      input({ name: 'from', label: 'From (UTC)', type: 'date', value: from }),
-      input({ name: 'to', label: 'To (UTC)', type: 'date', value: to }),
+      input({ name: 'from', label: 'From', type: 'date', value: from }),
+      input({ name: 'to', label: 'To', type: 'date', value: to }),
     ],
   });
 }

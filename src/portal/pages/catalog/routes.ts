@@ -21,8 +21,10 @@ const PAGE_ARTIFACTS = 50;
 
 /** The catalog: `/portal/catalog` and what lies below. */
 export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  portal.page(CATALOG_PATH, { scope: 'catalog:read', query: catalogQuery }, (request) =>
-    listPage(deps, request),
+  portal.page(
+    CATALOG_PATH,
+    { scope: 'catalog:read', query: catalogQuery, isList: true },
+    (request) => listPage(deps, request),
   );
   const one = `${CATALOG_PATH}/:id`;
   portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>

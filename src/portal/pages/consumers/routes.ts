@@ -12,19 +12,23 @@ const PAGE_CONSUMERS = 25;
 /** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
 export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
   const pages = createPages(deps);
-  portal.page(CONSUMERS_PATH, { scope, query: consumersQuery }, async ({ person, query }) => {
-    const { cursor } = query;
-    const request = { filter: toFilter(query), limit: PAGE_CONSUMERS };
-    const found = await deps.access.consumers.find(cursor ? { ...request, cursor } : request);
-    const { items: consumers, pagination } = found;
-    return {
-      title: 'Consumers',
-      section: 'consumers',
-      meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
-      actions: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
-      body: consumerListView({ consumers, pagination, query }, pages.reader(person)),
-    };
-  });
+  portal.page(
+    CONSUMERS_PATH,
+    { scope, query: consumersQuery, isList: true },
+    async ({ person, query }) => {
+      const { cursor } = query;
+      const request = { filter: toFilter(query), limit: PAGE_CONSUMERS };
+      const found = await deps.access.consumers.find(cursor ? { ...request, cursor } : request);
+      const { items: consumers, pagination } = found;
+      return {
+        title: 'Consumers',
+        section: 'consumers',
+        meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
+        actions: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
+        body: consumerListView({ consumers, pagination, query }, pages.reader(person)),
+      };
+    },
+  );
   portal.page(`${CONSUMERS_PATH}/new`, { scope }, ({ person }) => pages.create({ person }));
   portal.page(`${CONSUMERS_PATH}/:id`, ofConsumer, ({ person, params }) =>
     pages.show(params.id, { person }),

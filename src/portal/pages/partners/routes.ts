@@ -13,17 +13,21 @@ const PARTNERS_SHOWN = 5;
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
 export function partnerPages(portal: PortalRoutes, { partners, clock }: PartnerPagesDeps): void {
-  portal.page(PARTNERS_PATH, { scope, query: partnersQuery }, async ({ person, query }) => {
-    const list = await partners.list();
-    const start = startOf(list, query);
-    const reader = { timeZone: person.timeZone, nowMs: clock.now() };
-    return {
-      title: 'Partners',
-      section: 'partners',
-      meta: [partnersMeta(list)],
-      body: partnersView({ partners: list, start, shown: PARTNERS_SHOWN }, reader),
-    };
-  });
+  portal.page(
+    PARTNERS_PATH,
+    { scope, query: partnersQuery, isList: true },
+    async ({ person, query }) => {
+      const list = await partners.list();
+      const start = startOf(list, query);
+      const reader = { timeZone: person.timeZone, nowMs: clock.now() };
+      return {
+        title: 'Partners',
+        section: 'partners',
+        meta: [partnersMeta(list)],
+        body: partnersView({ partners: list, start, shown: PARTNERS_SHOWN }, reader),
+      };
+    },
+  );
 }
 
 /** Pages begin at multiples, so that the one of a partner is always the same. */

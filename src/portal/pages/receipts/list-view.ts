@@ -84,8 +84,8 @@ function filterForm({ query, partnerIds }: ReceiptListFacts): Html {
         value: outcome,
         choices: [{ value: '', label: 'Anything' }, ...choices(OUTCOME_WORDS, outcomes)],
       }),
-      input({ name: 'from', label: 'From (UTC)', type: 'date', value: from }),
-      input({ name: 'to', label: 'To (UTC)', type: 'date', value: to }),
+      input({ name: 'from', label: 'From', type: 'date', value: from }),
+      input({ name: 'to', label: 'To', type: 'date', value: to }),
       select({
         name: 'by',
         label: 'Find by',

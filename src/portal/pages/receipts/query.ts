@@ -3,8 +3,8 @@ import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { Outcome, ReceiptStatus } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { DAY } from '#shared/clock.ts';
 import { cursorParameter, dayFilter, oneOfFilter, textFilter } from '../../address.ts';
+import { spanOf } from '../../shell/times.ts';
 
 export const RECEIPTS_PATH = '/portal/receipts';
 
@@ -67,16 +67,14 @@ function settle({ by, id, ...given }: Given, context: z.RefinementCtx): Receipts
   return z.NEVER;
 }
 
-/** Days are UTC; `to` is inclusive. */
-export function toFilter(query: ReceiptsQuery): ReceiptFilter {
+export function toFilter(query: ReceiptsQuery, timeZone: string): ReceiptFilter {
   const { from, to, leadId, acknowledged, cursor: _cursor, ...same } = query;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
   const filter = {
     ...same,
     leadId: number,
     isAcknowledged: acknowledged === 'no' ? (false as const) : undefined,
-    since: from === undefined ? undefined : Date.parse(from),
-    before: to === undefined ? undefined : Date.parse(to) + DAY,
+    ...spanOf({ from, to }, timeZone),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }

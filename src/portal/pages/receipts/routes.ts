@@ -25,24 +25,28 @@ export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void
 
 function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
   const { partners } = deps;
-  portal.page(RECEIPTS_PATH, { scope, query: receiptsQuery }, async ({ person, query }) => {
-    const { cursor } = query;
-    const request = { filter: toFilter(query), limit: PAGE_RECEIPTS };
-    const [page, known] = await Promise.all([
-      partners.receipts.page(cursor === undefined ? request : { ...request, cursor }),
-      partners.list(),
-    ]);
-    const { receipts, pagination } = page;
-    const partnerIds = known.map(({ id }) => id);
-    const facts = { receipts, pagination, query, partnerIds };
-    return {
-      title: 'Receipts',
-      section: 'receipts',
-      meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-      actions: actionsFor(query, receipts.length > 0),
-      body: receiptListView(facts, readerOf(deps, person)),
-    };
-  });
+  portal.page(
+    RECEIPTS_PATH,
+    { scope, query: receiptsQuery, isList: true },
+    async ({ person, query }) => {
+      const { cursor } = query;
+      const request = { filter: toFilter(query, person.timeZone), limit: PAGE_RECEIPTS };
+      const [page, known] = await Promise.all([
+        partners.receipts.page(cursor === undefined ? request : { ...request, cursor }),
+        partners.list(),
+      ]);
+      const { receipts, pagination } = page;
+      const partnerIds = known.map(({ id }) => id);
+      const facts = { receipts, pagination, query, partnerIds };
+      return {
+        title: 'Receipts',
+        section: 'receipts',
+        meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
+        actions: actionsFor(query, receipts.length > 0),
+        body: receiptListView(facts, readerOf(deps, person)),
+      };
+    },
+  );
 }
 
 /** Only what failed or found nobody is ever worked again. */

@@ -82,14 +82,14 @@ test('the filters are those of the use case: days are UTC, the last one counts',
   const day = Date.parse('2026-11-20T00:00:00Z');
   const search =
     'partnerId=p&status=&outcome=DONE&from=2026-11-20&to=2026-11-20&by=leadId&id=%2324';
-  expect(toFilter(queryOf(search))).toEqual({
+  expect(toFilter(queryOf(search), 'UTC')).toEqual({
     partnerId: 'p',
     outcome: 'DONE',
     since: day,
     before: day + DAY,
     leadId: 24,
   });
-  expect(toFilter(queryOf('eventId=e&externalId=x&correlationId=k&cursor=c'))).toEqual({
+  expect(toFilter(queryOf('eventId=e&externalId=x&correlationId=k&cursor=c'), 'UTC')).toEqual({
     eventId: 'e',
     externalId: 'x',
     correlationId: 'k',

@@ -30,7 +30,20 @@ test('only operators read them, a wrong filter says so, an empty form is none', 
   const { admin, signIn } = await openReceiptPages();
   const reader = await signIn(['catalog:read']);
   expect(await reader.get('/portal/receipts')).toMatchObject({ status: 403 });
-  expect(await admin.get('/portal/receipts?status=DONE')).toMatchObject({ status: 400 });
+  for (const [wrong, why] of [
+    ['status=DONE', '`status` must be one of'],
+    ['by=leadId&id=abc', '`id` must be the number of an issue'],
+    ['colour=red', '`colour` is not known here'],
+  ] as const) {
+    const { status, body } = await admin.get(`/portal/receipts?partnerId=crm-one&${wrong}`);
+    expect([status, body]).toEqual([
+      400,
+      expect.stringContaining(`Shown without a filter that is wrong: ${why}`),
+    ]);
+    // The list is there, by the filter that is right, and the form to mend the other one.
+    expect(body).toMatch(/name="partnerId"[^>]*value="crm-one"|value="crm-one"/);
+  }
+  expect(await admin.get('/portal/receipts/replay?status=DONE')).toMatchObject({ status: 400 });
   expect(await admin.get('/portal/receipts?cursor=made-up')).toMatchObject({ status: 400 });
   const form = 'partnerId=&status=&outcome=&from=&to=&by=leadId&id=';
   expect(await admin.get(`/portal/receipts?${form}`)).toMatchObject({ status: 200 });

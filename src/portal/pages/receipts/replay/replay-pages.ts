@@ -34,9 +34,9 @@ export function replayPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void 
         return confirmPage(deps, success ? data.filters : {}, { person, problems });
       },
     },
-    async ({ form: { filters, typed }, origin }) => {
+    async ({ form: { filters, typed }, person, origin }) => {
       requireFilter(filters);
-      const filter = toFilter(filters);
+      const filter = toFilter(filters, person.timeZone);
       const { queued } = await receipts.previewReplay(filter);
       const events = sumOf(queued);
       if (typed !== String(events)) {
@@ -55,7 +55,7 @@ async function confirmPage(
   given: { person: PortalPerson; problems?: readonly FormProblem[] },
 ): Promise<PortalPage> {
   requireFilter(filters);
-  const preview = await partners.receipts.previewReplay(toFilter(filters));
+  const preview = await partners.receipts.previewReplay(toFilter(filters, given.person.timeZone));
   return {
     title: 'Replay all that match?',
     section: 'receipts',
