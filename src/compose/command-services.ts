@@ -7,6 +7,7 @@ import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
@@ -54,7 +55,7 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
       logWarnings(log, config);
       const tracing = readTracing(environment);
       const service = await startService({ config, clock, log, logOutput, tracing });
-      log.info({ version: VERSION, commit: COMMIT, url: service.url }, 'listening');
+      sayListening(log, config, service.url);
       return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
@@ -62,6 +63,15 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
       return startSandboxService({ ...request, clock, environment, logOutput });
     },
   };
+}
+
+function sayListening(log: Log, { server, portal }: Config, url: string): void {
+  const facts = {
+    version: VERSION,
+    commit: COMMIT,
+    ...(portal && { portal: `${server.publicUrl ?? url}/portal` }),
+  };
+  log.info({ ...facts, url }, 'listening');
 }
 
 /** Several processes; none of what they serve is loaded in this one. */
@@ -73,7 +83,7 @@ async function startTogether(
   const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
   logWarnings(log, config);
   const processes = await startProcesses({ ...deps, log });
-  log.info({ version: VERSION, commit: COMMIT, url: processes.url }, 'listening');
+  sayListening(log, config, processes.url);
   return processes;
 }
 

@@ -71,7 +71,7 @@ describe('help', () => {
       'Usage: trackport consumer [options] [command]',
       'create [options] <name>',
     ],
-    [['help', 'consumer', 'create'], 'Usage: trackport consumer create', '--expires <duration>'],
+    [['help', 'consumer', 'create'], 'Usage: trackport consumer create', '--expires <when>'],
     [['help', 'serve'], 'Usage: trackport serve', '--port <port>'],
     [['help'], 'Usage: trackport [options] [command]', 'Examples:'],
   ])('%j is the same as --help', async (argv, usage, option) => {

@@ -11,7 +11,7 @@ import type { Sessions } from '#access/sessions/sessions.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 
-import type { Once } from '../page.ts';
+import type { Once, PortalPage } from '../page.ts';
 import { checkInput, nothing } from './check-input.ts';
 import { submitOnce } from './forms/submit-once.ts';
 import type { SubmitOnceDeps } from './forms/submit-once.ts';
@@ -69,7 +69,7 @@ export function createPortalRoutes(
         // The schemas' defaults are those of the type parameters.
         const result = await handler({ ...input, once } as never);
         if ('content' in result) return sendFile(reply, result);
-        const page = refused ? { ...result, status: 400 } : result;
+        const page = refused ? widerPage(result) : result;
         return sendPage(deps, { request, reply }, page, once);
       });
     },
@@ -155,6 +155,11 @@ function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'params', request.params);
   if (checked.kind === 'good') return checked.value;
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+}
+
+/** It shows more than was asked for, so it offers nothing that works on all that it shows. */
+function widerPage({ actions: _actions, ...page }: PortalPage): PortalPage {
+  return { ...page, status: 400 };
 }
 
 /** The filters of a list that fit, and why the others do not. */

@@ -27,7 +27,10 @@ test('a day finds what came on it', async () => {
 });
 
 test('only operators read them, a wrong filter says so, an empty form is none', async () => {
-  const { admin, signIn } = await openReceiptPages();
+  const { admin, signIn, deliver } = await openReceiptPages();
+  await deliver({ eventId: 'e-1', email: 'a@example.com' });
+  const right = await admin.get('/portal/receipts?partnerId=crm-one');
+  expect(right.body).toContain('/portal/receipts/replay?partnerId=crm-one');
   const reader = await signIn(['catalog:read']);
   expect(await reader.get('/portal/receipts')).toMatchObject({ status: 403 });
   for (const [wrong, why] of [
@@ -40,6 +43,7 @@ test('only operators read them, a wrong filter says so, an empty form is none', 
       400,
       expect.stringContaining(`Shown without a filter that is wrong: ${why}`),
     ]);
+    expect(body).not.toContain('/portal/receipts/replay');
     // The list is there, by the filter that is right, and the form to mend the other one.
     expect(body).toMatch(/name="partnerId"[^>]*value="crm-one"|value="crm-one"/);
   }
