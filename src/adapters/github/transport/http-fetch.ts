@@ -28,8 +28,8 @@ type FetchedResponse = {
 };
 
 /**
- * As much of `fetch` as Octokit uses, on the connections of `node:http`. Node's own brings a client
- * that nothing else needs, and a parser in WebAssembly that is compiled while it runs.
+ * As much of `fetch` as Octokit uses, on the connections of `node:http`. Node's own has a parser
+ * in WebAssembly that is compiled while it runs.
  * Redirects are responses. Rejects with the signal's reason once that is aborted.
  */
 export async function httpFetch(url: string, init: FetchInit): Promise<FetchedResponse> {

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 
@@ -61,23 +59,4 @@ test('sends a text with its length, and none where there is none', async () => {
   for (const body of ['{"ü":1}', undefined])
     await httpFetch(server.url, { method: 'POST', headers: {}, body });
   expect(lengths).toEqual(['8', '0']);
-});
-
-test("does without the client that Node's own fetch brings", async () => {
-  server = await startServer((_, response) => response.end('{}'));
-  const module = new URL(
-    '../../../../src/adapters/github/transport/http-fetch.ts',
-    import.meta.url,
-  );
-  const script = `
-    import { httpFetch } from '${module.href}';
-    const response = await httpFetch('${server.url}', { method: 'GET', headers: {} });
-    await response.text();
-    console.log(JSON.stringify(process.moduleLoadList));
-    process.exit();`;
-  const args = ['--input-type=module', '--eval', script];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  const loaded = JSON.parse(stdout) as string[];
-  expect(loaded).toContain('NativeModule _http_client');
-  expect(loaded.filter((name) => name.includes('undici'))).toEqual([]);
 });
