@@ -1,4 +1,4 @@
-import { readBytes } from '#shared/read-bytes.ts';
+import { readBytes } from '#shared/text/read-bytes.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { z } from 'zod';
 

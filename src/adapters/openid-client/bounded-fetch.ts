@@ -1,5 +1,5 @@
 import type { CustomFetch } from 'openid-client';
-import { readBytes } from '#shared/read-bytes.ts';
+import { readBytes } from '#shared/text/read-bytes.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
 import { causesOf, systemCodeOf } from '#shared/errors.ts';
-import { readBytes } from '#shared/read-bytes.ts';
+import { readBytes } from '#shared/text/read-bytes.ts';
 
 import { TrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
