@@ -90,8 +90,8 @@ async function measureMemory(
       what: `resident memory after ${memoryAfter.toLocaleString('en')} webhooks of as many issues`,
       value: service.residentMiB(),
       unit: 'MiB',
-      wanted: { atMost: 190.7 }, // 200 MB
-      source: '/proc/PID/status',
+      wanted: { atMost: 219.3 }, // 230 MB
+      source: '/proc/PID/status; with the memory limit that the bench itself has',
     };
   } finally {
     await service.stop();
