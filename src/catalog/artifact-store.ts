@@ -79,14 +79,6 @@ export type ListQuery = ListFilter & {
 
 export type ListedVersion = { record: VersionRecord; position: number };
 
-/** An artifact, as its default version, that lists another one. */
-export type Lister = Pick<
-  VersionRecord,
-  'id' | 'version' | 'type' | 'title' | 'owner' | 'lifecycle'
->;
-
-export type ListedLister = { lister: Lister; position: number };
-
 /** Position of a version among an artifact's versions, highest first. */
 export type VersionPosition = {
   key: string;
@@ -153,15 +145,6 @@ export type ArtifactStore = {
     workspaceId: string,
     query: { id: string; after?: VersionPosition; limit: number },
   ): Promise<VersionRecord[] | undefined>;
-  /**
-   * Artifacts whose default version lists this one: those that have it as a member, and GROUPs without
-   * a list that its default version lies in. Newest first, never itself. Undefined when there is no
-   * such artifact.
-   */
-  listers(
-    workspaceId: string,
-    query: { id: string; after?: number; limit: number },
-  ): Promise<ListedLister[] | undefined>;
   /** Newest first. Undefined when there is no such artifact. */
   listAudit(
     workspaceId: string,

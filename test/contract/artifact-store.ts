@@ -559,67 +559,6 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(membersByType).toEqual({ API: 1001 });
     });
 
-    test('tells who lists an artifact by default versions alone, whatever becomes of them', async () => {
-      const listers = async (id: string, page: { after?: number; limit?: number } = {}) =>
-        (await store.listers(W, { id, limit: 100, ...page }))?.map(
-          ({ lister }) => `${lister.id}@${lister.version}`,
-        );
-      expect(await listers('pay')).toBeUndefined();
-      const pay = await make({ id: 'Pay', groupPath: 'shop/core', members: ['pay', 'other'] });
-      expect(await listers('pAY')).toEqual([]);
-      const list = await make({ id: 'list', members: ['none', 'PAY'], title: 'List' });
-      await make({ id: 'draft', members: ['pay'], lifecycle: 'DRAFT' });
-      await make({ id: 'other-workspace', members: ['pay'] }, 'other');
-      await make({ id: 'shop', type: 'GROUP', groupPath: 'shop' });
-      const core = await make({ id: 'core', type: 'GROUP', groupPath: 'shop/core' });
-      await make({ id: 'cor', type: 'GROUP', groupPath: 'shop/cor' });
-      await make({ id: 'below', type: 'GROUP', groupPath: 'shop/core/x' });
-      await make({ id: 'own', type: 'GROUP', groupPath: 'shop', members: ['list'] });
-      const api = { type: 'API', groupPath: 'shop', lifecycle: 'DEPRECATED' } as const;
-      await make({ id: 'api', ...api, members: ['Pay'] });
-      const all = ['api@1.0.0', 'core@1.0.0', 'shop@1.0.0', 'list@1.0.0'];
-      expect(await listers('pay')).toEqual(all);
-      const [first, second] = (await store.listers(W, { id: 'pay', limit: 2 })) ?? [];
-      expect(first?.lister.id).toBe('api');
-      expect(await listers('pay', { after: second?.position ?? 0, limit: 1 })).toEqual([all[2]]);
-      expect((await store.listers(W, { id: 'pay', limit: 9 }))?.at(-1)?.lister).toEqual({
-        id: 'list',
-        version: '1.0.0',
-        type: 'API',
-        title: 'List',
-        owner: list.owner,
-        lifecycle: 'PUBLISHED',
-      });
-      await move(core, { lifecycle: 'DEPRECATED', groupPath: 'shop/core' });
-      expect(await listers('pay')).toContain('core@1.0.0');
-      const empty = await make({ id: 'list', version: '2.0.0', members: [] });
-      expect(await listers('pay')).toEqual(all.slice(0, 3));
-      await store.pin(W, list, { audit });
-      expect(await listers('pay')).toEqual(all);
-      await store.unpin(W, list, audit);
-      await move(empty, { lifecycle: 'RETIRED' });
-      expect(await listers('pay')).toEqual(all);
-      await move(pay, { lifecycle: 'RETIRED' });
-      expect(await listers('pay')).toEqual(['api@1.0.0', 'list@1.0.0']);
-    });
-
-    test('a version edited or deleted is listed by whom it lists then', async () => {
-      await make({ id: 'a' });
-      await make({ id: 'b' });
-      const group = await make({ id: 'g', type: 'GROUP', groupPath: 'x' });
-      await make({ id: 'in-x', groupPath: 'x' });
-      const count = async (id: string) => (await store.listers(W, { id, limit: 9 }))?.length;
-      expect(await Promise.all(['a', 'b', 'in-x'].map(count))).toEqual([0, 0, 1]);
-      const moved = await move(group, { groupPath: 'y' });
-      expect(await Promise.all(['a', 'b', 'in-x'].map(count))).toEqual([0, 0, 0]);
-      const listing = await move(moved, { members: ['A', 'b'] });
-      expect(await Promise.all(['a', 'b', 'in-x'].map(count))).toEqual([1, 1, 0]);
-      const last = await move(listing, { members: ['b'] });
-      expect(await Promise.all(['a', 'b', 'in-x'].map(count))).toEqual([0, 1, 0]);
-      expect(await store.remove(W, last, audit)).toBe(true);
-      expect(await Promise.all(['a', 'b', 'in-x'].map(count))).toEqual([0, 0, 0]);
-    });
-
     test('a version that was superseded names the published default', async () => {
       const one = await make({ version: '1.0.0', lifecycle: 'DEPRECATED' });
       expect(await store.relations(W, one)).not.toHaveProperty('successor');

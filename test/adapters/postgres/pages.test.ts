@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createArtifactLists } from '#adapters/postgres/artifact/list.ts';
-import { createListersReader } from '#adapters/postgres/artifact/listers.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
@@ -150,10 +149,6 @@ test('a page of a list and a look-up cost the same however many rows there are',
   for (const [what, query] of Object.entries(catalogs))
     await measure(`catalog of ${what}`, (session) =>
       createArtifactLists(session).list('default', { rows: 'artifacts', limit: 20, ...query }),
-    );
-  for (const id of ['a1', 'a2', 'a777'])
-    await measure(`who lists ${id}`, (session) =>
-      createListersReader(session)('default', { id, limit: 20 }),
     );
   const hash = createHash('md5').update('7').digest();
   await measure('directory look-up', async (session) => {

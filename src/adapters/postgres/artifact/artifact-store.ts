@@ -2,7 +2,6 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/order/default-version.ts';
 import { createArtifactLists } from './list.ts';
-import { createListersReader } from './listers.ts';
 import { readRelations } from './relations.ts';
 import { readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
@@ -45,7 +44,6 @@ export function createArtifactStore(database: Database): ArtifactStore {
     },
     ...createArtifactWriter(database),
     ...createArtifactLists(database),
-    listers: createListersReader(database),
   };
 }
 

@@ -2,7 +2,6 @@ import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/order/default-version.ts';
 import { createArtifactLists } from './list.ts';
-import { createListersReader } from './listers.ts';
 import { createRelationsReader } from './relations.ts';
 import { createCandidatesReader, toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
@@ -45,7 +44,6 @@ export function createArtifactStore(database: Database): ArtifactStore {
   const lists = createArtifactLists(database);
   const relations = createRelationsReader(database);
   const candidates = createCandidatesReader(database);
-  const listers = createListersReader(database);
   return {
     version: () => database.version(),
     read: async (workspaceId, ref, { withSpec }) =>
@@ -59,7 +57,6 @@ export function createArtifactStore(database: Database): ArtifactStore {
     ...createRenderedWrites(database),
     list: async (...input) => guard(() => lists.list(...input)),
     listVersions: async (...input) => guard(() => lists.listVersions(...input)),
-    listers: async (...input) => guard(() => listers(...input)),
     listAudit: (...input) => lists.listAudit(...input),
   };
 }
