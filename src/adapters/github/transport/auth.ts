@@ -8,7 +8,6 @@ import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import { failureOf, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
-import { httpFetch } from './http-fetch.ts';
 
 /** How Trackport proves to the tracker who it is. */
 export type TrackerCredential = { token: Secret } | AppCredential;
@@ -113,8 +112,9 @@ function createMint(
   };
 }
 
-function fetchWithin(timeoutMs: number): typeof httpFetch {
-  return (url, init) => httpFetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+function fetchWithin(timeoutMs: number): typeof fetch {
+  return (url, init) =>
+    fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
 }
 
 function mintFailure(error: unknown, clock: Clock): TrackerFailure {

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-
 import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
@@ -70,7 +68,7 @@ function kindOf(status: number): TrackerFailureKind {
  * @throws {TrackerFailure} `nonsense` when it is far too long
  */
 export async function readText(body: unknown): Promise<string> {
-  if (!(body instanceof Readable)) return '';
+  if (!(body instanceof ReadableStream)) return '';
   const bytes = await readBytes(body, RESPONSE_BYTES_MAX, () => new TrackerFailure('nonsense'));
   return bytes.toString('utf8');
 }

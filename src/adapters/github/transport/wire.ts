@@ -12,7 +12,6 @@ import {
 } from './response.ts';
 import type { Rejection } from './response.ts';
 import { noOctokitLog } from './auth.ts';
-import { httpFetch } from './http-fetch.ts';
 import { isTrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -119,7 +118,7 @@ async function send(octokit: Octokit, request: WireRequest, token: string): Prom
         'x-github-api-version': API_VERSION,
         ...(validator !== undefined && { 'if-none-match': validator }),
       },
-      request: { signal, fetch: httpFetch, parseSuccessResponseBody: false },
+      request: { signal, redirect: 'manual', parseSuccessResponseBody: false },
     });
     return { status, headers, text: await readText(data), data: undefined };
   } catch (error) {
