@@ -29,7 +29,9 @@ export function obstacles() {
 function release() {
   const found = obstacles();
   if (found.length > 0) throw new Error(found.join('\n'));
+  process.stderr.write('Checking the tree, about a minute…\n');
   run('npm', 'run', '-s', 'check');
+  process.stderr.write('Building and packing…\n');
   run('npm', 'run', '-s', 'build');
   rmSync(path.join(root, 'release'), { recursive: true, force: true });
   mkdirSync(path.join(root, 'release'));

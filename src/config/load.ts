@@ -68,8 +68,9 @@ function readFile(file: string): unknown {
   throw new ConfigError(file, [{ path: '', found: 'no keys', allowed: 'YAML with keys' }]);
 }
 
-function toProblem({ line, column, found, wanted }: YamlFault): Problem {
-  return { path: `line ${line}, column ${column}`, found, allowed: wanted };
+function toProblem({ line, column, message }: YamlFault): Problem {
+  const found = `no YAML (${message})`;
+  return { path: `line ${line}, column ${column}`, found, allowed: 'one document of YAML 1.2' };
 }
 
 function readText(file: string): string {

@@ -305,13 +305,21 @@ describe('environment', () => {
 
 describe('the file', () => {
   test.each([
-    ['a: [1', 'line 1, column 6', 'the end of the file'],
-    ['server: {}\nserver: {}', 'line 2, column 1', 'the key server again'],
-    ['server:\n\tport: 1', 'line 2, column 1', 'a tab'],
-    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'a second document (---)'],
+    [
+      'a: [1',
+      'line 1, column 6',
+      'no YAML (Flow sequence in block collection must be sufficiently indented and end with a ])',
+    ],
+    [
+      'server: {}\nserver: {}',
+      'line 2, column 1',
+      'no YAML (The key server stands in line 1 already)',
+    ],
+    ['server:\n\tport: 1', 'line 2, column 1', 'no YAML (Tabs are not allowed as indentation)'],
+    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'no YAML (A second document)'],
     ['- a list', '', 'no keys'],
-    ['a: *nowhere', 'line 1, column 4', 'an alias (*) of nothing'],
-    ['a: &a [*a]', 'line 1, column 8', 'an alias (*) of what it stands in'],
+    ['a: *nowhere', 'line 1, column 4', 'no YAML (An alias without its anchor)'],
+    ['a: &a [*a]', 'line 1, column 8', 'no YAML (An alias of what it stands in)'],
   ])('%j is told with its place and without its content', (text, path, found) => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });

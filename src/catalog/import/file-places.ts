@@ -67,11 +67,7 @@ export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   if (broken) return [broken];
   const read = readYaml(text);
   if (!('faults' in read)) return [];
-  return read.faults.map(({ line, column, found, wanted }) => ({
-    line,
-    column,
-    detail: `found ${found}, expected ${wanted}`,
-  }));
+  return read.faults.map(({ line, column, message }) => ({ line, column, detail: message }));
 }
 
 /** Where V8 stopped reading: it says so, but neither for a wrong token nor for a text that ends too early. */

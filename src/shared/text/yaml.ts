@@ -17,8 +17,8 @@ export type YamlOptions = {
 };
 
 /**
- * One document of YAML 1.2 (core) as plain values, or all that is wrong with it: one fault a line, in
- * words of our own, with names of keys and never a value. What nests deeper than 65 levels is read no
+ * One document of YAML 1.2 (core) as plain values, or all that is wrong with it: one fault a line, with
+ * names of keys and never a value. What nests deeper than 65 levels is read no
  * further.
  */
 export function readYaml(
@@ -26,15 +26,15 @@ export function readYaml(
   { merge = false, exactNumbers = false }: YamlOptions = {},
 ): { value: unknown } | { faults: YamlFault[] } {
   const parsed = parseYaml(text, { merge, intAsBigInt: exactNumbers });
-  const faults = faultsIn(text, parsed);
+  const faults = faultsIn(parsed);
   if (faults.length > 0) return { faults };
   const { document, lines } = parsed;
-  if (!isBounded(document)) return { faults: [{ ...placeOf(lines, 0), ...badReferences }] };
+  if (!isBounded(document)) return { faults: [{ ...placeOf(lines, 0), message: BAD_REFERENCES }] };
   if (exactNumbers) keepWrittenNumbers(document);
   try {
     return { value: document.toJS({ maxAliasCount: -1 }) };
   } catch {
-    return { faults: [{ ...placeOf(lines, 0), ...badReferences }] };
+    return { faults: [{ ...placeOf(lines, 0), message: BAD_REFERENCES }] };
   }
 }
 
@@ -51,12 +51,9 @@ function keepWrittenNumbers(document: Document): void {
   });
 }
 
-const badReferences = {
-  found: 'a merge (<<) of something without keys, or too many aliases (*)',
-  wanted: 'merges of maps alone, and each alias for something small',
-};
+const BAD_REFERENCES = 'A merge (<<) of something without keys, or too many aliases (*)';
 
-/** `line 3, column 1: found a tab, expected spaces`. */
-export function renderYamlFault({ line, column, found, wanted }: YamlFault): string {
-  return `line ${line}, column ${column}: found ${found}, expected ${wanted}`;
+/** `line 3, column 1: Tabs are not allowed as indentation`. */
+export function renderYamlFault({ line, column, message }: YamlFault): string {
+  return `line ${line}, column ${column}: ${message}`;
 }

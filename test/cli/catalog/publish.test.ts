@@ -235,7 +235,7 @@ describe('a hostile file', () => {
     ['more than 32 MiB', 'a.json', Buffer.alloc(32 * 1024 * 1024 + 1, 32), '32 MiB'],
     ['65 levels of spec', 'a.json', field('"t"', `{"x":${nest(65)}}`), 'deeper than'],
     ['100,000 levels of JSON', 'a.json', nest(100_000), 'deeper than'],
-    ['100,000 levels of YAML', 'a.yaml', nest(100_000), 'a.yaml:1:196: error: found more than 65'],
+    ['100,000 levels of YAML', 'a.yaml', nest(100_000), 'a.yaml:1:196: error: More than 65'],
     ['a bomb of anchors', 'a.yaml', bomb, 'too many aliases'],
     ['64,000 combining marks in a title', 'a.json', field(`"a${'\u0301'.repeat(64_000)}"`), '200'],
     ['bytes that are no UTF-8', 'a.yaml', Buffer.from([0x69, 0x64, 0xff]), 'UTF-8'],

@@ -11,74 +11,23 @@ function faultsOf(text: string, options?: YamlOptions): string[] {
   return 'faults' in read ? read.faults.map(renderYamlFault) : [];
 }
 
-const ownLine = 'expected name: value, with a blank behind the colon, on a line of its own';
-
-describe('what is wrong with YAML is told by line and column, with what to do', () => {
+describe('what is wrong with YAML is told by line and column, in the words of the library', () => {
   test.each([
-    [
-      'a: 1\nb: 2\na: 3',
-      'line 3, column 1: found the key a again, expected each key once: it stands in line 1',
-    ],
-    [
-      'p:\n  x: {a: 1, "a": 2}',
-      'line 2, column 13: found the key a again, expected each key once: it stands in line 2',
-    ],
-    [
-      'a:\n\tb: 1',
-      'line 2, column 1: found a tab, expected spaces: YAML takes no tabs at the start of a line',
-    ],
-    ['a: 1\n---\nb: 2', 'line 2, column 1: found a second document (---), expected one document'],
-    [
-      'a:\n  b: 1\n c: 2',
-      'line 3, column 1: found a line that starts in another column than its neighbours, expected the same column, or the ] or } that is missing before it',
-    ],
-    [
-      'a: [1, 2\nb: 3',
-      'line 2, column 1: found a line that starts in another column than its neighbours, expected the same column, or the ] or } that is missing before it',
-    ],
-    [
-      'a: {b: [1\n',
-      'line 2, column 1: found the end of the file, expected the ] or } that closes what is open',
-    ],
-    [
-      'a: "x\nb: 1',
-      'line 2, column 5: found the end of a text in quotation marks, expected the quotation mark that closes it',
-    ],
-    [
-      'a: "\\q"',
-      "line 1, column 5: found a \\ that begins no escape, expected \\\\ in its place, or single quotation marks ('…') around the text",
-    ],
-    ['a: 1\nb\nc: 2', `line 2, column 1: found a line without a colon and a blank, ${ownLine}`],
-    ['a:1\nb: 2', `line 1, column 1: found a line without a colon and a blank, ${ownLine}`],
-    [
-      'a: b: c',
-      'line 1, column 4: found a second key on the same line, expected quotation marks around a text that has a colon and a blank in it, or name: value, with a blank behind the colon, on a line of its own',
-    ],
-    [
-      'a: @x',
-      'line 1, column 4: found a @, expected a value here, or quotation marks around a text that has such a sign in it',
-    ],
-    [
-      'a: - b',
-      'line 1, column 4: found a -, expected a value here, or quotation marks around a text that has such a sign in it',
-    ],
-    [
-      'a: "x" y',
-      'line 1, column 8: found more text, expected a value here, or quotation marks around a text that has such a sign in it',
-    ],
-    [
-      'a: *x',
-      'line 1, column 4: found an alias (*) of nothing, expected its anchor (&) before it, or quotation marks around a text that begins with *',
-    ],
-    [
-      'a: !foo x',
-      'line 1, column 4: found a tag (!), expected quotation marks around a text that begins with !',
-    ],
+    ['a: 1\nb: 2\na: 3', 'line 3, column 1: The key a stands in line 1 already'],
+    ['p:\n  x: {a: 1, "a": 2}', 'line 2, column 13: The key a stands in line 2 already'],
+    ['a:\n\tb: 1', 'line 2, column 1: Tabs are not allowed as indentation'],
+    ['a: 1\n---\nb: 2', 'line 2, column 1: A second document'],
+    ['a:\n  b: 1\n c: 2', 'line 3, column 1: All mapping items must start at the same column'],
+    ['a: "\\q"', 'line 1, column 5: Invalid escape sequence'],
+    ['a: b: c', 'line 1, column 4: Nested mappings are not allowed in compact mappings'],
+    ['a: *x', 'line 1, column 4: An alias without its anchor'],
+    ['a: !foo x', 'line 1, column 4: Unresolved tag'],
+    ['%foo x\n---\na: 1', 'line 1, column 1: Unknown directive'],
   ])('%j', (text, fault) => {
     expect(faultsOf(text)).toEqual([fault]);
   });
 
-  const deep = 'found more than 65 levels, expected lists and maps that nest less deep';
+  const deep = 'More than 65 levels';
   test.each([
     ['[', '['.repeat(100_000), `line 1, column 66: ${deep}`],
     ['{a: ', `b: ${'{a: '.repeat(100_000)}`, `line 1, column 260: ${deep}`],
@@ -94,7 +43,7 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
 
   test('what comes before it is the fault, not that it nests', () => {
     const lines = faultsOf('a: b: c\n'.repeat(100));
-    expect(lines[0]).toContain('line 1, column 4: found a second key on the same line');
+    expect(lines[0]).toContain('line 1, column 4: Nested mappings');
     expect(lines.join()).not.toContain('65 levels');
   });
 
@@ -103,7 +52,7 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     (text) => {
       for (const exactNumbers of [false, true])
         expect(faultsOf(text, { exactNumbers })).toEqual([
-          expect.stringMatching(/^line 2, .* again, expected each key once: it stands in line 1$/),
+          expect.stringMatching(/^line 2, column 1: The key .* stands in line 1 already$/),
         ]);
     },
   );
@@ -123,7 +72,7 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
   });
 
   test('a merge of what is no map, and aliases without end', () => {
-    expect(faultsOf('<<: 3', { merge: true })).toEqual([expect.stringContaining('merges of maps')]);
+    expect(faultsOf('<<: 3', { merge: true })).toEqual([expect.stringContaining('A merge (<<)')]);
     const bomb = [
       'a: &a [x]',
       ...'bcdefgh'.split('').map((name, at) => {
@@ -149,12 +98,10 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     ['a: &a\n  b: { c: *a }', 'line 2, column 11'],
     ['&a b: 1\nc: &c { <<: *c }', 'line 2, column 13'],
   ])('an alias inside its own anchor: %j', (text, place) => {
-    expect(faultsOf(text, { merge: true })).toEqual([
-      `${place}: found an alias (*) of what it stands in, expected an anchor (&) that ends before it`,
-    ]);
+    expect(faultsOf(text, { merge: true })).toEqual([`${place}: An alias of what it stands in`]);
   });
 
-  test('without a value of it, and without the words of the parser', () => {
+  test('without a value of it', () => {
     const SECRET = 'hunter2hunter2';
     const texts = [
       `a: "${SECRET}`,
@@ -174,9 +121,8 @@ describe('what is wrong with YAML is told by line and column, with what to do', 
     ];
     for (const text of texts) {
       const faults = faultsOf(text).join(' ');
-      expect(faults).toMatch(/^line \d+, column \d+: found .+, expected ./);
+      expect(faults).toMatch(/^line \d+, column \d+: [A-Z]/);
       expect(faults).not.toContain(SECRET);
-      expect(faults).not.toMatch(/implicit|flow|plain value|block|scalar|node|token|unresolved/i);
     }
   });
 });
@@ -234,7 +180,7 @@ test('any number of aliases is fine as long as what they make is', () => {
 test('no alias goes through a document for its anchor: it knows it', () => {
   const text = 'a: &x { b: 1 }\nc: *x\nd: &x 2\ne: *x';
   const parsed = parseYaml(text);
-  expect(faultsIn(text, parsed)).toEqual([]);
+  expect(faultsIn(parsed)).toEqual([]);
   const found: unknown[] = [];
   const nowhere = new Document();
   visit(parsed.document, { Alias: (_key, alias) => void found.push(alias.resolve(nowhere)) });
