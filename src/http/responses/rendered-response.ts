@@ -25,8 +25,15 @@ export function strongEtag(bytes: Buffer): string {
 
 /** Renders values through a schema, so that nothing unnamed can leave; the same object once. */
 export function createRenderer(schema: z.ZodType): (value: object) => RenderedResponse {
-  return memoize((value: object) => {
-    const bytes = Buffer.from(JSON.stringify(z.encode(schema, value)));
+  return renderOnce((value) => Buffer.from(JSON.stringify(z.encode(schema, value))));
+}
+
+/** Renders values by a function of their own; the same object once. */
+export function renderOnce<Value extends object>(
+  toBytes: (value: Value) => Buffer,
+): (value: Value) => RenderedResponse {
+  return memoize((value) => {
+    const bytes = toBytes(value);
     return { bytes: toSendable(bytes), etag: strongEtag(bytes) };
   });
 }

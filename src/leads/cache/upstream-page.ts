@@ -4,6 +4,7 @@ import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
 import { isApproved, toLead } from '../model/lead.ts';
 import type { LeadRules } from '../model/lead.ts';
+import { renderLead } from '../model/lead-out.ts';
 import type { Lead } from '../model/lead-out.ts';
 import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
@@ -60,10 +61,11 @@ export async function toLoadedPage(
     query,
     ...(from !== undefined && { from }),
     leads: new Map(
-      await mapIssues(approved, (issue) => [
-        issue.number,
-        { issue: withoutBody(issue), lead: toLead(issue, rules) },
-      ]),
+      await mapIssues(approved, (issue) => {
+        const lead = toLead(issue, rules);
+        renderLead(lead);
+        return [issue.number, { issue: withoutBody(issue), lead }];
+      }),
     ),
     ...(last && { lastTime: orderTime(last, query.order) }),
     ...(after !== undefined && { after }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { memoize } from '#shared/caching/memoize.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 
@@ -50,3 +51,17 @@ export const leadListOut = z
 export type Lead = z.infer<typeof leadOut>;
 export type Contact = z.infer<typeof contactOut>;
 export type LeadList = z.infer<typeof leadListOut>;
+
+/**
+ * A lead as JSON, made once. A hundred long ones take V8 a tenth of a second: whoever reads a page of issues
+ * has each of its leads rendered there, where others get a turn of the event loop between two.
+ */
+export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
+  Buffer.from(JSON.stringify(z.encode(leadOut, lead))),
+);
+
+export function renderLeadList({ items, pagination }: LeadList): Buffer {
+  const parts = items.flatMap((lead) => [Buffer.from(','), renderLead(lead)]).slice(1);
+  const end = `],"pagination":${JSON.stringify(z.encode(paginationOut, pagination))}}`;
+  return Buffer.concat([Buffer.from('{"items":['), ...parts, Buffer.from(end)]);
+}

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Once, PortalPage, RenderPage } from '../page.ts';
@@ -8,7 +9,11 @@ import type { SessionGuard } from './session-guard.ts';
 export const ONCE_PARAMETER = 'once';
 
 /** A file in place of a page, such as a table for a spreadsheet. */
-export type PortalFile = { fileName: string; mediaType: string; content: string | Buffer };
+export type PortalFile = {
+  fileName: string;
+  mediaType: string;
+  content: string | Buffer | Readable;
+};
 
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 

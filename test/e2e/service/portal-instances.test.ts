@@ -1,30 +1,12 @@
 /** The portal where no two requests of a person need meet the same process. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startIssuer } from '#sandbox/issuer/issuer.ts';
+import type { Issuer } from '#sandbox/issuer/issuer.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
-import { signIn } from '../../support/sign-in.ts';
+import { open, PORTAL_URL, post, signInAt } from '../support/signed-in.ts';
 import { createWorld, serve } from '../support/world.ts';
 
-/** Nothing listens there: what the issuer leads to is taken to an instance by hand. */
-const PUBLIC_URL = 'http://127.0.0.1:4711';
 const SLOW = { timeout: 180_000 };
-
-const cookiesOf = (response: Response): string =>
-  response.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ');
-
-const open = (address: string, cookie = ''): Promise<Response> =>
-  fetch(address, { redirect: 'manual', headers: { cookie, connection: 'close' } });
-
-const post = (address: string, cookie: string, fields: Record<string, string>): Promise<Response> =>
-  fetch(address, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie, origin: PUBLIC_URL },
-    body: new URLSearchParams(fields),
-  });
 
 async function startPortals(settings: Record<string, unknown>, count: number) {
   const issuer = await startIssuer();
@@ -40,19 +22,12 @@ async function startPortals(settings: Record<string, unknown>, count: number) {
 }
 
 /** A person who meets another instance with each request; what each says after the sign-out. */
-async function walk(urls: string[], issuer: Parameters<typeof signIn>[0]): Promise<number[]> {
+async function walk(urls: string[], issuer: Issuer): Promise<number[]> {
   let turn = 0;
   const next = (path: string): string => `${urls[(turn += 1) % urls.length]}${path}`;
-  const started = await open(next('/portal/sign-in/start?to=/portal/time-zone'));
-  const sent = new URL(started.headers.get('location') ?? '').searchParams;
-  const { callback } = await signIn(issuer, { parameters: Object.fromEntries(sent) });
-  const back = await open(next(`/portal/callback?${callback.toString()}`), cookiesOf(started));
+  const { back, cookie, page, formToken } = await signInAt(next, issuer);
   expect([back.status, back.headers.get('location')]).toEqual([303, '/portal/time-zone']);
-  const cookie = cookiesOf(back).split('; ').at(-1) ?? '';
-
-  const page = await (await open(next('/portal/time-zone'), cookie)).text();
   expect(page).toContain('Olivia Owner');
-  const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
   const chosen = { formToken, timeZone: 'Asia/Tokyo', returnTo: '/portal/time-zone' };
   expect((await post(next('/portal/time-zone'), cookie, chosen)).status).toBe(303);
   for (const _each of urls)
@@ -66,7 +41,7 @@ async function walk(urls: string[], issuer: Parameters<typeof signIn>[0]): Promi
 
 test('two instances on one PostgreSQL know the same sessions', SLOW, async () => {
   const settings = {
-    server: { publicUrl: PUBLIC_URL },
+    server: { publicUrl: PORTAL_URL },
     store: { url: (await emptyPostgres()).url },
     secretKey: Buffer.alloc(32, 9).toString('base64'),
   };
@@ -76,7 +51,7 @@ test('two instances on one PostgreSQL know the same sessions', SLOW, async () =>
 
 test('two processes on one port and one SQLite file do so, too', SLOW, async () => {
   const { issuer, urls } = await startPortals(
-    { server: { publicUrl: PUBLIC_URL, processes: 2 } },
+    { server: { publicUrl: PORTAL_URL, processes: 2 } },
     1,
   );
   for (let round = 0; round < 4; round += 1) expect(await walk(urls, issuer)).toEqual([303]);

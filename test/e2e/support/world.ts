@@ -72,13 +72,13 @@ export function sendDeletion(
 }
 
 /** A lead as the issue form makes it. */
-export function leadBody(email: string): string {
+export function leadBody(email: string, message = 'Hello'): string {
   const fields = {
     'First name': 'Ada',
     Email: email,
     Company: 'Example',
     Interest: 'Demo',
-    Message: 'Hello',
+    Message: message,
     'Source page': '/',
   };
   return Object.entries(fields)

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { z } from 'zod';
 
 import { SECOND } from '#shared/clock.ts';
@@ -8,6 +10,9 @@ import { TrackerFailure } from './failure.ts';
 import type { TrackerFailureKind } from './failure.ts';
 import { retryAfterMs } from './rate-limits.ts';
 import type { Headers } from './rate-limits.ts';
+
+/** A longer response is put together, decoded and parsed with a turn of the event loop for others between. */
+const ONE_TURN_BYTES_MAX = 1024 * 1024;
 
 /** The greatest response that is read: 100 issues of 65,536 characters, escaped, and room. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
@@ -70,7 +75,17 @@ function kindOf(status: number): TrackerFailureKind {
 export async function readText(body: unknown): Promise<string> {
   if (!(body instanceof ReadableStream)) return '';
   const bytes = await readBytes(body, RESPONSE_BYTES_MAX, () => new TrackerFailure('nonsense'));
-  return bytes.toString('utf8');
+  const isLong = bytes.length > ONE_TURN_BYTES_MAX;
+  if (isLong) await nextTurn();
+  const text = bytes.toString('utf8');
+  if (isLong) await nextTurn();
+  return text;
+}
+
+/** Behind the next look at sockets, before which one `setImmediate` comes. */
+async function nextTurn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** `text` as JSON of the given shape; a 204 has no text. @throws {TrackerFailure} `nonsense` */

@@ -1,4 +1,4 @@
-import { leadListOut, leadOut } from '#leads/model/lead-out.ts';
+import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
 import type { LeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
@@ -9,7 +9,7 @@ import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
-import { cacheStatus, createRenderer } from '../../responses/rendered-response.ts';
+import { cacheStatus, renderOnce } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams } from '../../requests/parameters.ts';
 import { leadListQuery } from './schema.ts';
@@ -18,8 +18,8 @@ export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
 
 /** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
 export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
-  const renderList = createRenderer(leadListOut);
-  const renderLead = createRenderer(leadOut);
+  const renderList = renderOnce(renderLeadList);
+  const renderOne = renderOnce(renderLead);
   const linkTo = memoizePair((_query: object, { pagination }: LeadList, url: string) => {
     const { nextCursor } = pagination;
     return nextCursor === undefined
@@ -41,7 +41,7 @@ export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
       deps.reader
         .read(request.params.leadId, visibilityOf(request))
         .then(({ value, cache }) =>
-          sendRendered({ request, reply }, renderLead(value), headersOf(cache)),
+          sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
         ),
     );
   };
