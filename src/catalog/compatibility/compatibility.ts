@@ -45,7 +45,7 @@ export type BaselineRequest = {
  */
 export async function compareToBaseline(
   deps: Deps,
-  reader: Pick<Caller, 'workspaceId'>,
+  reader: Pick<Caller, 'workspaceId' | 'signal'>,
   { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
   if (deps.compatibility === 'off') return NOTHING;
@@ -60,9 +60,10 @@ export async function compareToBaseline(
   };
   const after = await specTextOf(ref.version);
   const readBefore = () => specTextOf(version);
+  const differ = { diffSpecs: (specs: SpecPair) => deps.diffSpecs(specs, reader.signal) };
   const judged = breakingOnly
-    ? await judgeBreaking(deps, after, readBefore)
-    : await judgeSpecs(deps, { before: await readBefore(), after });
+    ? await judgeBreaking(differ, after, readBefore)
+    : await judgeSpecs(differ, { before: await readBefore(), after });
   return { against, ...judged };
 }
 

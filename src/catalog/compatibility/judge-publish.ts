@@ -23,7 +23,7 @@ export type Judgement = {
  */
 export async function judgePublish(
   deps: Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>,
-  caller: Pick<Caller, 'workspaceId'>,
+  caller: Pick<Caller, 'workspaceId' | 'signal'>,
   { record, acceptsBreaking }: { record: VersionRecord; acceptsBreaking: boolean },
 ): Promise<Judgement> {
   const { id, version } = record;

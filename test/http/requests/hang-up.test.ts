@@ -112,3 +112,14 @@ test.each(['diff?from=1.0.0&to=1.1.0', 'spec?version=1.0.0'])(
     ).toBe(true);
   },
 );
+
+test('to what compares a version that is to be published', async () => {
+  const { begin, hangUp } = createWork();
+  const { app, call } = openCatalogApp({ diffSpecs: (_specs, signal) => begin(signal) });
+  for (const version of ['1.0.0', '1.1.0']) {
+    const spec = { openapi: '3.1.0', info: { title: 't', version }, paths: {} };
+    await call('POST', '', { body: { ...draft, version, spec } });
+  }
+  expect((await call('POST', '/a/publish?version=1.0.0')).status).toBe(200);
+  expect(await hangUp(app, { path: `${path}/a/publish?version=1.1.0`, headers })).toBe(true);
+});
