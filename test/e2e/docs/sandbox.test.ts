@@ -31,6 +31,23 @@ test.skipIf(!hasTools('sh', 'curl'))(
   },
 );
 
+test.skipIf(!hasTools('sh', 'curl'))('a dead letter, nobody named and nobody found', async () => {
+  const env = await openSampleSandbox();
+  const ends = async (): Promise<string[]> => {
+    const out = await runWell('trackport receipt list --json --config "$CONFIG"', env);
+    const { items } = JSON.parse(out) as { items: { status: string; outcomes: object }[] };
+    return items.map(({ status, outcomes }) => `${status} ${Object.keys(outcomes).join()}`);
+  };
+  await runWell(takeBlock('docs/sandbox.md', '"status": 422'), env);
+  await eventually(async () =>
+    expect(await ends()).toEqual(['UNMATCHED REJECTED', 'FAILED FAILED']),
+  );
+  await runWell(takeBlock('docs/sandbox.md', 'nobody@example.com'), env);
+  expect(await ends()).toContain('ACCEPTED PENDING');
+  await runWell(takeBlock('docs/sandbox.md', 'receipt replay'), env);
+  await eventually(async () => expect(await ends()).toContain('PROCESSED DONE'));
+});
+
 test('the command line looks after it', async () => {
   const env = await openSampleSandbox();
   const out = await runWell(takeBlock('docs/sandbox.md', '-- doctor'), env);
