@@ -1,6 +1,7 @@
 /** What only a layout shows: what is cut off, which letters, where the focus is, and what *Back* brings. */
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import { MINUTE } from '#shared/clock.ts';
 import { findChromium, launchChromium } from '../e2e/support/chromium.ts';
 import { startWithPartner } from './support/partner.ts';
 import { openPage } from '../e2e/support/browser.ts';
@@ -61,6 +62,21 @@ describeInBrowser('the layout', (open) => {
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').evaluate((one) => one.matches(':focus'))).toBe(true);
+  });
+});
+
+describeInBrowser('the end of a session', (open) => {
+  test('is announced five minutes before', async () => {
+    const { url } = await startSandboxPortal();
+    const { page } = await open();
+    await page.clock.install();
+    await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+    const warning = page.locator('[data-ends]');
+    const leftMs = Number(await warning.getAttribute('data-ends')) - Date.now();
+    await page.clock.fastForward(leftMs - 6 * MINUTE);
+    expect(await warning.isVisible()).toBe(false);
+    await page.clock.fastForward(2 * MINUTE);
+    await warning.getByText('Your session ends within five minutes').waitFor();
   });
 });
 

@@ -9,9 +9,9 @@ import type { z } from 'zod';
 import type { Session } from '#access/sessions/session.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
+import { TrackportError } from '#shared/errors.ts';
 
-import type { Once, PortalPage } from '../page.ts';
+import type { Once } from '../page.ts';
 import { checkInput, nothing } from './check-input.ts';
 import { submitOnce } from './forms/submit-once.ts';
 import type { SubmitOnceDeps } from './forms/submit-once.ts';
@@ -22,6 +22,7 @@ import { PortalRefusal, refuseOtherOrigins } from './errors/refusal.ts';
 import type { ActionOptions, ActionRequest, ActionResult, PortalRoutes } from './route-types.ts';
 import { runAction } from './run-action.ts';
 import { ONCE_PARAMETER, sendFile, sendPage } from './send-page.ts';
+import { queryOf, showList } from './show-list.ts';
 import type { SendPageDeps } from './send-page.ts';
 import type { SessionGuard } from './session-guard.ts';
 
@@ -57,20 +58,18 @@ export function createPortalRoutes(
       app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
         const session = sessionOf(request);
         const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
-        const { fitting, refused } = isList ? sortOut(given, query) : { fitting: given };
-        const input = {
-          person: guard.personOf(session),
-          params: paramsOf(request, params),
-          query: queryOf(fitting, query),
-        };
+        const input = { person: guard.personOf(session), params: paramsOf(request, params) };
         const isShown = request.method === 'GET' && typeof onceId === 'string';
-        const left = isShown ? await takeOnce(sessions, session, onceId) : undefined;
-        const once = refused ? { notice: refused, isUndone: true } : left;
+        const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
         // The schemas' defaults are those of the type parameters.
-        const result = await handler({ ...input, once } as never);
+        const show = (more: object) => handler({ ...input, once, ...more } as never);
+        if (isList) {
+          const list = await showList(given, query, show);
+          return sendPage(deps, { request, reply }, list.page, list.refused ?? once);
+        }
+        const result = await show({ query: queryOf(given, query), wrong: {} });
         if ('content' in result) return sendFile(reply, result);
-        const page = refused ? widerPage(result) : result;
-        return sendPage(deps, { request, reply }, page, once);
+        return sendPage(deps, { request, reply }, result, once);
       });
     },
     action: (path, options, handler) => {
@@ -155,26 +154,4 @@ function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'params', request.params);
   if (checked.kind === 'good') return checked.value;
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
-}
-
-/** It shows more than was asked for, so it offers nothing that works on all that it shows. */
-function widerPage({ actions: _actions, ...page }: PortalPage): PortalPage {
-  return { ...page, status: 400 };
-}
-
-/** The filters of a list that fit, and why the others do not. */
-function sortOut(given: Record<string, unknown>, schema: z.ZodType) {
-  const checked = checkInput(schema, 'querystring', given);
-  if (checked.kind === 'good') return { fitting: given };
-  const wrong = new Set(checked.problems.map(({ parameter }) => parameter));
-  const details = checked.problems.map(({ detail }) => detail);
-  return {
-    fitting: Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))),
-    refused: `Shown without a filter that is wrong: ${details.join('; ')}`,
-  };
-}
-
-function queryOf(given: unknown, schema: z.ZodType): unknown {
-  const checked = checkInput(schema, 'querystring', given);
-  return checked.kind === 'good' ? checked.value : refuse(checked.problems);
 }

@@ -19,9 +19,14 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
   isList?: true;
 };
 
+/** Filters that were left out by their names, for their fields: what was typed, and what is wrong with it. */
+export type WrongFilters = Readonly<Record<string, { value: string; error: string } | undefined>>;
+
 type PageRequest<Query, Params> = {
   person: PortalPerson;
   query: Query;
+  /** Empty where nothing is wrong, and on what is no list. */
+  wrong: WrongFilters;
   params: Params;
   /** What the action that led here left. The frame shows it. */
   once: Once | undefined;

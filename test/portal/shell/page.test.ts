@@ -40,6 +40,14 @@ test('a page that came back with problems says so first', () => {
   expect(renderPage(frame, { ...page, hasProblems: true })).toContain('<title>Error: Receipts');
 });
 
+test('every page holds the warning before the session ends, for the script that shows it', () => {
+  const text = renderPage(frame, page);
+  const [warning = ''] = /<p[^>]*data-ends[^]*?<\/p>/.exec(text) ?? [];
+  expect(warning).toContain(`data-ends="${person.sessionEndsMs}"`);
+  expect(warning).toMatch(/role="status"[^>]*\shidden\s*>/);
+  expect(warning).toContain('Your session ends within five minutes');
+});
+
 test('dead letters that wait stand beside the receipts', () => {
   const withDead = (n: number) =>
     createPageRenderer({ repository: 'corvane/leads', deadLetters: () => n })(frame, page);

@@ -27,7 +27,7 @@ const FILE_STEP = 100;
 export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
   const { access, portalClientId, clock } = deps;
   const options = { scope: 'trackport:admin', query: auditQuery } as const;
-  portal.page(AUDIT_PATH, { ...options, isList: true }, async ({ person, query }) => {
+  portal.page(AUDIT_PATH, { ...options, isList: true }, async ({ person, query, wrong }) => {
     const { cursor, ...filtered } = query;
     const request = { filter: toFilter(query, person.timeZone), limit: PAGE_ENTRIES };
     const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
@@ -47,7 +47,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
         look: 'button',
         download: true,
       }),
-      body: auditView({ entries, pagination, query, portalClientId, workspaceId }, reader),
+      body: auditView({ entries, pagination, query, wrong, portalClientId, workspaceId }, reader),
     };
   });
   portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({

@@ -4,6 +4,7 @@ import type { Pagination } from '#shared/pagination/page.ts';
 import { withQuery } from '../../address.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
+import type { WrongFilters } from '../../routes/route-types.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { chips, filters, wide } from '../../shell/forms.ts';
@@ -20,6 +21,7 @@ export type AuditViewFacts = {
   entries: readonly AuditEntryOut[];
   pagination: Pagination;
   query: AuditQuery;
+  wrong: WrongFilters;
   /** Whose entries came through this portal. */
   portalClientId: string;
   /** Artifacts of another one have no page here. */
@@ -32,9 +34,9 @@ export function auditView(given: AuditViewFacts, reader: Reader): Html {
   const { cursor, ...filtered } = query;
   const newest = withQuery(AUDIT_PATH, filtered);
   if (entries.length === 0)
-    return plainCard(filterForm(query), filterChips(query), nothing(filtered));
+    return plainCard(filterForm(given), filterChips(query), nothing(filtered));
   return plainCard(
-    filterForm(query),
+    filterForm(given),
     filterChips(query),
     entriesTable(given, reader),
     pager({
@@ -62,22 +64,31 @@ function nothing(filtered: AuditQuery): Html {
   );
 }
 
-function filterForm({ who, what, on, from, to }: AuditQuery): Html {
+function filterForm({ query: { who, what, on, from, to }, wrong }: AuditViewFacts): Html {
   const actions = auditActions.map((action) => ({ value: action, label: action }));
   return filters({
     action: AUDIT_PATH,
     label: 'Filter the audit',
     fields: [
-      input({ name: 'who', label: 'Who', value: who }),
+      input({ name: 'who', label: 'Who', value: who, ...wrong['who'] }),
       select({
         name: 'what',
         label: 'What',
         value: what,
         choices: [{ value: '', label: 'Anything' }, ...actions],
+        ...wrong['what'],
       }),
-      wide(input({ name: 'on', label: 'On', value: on, placeholder: 'consumer/… or claim/…' })),
-      input({ name: 'from', label: 'From', type: 'date', value: from }),
-      input({ name: 'to', label: 'To', type: 'date', value: to }),
+      wide(
+        input({
+          name: 'on',
+          label: 'On',
+          value: on,
+          placeholder: 'consumer/… or claim/…',
+          ...wrong['on'],
+        }),
+      ),
+      input({ name: 'from', label: 'From', type: 'date', value: from, ...wrong['from'] }),
+      input({ name: 'to', label: 'To', type: 'date', value: to, ...wrong['to'] }),
     ],
   });
 }

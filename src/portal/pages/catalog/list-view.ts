@@ -4,6 +4,7 @@ import type { Words } from '#catalog/version/content-check.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import type { WrongFilters } from '../../routes/route-types.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { chips, filters, wide } from '../../shell/forms.ts';
@@ -19,6 +20,7 @@ export type CatalogListFacts = {
   versions: readonly VersionRecord[];
   pagination: Pagination;
   query: CatalogQuery;
+  wrong: WrongFilters;
   /** Types and sources that one can filter by. */
   words: Words;
   mayWrite: boolean;
@@ -91,9 +93,11 @@ function chipsOf(filtered: Omit<CatalogQuery, 'cursor'>): { label: string; href:
   });
 }
 
-function filterForm({ query, words, searchProblem }: CatalogListFacts): Html {
+function filterForm({ query, wrong, words, searchProblem }: CatalogListFacts): Html {
   const any = { value: '', label: 'Any' };
   const asChoice = (value: string) => ({ value, label: value });
+  const text = (name: 'owner' | 'groupPath' | 'projectId', label = LABELS[name]): Html =>
+    input({ name, label, value: query[name], ...wrong[name] });
   const states = lifecycles.map((value) => ({ value, label: LIFECYCLE_WORDS[value].words }));
   return filters({
     action: CATALOG_PATH,
@@ -108,6 +112,7 @@ function filterForm({ query, words, searchProblem }: CatalogListFacts): Html {
           value: query.q,
           placeholder: 'id, title, description, owner, group',
           error: searchProblem,
+          ...wrong['q'],
         }),
       ),
       select({
@@ -115,22 +120,25 @@ function filterForm({ query, words, searchProblem }: CatalogListFacts): Html {
         label: LABELS.type,
         value: query.type,
         choices: [any, ...words.types.map(asChoice)],
+        ...wrong['type'],
       }),
       select({
         name: 'lifecycle',
         label: LABELS.lifecycle,
         value: query.lifecycle,
         choices: [any, ...states],
+        ...wrong['lifecycle'],
       }),
-      input({ name: 'owner', label: LABELS.owner, value: query.owner }),
-      input({ name: 'groupPath', label: 'Group path', value: query.groupPath }),
+      text('owner'),
+      text('groupPath', 'Group path'),
       select({
         name: 'source',
         label: LABELS.source,
         value: query.source,
         choices: [any, ...words.sources.map(asChoice)],
+        ...wrong['source'],
       }),
-      input({ name: 'projectId', label: LABELS.projectId, value: query.projectId }),
+      text('projectId'),
       select({
         name: 'versions',
         label: 'Rows',
@@ -139,6 +147,7 @@ function filterForm({ query, words, searchProblem }: CatalogListFacts): Html {
           { value: '', label: 'Artifacts' },
           { value: 'all', label: LABELS.versions },
         ],
+        ...wrong['versions'],
       }),
     ],
   });

@@ -5,7 +5,7 @@ import { textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes, WrongFilters } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
 import { html } from '../../html.ts';
 import { code, cut, link } from '../../shell/parts.ts';
@@ -75,7 +75,7 @@ async function specFile(
 
 async function listPage(
   { catalog, clock }: CatalogPagesDeps,
-  { person, query }: { person: PortalPerson; query: CatalogQuery },
+  { person, query, wrong }: { person: PortalPerson; query: CatalogQuery; wrong: WrongFilters },
 ): Promise<PortalPage> {
   const { workspaceId, timeZone } = person;
   const problems = catalog.problemsInFilter(query);
@@ -87,7 +87,7 @@ async function listPage(
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();
-  const facts = { versions, pagination, query, words, mayWrite, searchProblem };
+  const facts = { versions, pagination, query, wrong, words, mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',

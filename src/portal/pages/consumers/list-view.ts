@@ -2,6 +2,7 @@ import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
 import type { Consumer } from '#access/consumers/consumer.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import type { Html } from '../../html.ts';
+import type { WrongFilters } from '../../routes/route-types.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { filters, wide } from '../../shell/forms.ts';
@@ -21,6 +22,7 @@ export type ConsumerListFacts = {
   consumers: readonly Consumer[];
   pagination: Pagination;
   query: ConsumersQuery;
+  wrong: WrongFilters;
 };
 
 /** Who reads, and whose key ends soon or is missing. */
@@ -30,7 +32,7 @@ export function consumerListView(given: ConsumerListFacts, reader: Reader): Html
   const isFiltered = Object.values(filtered).some((value) => value !== undefined);
   if (consumers.length === 0 && !isFiltered && cursor === undefined) return noConsumers();
   return plainCard(
-    filterForm(query),
+    filterForm(given),
     consumers.length === 0 ? nothingFits(pagination) : consumerTable(consumers, reader),
     pager({
       summary: `${counted(consumers.length, 'consumer')} on this page, oldest first`,
@@ -66,7 +68,7 @@ function nothingFits({ hasMore }: Pagination): Html {
   );
 }
 
-function filterForm({ q, state, expires }: ConsumersQuery): Html {
+function filterForm({ query: { q, state, expires }, wrong }: ConsumerListFacts): Html {
   const states = standings.toReversed().map((value) => ({
     value,
     label: STANDING_WORDS[value].words,
@@ -75,12 +77,13 @@ function filterForm({ q, state, expires }: ConsumersQuery): Html {
     action: CONSUMERS_PATH,
     label: 'Filter consumers',
     fields: [
-      wide(input({ name: 'q', label: 'Name or key id', type: 'search', value: q })),
+      wide(input({ name: 'q', label: 'Name or key id', type: 'search', value: q, ...wrong['q'] })),
       select({
         name: 'state',
         label: 'State',
         value: state,
         choices: [{ value: '', label: 'Any' }, ...states],
+        ...wrong['state'],
       }),
       select({
         name: 'expires',
@@ -91,6 +94,7 @@ function filterForm({ q, state, expires }: ConsumersQuery): Html {
           { value: '14', label: 'Within 14 days' },
           { value: '90', label: 'Within 90 days' },
         ],
+        ...wrong['expires'],
       }),
     ],
   });

@@ -15,7 +15,7 @@ export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): vo
   portal.page(
     CONSUMERS_PATH,
     { scope, query: consumersQuery, isList: true },
-    async ({ person, query }) => {
+    async ({ person, query, wrong }) => {
       const { cursor } = query;
       const request = { filter: toFilter(query), limit: PAGE_CONSUMERS };
       const found = await deps.access.consumers.find(cursor ? { ...request, cursor } : request);
@@ -25,7 +25,7 @@ export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): vo
         section: 'consumers',
         meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
         actions: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
-        body: consumerListView({ consumers, pagination, query }, pages.reader(person)),
+        body: consumerListView({ consumers, pagination, query, wrong }, pages.reader(person)),
       };
     },
   );

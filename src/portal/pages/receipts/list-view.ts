@@ -4,6 +4,7 @@ import type { Pagination } from '#shared/pagination/page.ts';
 import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
+import type { WrongFilters } from '../../routes/route-types.ts';
 import { empty, plainCard } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import type { Choice } from '../../shell/fields.ts';
@@ -20,6 +21,7 @@ export type ReceiptListFacts = {
   receipts: readonly ReceiptSummary[];
   pagination: Pagination;
   query: ReceiptsQuery;
+  wrong: WrongFilters;
   /** Ids of the partners in the configuration. */
   partnerIds: readonly string[];
 };
@@ -54,9 +56,9 @@ const BY_WORDS: Readonly<Record<Identifier, string>> = {
   correlationId: 'Correlation id',
 };
 
-function filterForm({ query, partnerIds }: ReceiptListFacts): Html {
+function filterForm({ query, wrong, partnerIds }: ReceiptListFacts): Html {
   const { partnerId, status, outcome, from, to } = query;
-  const by = identifiers.find((name) => query[name] !== undefined);
+  const by = identifiers.find((name) => (query[name] ?? wrong[name]) !== undefined);
   const any: Choice = { value: '', label: 'Any' };
   const known = partnerId === undefined || partnerIds.includes(partnerId);
   const partners = known ? partnerIds : [partnerId, ...partnerIds];
@@ -71,28 +73,38 @@ function filterForm({ query, partnerIds }: ReceiptListFacts): Html {
         label: 'Partner',
         value: partnerId,
         choices: [any, ...partners.map((id) => ({ value: id, label: cut(id) }))],
+        ...wrong['partnerId'],
       }),
       select({
         name: 'status',
         label: 'Status',
         value: status,
         choices: [any, ...choices(STATUS_WORDS, receiptStatuses)],
+        ...wrong['status'],
       }),
       select({
         name: 'outcome',
         label: 'An event is',
         value: outcome,
         choices: [{ value: '', label: 'Anything' }, ...choices(OUTCOME_WORDS, outcomes)],
+        ...wrong['outcome'],
       }),
-      input({ name: 'from', label: 'From', type: 'date', value: from }),
-      input({ name: 'to', label: 'To', type: 'date', value: to }),
+      input({ name: 'from', label: 'From', type: 'date', value: from, ...wrong['from'] }),
+      input({ name: 'to', label: 'To', type: 'date', value: to, ...wrong['to'] }),
       select({
         name: 'by',
         label: 'Find by',
         value: by,
         choices: identifiers.map((value) => ({ value, label: BY_WORDS[value] })),
+        ...wrong['by'],
       }),
-      input({ name: 'id', label: 'Which is', type: 'search', value: by && query[by] }),
+      input({
+        name: 'id',
+        label: 'Which is',
+        type: 'search',
+        value: by && query[by],
+        ...(wrong['id'] ?? (by && wrong[by])),
+      }),
     ],
   });
 }

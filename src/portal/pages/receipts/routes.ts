@@ -28,7 +28,7 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
   portal.page(
     RECEIPTS_PATH,
     { scope, query: receiptsQuery, isList: true },
-    async ({ person, query }) => {
+    async ({ person, query, wrong }) => {
       const { cursor } = query;
       const request = { filter: toFilter(query, person.timeZone), limit: PAGE_RECEIPTS };
       const [page, known] = await Promise.all([
@@ -37,7 +37,7 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
       ]);
       const { receipts, pagination } = page;
       const partnerIds = known.map(({ id }) => id);
-      const facts = { receipts, pagination, query, partnerIds };
+      const facts = { receipts, pagination, query, wrong, partnerIds };
       return {
         title: 'Receipts',
         section: 'receipts',

@@ -23,6 +23,7 @@ const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: fal
       entries,
       pagination,
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
+      wrong: {},
       portalClientId: 'trackport-portal',
       workspaceId: 'default',
     },

@@ -11,6 +11,7 @@ const render = (facts: Partial<CatalogListFacts> = {}): string =>
         versions: [versionOf()],
         pagination: { hasMore: false },
         query: {},
+        wrong: {},
         words: { types: ['API', 'GROUP'], sources: ['GIT'] },
         mayWrite: true,
         ...facts,

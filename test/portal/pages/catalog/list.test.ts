@@ -54,7 +54,10 @@ describe('the list of the catalog', () => {
     expect(search.status).toBe(422);
     expect(search.body).toContain('Search for 1 to 16 words');
     expect(search.body).toContain('value="!!!"');
-    expect((await reader.get('/portal/catalog?type=NOVEL')).status).toBe(400);
+    const word = await reader.get('/portal/catalog?type=NOVEL&owner=team-a');
+    expect(word.status).toBe(400);
+    expect(word.body).toContain('<p class="error" id="type-error">');
+    expect(word.body).toContain('value="team-a"');
   });
 
   test('is for those with catalog:read, and offers nothing that they may not do', async () => {

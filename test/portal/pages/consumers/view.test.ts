@@ -86,7 +86,7 @@ test('names, labels and subjects of any kind stay text', () => {
   const grants = [{ action: 'leads:read' as const, labels: [hostile] }];
   const wild = { name: hostile.repeat(10), grants };
   expect(isInert(show(wild, [hostile]))).toBe(true);
-  const list = { consumers: [consumer(wild)], pagination: { hasMore: false } };
+  const list = { consumers: [consumer(wild)], pagination: { hasMore: false }, wrong: {} };
   const query = consumersQuery.parse({ q: hostile });
   expect(isInert(consumerListView({ ...list, query }, reader))).toBe(true);
 });
@@ -99,6 +99,7 @@ test('a key that ends soon, an overlap and a key for ever read differently', () 
           consumers: [consumer({ keys: [key(given)] })],
           pagination: { hasMore: false },
           query: consumersQuery.parse({}),
+          wrong: {},
         },
         reader,
       ),
@@ -112,7 +113,12 @@ test('a list of the longest names and labels stays below 50 KB', () => {
   const labels = Array.from({ length: 20 }, (_, at) => `${'"<'.repeat(24)}${at}`);
   const long = consumer({ name: '"<'.repeat(100), grants: [{ action: 'leads:read', labels }] });
   const consumers = Array.from({ length: 30 }, () => long);
-  const facts = { consumers, pagination: { hasMore: false }, query: consumersQuery.parse({}) };
+  const facts = {
+    consumers,
+    pagination: { hasMore: false },
+    query: consumersQuery.parse({}),
+    wrong: {},
+  };
   const text = consumerListView(facts, reader).toString();
   expect(text).toContain('and 18 more');
   expect(Buffer.byteLength(text)).toBeLessThan(46_000);

@@ -23,7 +23,13 @@ const queryOf = (search: string) =>
 
 const view = (receipts: ReceiptSummary[], search = '', pagination = { hasMore: false }) =>
   receiptListView(
-    { receipts, pagination, query: queryOf(search), partnerIds: ['halden-crm', 'meridian-crm'] },
+    {
+      receipts,
+      pagination,
+      query: queryOf(search),
+      wrong: {},
+      partnerIds: ['halden-crm', 'meridian-crm'],
+    },
     reader,
   );
 

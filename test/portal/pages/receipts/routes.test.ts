@@ -26,6 +26,18 @@ test('a day finds what came on it', async () => {
   expect([await on(today), await on(before)]).toEqual([1, 0]);
 });
 
+test('what has all ended well is not offered for a replay', async () => {
+  const { admin, deliver, settle } = await openReceiptPages();
+  await deliver({ eventId: 'e-1', email: 'a@example.com' });
+  await settle({ outcome: 'DONE' });
+  for (const filter of ['outcome=DONE', 'status=PROCESSED', 'outcome=IGNORED']) {
+    const { status, body } = await admin.get(`/portal/receipts?${filter}`);
+    expect([status, body.includes('Replay all')]).toEqual([200, false]);
+  }
+  const { body } = await admin.get('/portal/receipts?partnerId=crm-one');
+  expect(body).toContain('Replay all that match…');
+});
+
 test('only operators read them, a wrong filter says so, an empty form is none', async () => {
   const { admin, signIn, deliver } = await openReceiptPages();
   await deliver({ eventId: 'e-1', email: 'a@example.com' });
@@ -33,9 +45,11 @@ test('only operators read them, a wrong filter says so, an empty form is none', 
   expect(right.body).toContain('/portal/receipts/replay?partnerId=crm-one');
   const reader = await signIn(['catalog:read']);
   expect(await reader.get('/portal/receipts')).toMatchObject({ status: 403 });
-  for (const [wrong, why] of [
-    ['status=DONE', '`status` must be one of'],
-    ['by=leadId&id=abc', '`id` must be the number of an issue'],
+  for (const [wrong, why, name, value] of [
+    ['status=DONE', '`status` must be one of', 'status'],
+    ['by=leadId&id=abc', '`id` must be the number of an issue', 'id', 'abc'],
+    ['leadId=abc', '`leadId` must be the number of an issue', 'id', 'abc'],
+    ['from=2026-02-30', '`from` must be a day', 'from', '2026-02-30'],
     ['colour=red', '`colour` is not known here'],
   ] as const) {
     const { status, body } = await admin.get(`/portal/receipts?partnerId=crm-one&${wrong}`);
@@ -46,6 +60,13 @@ test('only operators read them, a wrong filter says so, an empty form is none', 
     expect(body).not.toContain('/portal/receipts/replay');
     // The list is there, by the filter that is right, and the form to mend the other one.
     expect(body).toMatch(/name="partnerId"[^>]*value="crm-one"|value="crm-one"/);
+    expect(body).toContain('<title>Error: ');
+    const [field = ''] = new RegExp(`<(?:input|select)[^>]* name="${name}"[^>]*>`).exec(body) ?? [];
+    if (name !== undefined) {
+      expect(field).toContain(`aria-invalid="true" aria-describedby="${name}-error"`);
+      expect(body).toContain(`<p class="error" id="${name}-error">${why}`);
+    }
+    if (value !== undefined) expect(field).toContain(` value="${value}"`);
   }
   expect(await admin.get('/portal/receipts/replay?status=DONE')).toMatchObject({ status: 400 });
   expect(await admin.get('/portal/receipts?cursor=made-up')).toMatchObject({ status: 400 });
