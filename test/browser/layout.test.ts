@@ -30,6 +30,23 @@ async function createConsumer(page: Page, name: string): Promise<void> {
   await page.locator('#secret').waitFor();
 }
 
+/** The page of an artifact whose one version has all that can be done about one. */
+async function createDeprecated(page: Page, url: string): Promise<string> {
+  const press = (name: string): Promise<void> => page.getByRole('button', { name }).click();
+  await page.goto(`${url}/portal/catalog/-/new`);
+  for (const name of ['Id', 'Title', 'Owner'])
+    await page.getByLabel(name, { exact: true }).fill('a');
+  await page.getByLabel('Type').selectOption('API');
+  await press('Create draft');
+  await page.getByRole('link', { name: 'Publish… 1.0.0' }).click();
+  await press('Publish 1.0.0');
+  await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
+  await page.getByLabel(/^Sunset/).fill('2099-06-01');
+  await press('Deprecate 1.0.0');
+  await page.getByRole('link', { name: 'Retire… 1.0.0' }).waitFor();
+  return '/portal/catalog/a';
+}
+
 describeInBrowser('the layout', (open) => {
   test('cuts nothing off, on a phone, a tablet and a desk', async () => {
     const { url, deleteLead } = await startWithPartner();
@@ -41,7 +58,8 @@ describeInBrowser('the layout', (open) => {
     const paths = ['audit', 'receipts', `receipts/${receipt}`, 'partners'].map(
       (one) => `/portal/${one}`,
     );
-    for (const path of [...paths, consumer])
+    const artifact = await createDeprecated(page, url);
+    for (const path of [...paths, consumer, artifact])
       for (const width of [360, 768, 1024, 1280]) {
         await page.setViewportSize({ width, height: 900 });
         await page.goto(`${url}${path}`);

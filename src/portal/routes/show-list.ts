@@ -54,7 +54,7 @@ async function showWithout(problems: readonly FieldProblem[], { given, schema, s
   const page = (await show({ query: queryOf(fitting, schema), wrong })) as PortalPage;
   if (problems.length === 0) return { page };
   const { actions: _actions, ...wider } = page;
-  const details = problems.map(({ detail }) => detail).join('; ');
+  const details = problems.map(({ detail }) => detail).join(' ');
   const notice = `Shown without a filter that is wrong: ${details}`;
   return {
     page: { ...wider, status: 400, hasProblems: true },

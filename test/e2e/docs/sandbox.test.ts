@@ -21,7 +21,7 @@ test.skipIf(!hasTools('sh', 'curl'))(
     expect((await read()).status).toBe(404);
     await runWell(takeBlock('docs/sandbox.md', '_control/relabel"'), env);
     await eventually(async () => expect((await read()).status).toBe(200));
-    const fail = takeBlock('docs/sandbox.md', '_control/clearFaults');
+    const fail = takeBlock('docs/sandbox.md', '"status": 503');
     const [startFailing = '', stopFailing = ''] = fail.trim().split('\n');
     await runWell(startFailing, env);
     const failing = await fetch(`${env['TRACKER']}/repos/acme/leads`);

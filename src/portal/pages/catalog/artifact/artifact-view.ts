@@ -41,11 +41,12 @@ export function artifactView(given: ArtifactFacts, reader: Reader): Html {
   const { shown, defaultVersion } = given;
   const { record } = shown;
   const versions = given.versions.slice(0, LANES_SHOWN);
-  const main = html`${versionsCard({ ...given, id: record.id }, reader)}
-  ${lanesCard(versions, defaultVersion, reader)}`;
+  // As wide as the page: what one may do about a version stands in one line.
+  const all = versionsCard({ ...given, id: record.id }, reader);
   const beside = html`${aboutCard(given, reader)}
   ${record.findings.length > 0 && findingsCard(record)} ${membersCard(given)}`;
-  return html`${endNotice(shown, reader)}${split(main, beside)}
+  return html`${endNotice(shown, reader)}${all}
+  ${split(lanesCard(versions, defaultVersion, reader), beside)}
   ${diffCard({ ...given, id: record.id })} ${pair(specCard(given), auditCard(given, reader))}`;
 }
 
