@@ -219,7 +219,9 @@ describe('a stolen form is refused and changes nothing', () => {
     ['with an empty token', '', {}],
     ['with a token of nobody', 'A'.repeat(43), {}],
   ])('%s', async (_how, formToken, headers) => {
-    expect(await steal(formToken, headers)).toMatchObject({ status: 403, renamed: [] });
+    const { body, ...stolen } = await steal(formToken, headers);
+    expect(stolen).toMatchObject({ status: 403, renamed: [] });
+    expect(body).not.toContain('insufficient-scope');
   });
 
   test('of another person', async () => {

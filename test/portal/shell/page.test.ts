@@ -5,7 +5,7 @@ import { refusal, refusalStatus, refusalTitle } from '#portal/shell/refusal.ts';
 import { timeZoneForm } from '#portal/shell/time-zone.ts';
 import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';
-import { hostile, isInert, person, reader } from './support.ts';
+import { flat, hostile, isInert, person, reader } from './support.ts';
 
 const renderPage = createPageRenderer({ repository: 'corvane/leads' });
 const frame = { person, currentPath: '/portal/receipts?status=FAILED' };
@@ -38,6 +38,11 @@ test('what one may not see is not offered', () => {
 
 test('a page that came back with problems says so first', () => {
   expect(renderPage(frame, { ...page, hasProblems: true })).toContain('<title>Error: Receipts');
+});
+
+test('the foot says who is there, in which workspace and as what', () => {
+  const text = flat(renderPage(frame, page));
+  expect(text).toContain('<strong>Operations on call</strong>Workspace corvane, as operator');
 });
 
 test('every page holds the warning before the session ends, for the script that shows it', () => {
