@@ -1,10 +1,24 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+const APART = ['test/{adapters,bench,browser,compose,e2e,torture}/**/*.test.ts'];
+/** The seconds by folder, at the end. */
+const SECONDS = './test/support/seconds.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // Long ones first. What starts processes or fills its memory has a process of its own for each file;
+    // the others share one's modules: to load them takes longer than most of these files do.
+    projects: [
+      { extends: true, test: { name: 'apart', include: APART } },
+      {
+        extends: true,
+        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: APART, isolate: false },
+      },
+    ],
     globalSetup: ['test/support/build.ts', 'test/support/postgres/global-setup.ts'],
+    unstubGlobals: true,
+    reporters: ['default', SECONDS],
     setupFiles: ['test/support/setup.ts'],
     // Tests strip types in several threads at once. V8 frees the code of a wrapper that two threads make of
     // the same WebAssembly twice, which ends the process (Runtime_TierUpWasmToJSWrapper, Node 24.21).

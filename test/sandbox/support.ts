@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
@@ -19,15 +19,9 @@ const TOKENS = [
 
 export const REPO = '/repos/acme/leads';
 
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
 /** Closes something when the test ends. */
 export function onEnd(close: () => Promise<void>): void {
-  closers.push(close);
+  onTestFinished(close);
 }
 
 export async function openTracker(options: TrackerOptions = {}): Promise<Tracker> {

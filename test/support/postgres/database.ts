@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
+import { databasePrefix } from './global-setup.ts';
 
 /** A database of one test on the run's PostgreSQL server. */
 export type TestDatabase = { url: string };
@@ -37,12 +38,9 @@ async function onServer(url: string, sql: string): Promise<void> {
   }
 }
 
-const newName = (): string => `trackport_${newUuid().replaceAll('-', '')}`;
-
-const drops: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const drop of drops) await drop();
-});
+/** The run's databases begin with `databasePrefix`: what is left of them goes at its end. */
+const newName = (): string =>
+  `${databasePrefix(inject('postgresDoor'))}${newUuid().replaceAll('-', '')}`;
 
 /** An empty database, dropped when the running test ends. */
 export async function emptyPostgres(): Promise<TestDatabase> {
@@ -78,7 +76,7 @@ export function cleanPostgres({ url }: TestDatabase, statements: readonly string
   });
 }
 
-/** Databases of this test file that no test has at the moment, as new. */
+/** Databases of this process that no test has at the moment, as new. */
 const free: string[] = [];
 
 /** A database with the newest schema and nothing in it, for the running test alone. */
@@ -95,7 +93,6 @@ async function makeDatabase(): Promise<string> {
   const server = await serverUrl();
   const name = newName();
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE template0`);
-  drops.push(() => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`));
   const url = withDatabase(server, name);
   const database = openDatabase({ url });
   await migrate({ database, log: silentLog });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from './server.ts';
 import type { PostgresServer } from './server.ts';
@@ -27,9 +28,28 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     );
   }).listen(0, '127.0.0.1');
   await once(door, 'listening');
-  provide('postgresDoor', (door.address() as AddressInfo).port);
+  const { port } = door.address() as AddressInfo;
+  provide('postgresDoor', port);
   return async () => {
     door.close();
     await (await server?.catch(() => undefined))?.stop();
+    await dropDatabases(port);
   };
+}
+
+/** With what the names of a run's databases begin. */
+export const databasePrefix = (door: number): string => `trackport_${door}_`;
+
+/** A server that goes on after the run keeps nothing of it. */
+async function dropDatabases(door: number): Promise<void> {
+  const { TRACKPORT_TEST_POSTGRES_URL: connectionString } = process.env;
+  if (connectionString === undefined) return;
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
+    [databasePrefix(door)],
+  );
+  for (const { name } of rows) await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+  await client.end();
 }
