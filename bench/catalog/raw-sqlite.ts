@@ -4,7 +4,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { spec } from './world.ts';
 import type { RawWriter, RawWriters } from './raw-writer.ts';
 
-const LIFECYCLE_COLUMNS = 'revision = 2, lifecycle = @lifecycle, updatedAt = 2, publishedAt = 2';
+const LIFECYCLE_COLUMNS = 'revision = 2, lifecycle = @lifecycle, updated_at = 2, published_at = 2';
 
 /** Writers on a migrated file. */
 export function openRawSqlite(file: string): RawWriters {
@@ -18,16 +18,17 @@ export function openRawSqlite(file: string): RawWriters {
 
 function createSameRowsWriter(database: Database): RawWriter {
   const prepare = (sql: string) => database.handle.prepare(sql);
-  const artifact = prepare(`INSERT INTO catalog_artifact (workspaceId, idFolded, id, versions)
+  const artifact = prepare(`INSERT INTO catalog_artifact (workspace_id, id_folded, id, versions)
     VALUES ('raw', @id, @id, 1)`);
-  const version = prepare(`INSERT INTO catalog_version (artifactSerial, workspaceId, version,
-      orderKey, isFace, revision, lifecycle, type, source, owner, title, createdAt, updatedAt)
-    VALUES (@artifact, 'raw', '1.0.0', '1', 1, 1, 'DRAFT', 'API', 'INLINE', 'team-a', @id, 1, 1)`);
-  const face = prepare('UPDATE catalog_artifact SET faceSerial = @serial WHERE serial = @artifact');
-  const text = prepare('INSERT INTO catalog_spec (versionSerial, text) VALUES (@serial, @text)');
-  const terms = ['artifact', 'version'].map((kind) =>
-    prepare(`INSERT INTO catalog_${kind}_text (rowid, terms) VALUES (@${kind}, @terms)`),
+  const version = prepare(`INSERT INTO catalog_version (artifact_serial, workspace_id, version,
+      order_key, is_face, revision, lifecycle, type, source, owner, title, created_at, updated_at,
+      terms)
+    VALUES (@artifact, 'raw', '1.0.0', '1', 1, 1, 'DRAFT', 'API', 'INLINE', 'team-a', @id, 1, 1,
+      @terms)`);
+  const face = prepare(
+    'UPDATE catalog_artifact SET face_serial = @serial WHERE serial = @artifact',
   );
+  const text = prepare('INSERT INTO catalog_spec (version_serial, text) VALUES (@serial, @text)');
   const publish = prepare(`UPDATE catalog_version SET ${LIFECYCLE_COLUMNS} WHERE serial = @serial`);
   const audit = prepare(`INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
     VALUES (1, 'system', 'bench', @action, @subject, '{"version":"1.0.0"}')`);
@@ -35,11 +36,10 @@ function createSameRowsWriter(database: Database): RawWriter {
     let serial = 0;
     database.transaction(() => {
       const made = Number(artifact.run({ id }).lastInsertRowid);
-      serial = Number(version.run({ artifact: made, id }).lastInsertRowid);
+      const terms = `${id} artifact team a`;
+      serial = Number(version.run({ artifact: made, id, terms }).lastInsertRowid);
       face.run({ serial, artifact: made });
       text.run({ serial, text: JSON.stringify(spec) });
-      const rows = { artifact: made, version: serial, terms: `${id} artifact team a` };
-      for (const statement of terms) statement.run(rows);
       audit.run({ action: 'artifact.create', subject: `artifact/raw/${id}` });
     });
     database.transaction(() => {

@@ -1,26 +1,27 @@
-CREATE TRIGGER catalog_listing_changed
-AFTER UPDATE OF isFace, lifecycle, type, members, groupPath ON catalog_version
-WHEN OLD.listing IS NOT NEW.listing BEGIN
-  DELETE FROM catalog_listing
-  WHERE workspaceId = OLD.workspaceId AND artifactSerial = OLD.artifactSerial
-    AND versionSerial = OLD.serial
-    AND listed IN (SELECT value FROM json_each(coalesce(OLD.listing, '[]')));
-  INSERT OR IGNORE INTO catalog_listing (workspaceId, listed, artifactSerial, versionSerial)
-  SELECT NEW.workspaceId, value, NEW.artifactSerial, NEW.serial
-  FROM json_each(coalesce(NEW.listing, '[]'));
+CREATE TRIGGER catalog_text_changed AFTER UPDATE OF terms ON catalog_version
+WHEN OLD.terms <> NEW.terms BEGIN
+  DELETE FROM catalog_version_text WHERE rowid = OLD.serial;
+  INSERT INTO catalog_version_text (rowid, terms) VALUES (NEW.serial, NEW.terms);
 END;
 
-CREATE TRIGGER catalog_listing_given AFTER INSERT ON catalog_version
-WHEN NEW.listing IS NOT NULL BEGIN
-  INSERT OR IGNORE INTO catalog_listing (workspaceId, listed, artifactSerial, versionSerial)
-  SELECT NEW.workspaceId, value, NEW.artifactSerial, NEW.serial FROM json_each(NEW.listing);
+CREATE TRIGGER catalog_text_given AFTER INSERT ON catalog_version WHEN NEW.terms <> '' BEGIN
+  INSERT INTO catalog_version_text (rowid, terms) VALUES (NEW.serial, NEW.terms);
+  INSERT INTO catalog_artifact_text (rowid, terms)
+  SELECT NEW.artifact_serial, NEW.terms WHERE NEW.is_face = 1;
 END;
 
-CREATE TRIGGER catalog_listing_taken AFTER DELETE ON catalog_version
-WHEN OLD.listing IS NOT NULL BEGIN
-  DELETE FROM catalog_listing
-  WHERE workspaceId = OLD.workspaceId AND artifactSerial = OLD.artifactSerial
-    AND versionSerial = OLD.serial AND listed IN (SELECT value FROM json_each(OLD.listing));
+CREATE TRIGGER catalog_text_of_none AFTER DELETE ON catalog_artifact BEGIN
+  DELETE FROM catalog_artifact_text WHERE rowid = OLD.serial;
+END;
+
+CREATE TRIGGER catalog_text_represented AFTER UPDATE OF terms, is_face ON catalog_version
+WHEN NEW.is_face = 1 AND (OLD.is_face = 0 OR OLD.terms <> NEW.terms) BEGIN
+  DELETE FROM catalog_artifact_text WHERE rowid = NEW.artifact_serial;
+  INSERT INTO catalog_artifact_text (rowid, terms) VALUES (NEW.artifact_serial, NEW.terms);
+END;
+
+CREATE TRIGGER catalog_text_taken AFTER DELETE ON catalog_version BEGIN
+  DELETE FROM catalog_version_text WHERE rowid = OLD.serial;
 END;
 
 CREATE TRIGGER claim_changed AFTER UPDATE OF repositoryId, number, releasedAt ON claim BEGIN
@@ -82,13 +83,13 @@ CREATE TABLE audit (
 
 CREATE TABLE catalog_artifact (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, -- ascending with creation: the order of lists
-  workspaceId TEXT NOT NULL,
-  idFolded TEXT NOT NULL,
+  workspace_id TEXT NOT NULL,
+  id_folded TEXT NOT NULL,
   id TEXT NOT NULL, -- as its first version spelled it
-  pinnedSerial INTEGER, -- the version set as default
-  faceSerial INTEGER, -- the version that stands for the artifact; its default when it has one
+  pinned_serial INTEGER, -- the version set as default
+  face_serial INTEGER, -- the version that stands for the artifact; its default when it has one
   versions INTEGER NOT NULL DEFAULT 0,
-  UNIQUE (workspaceId, idFolded)
+  UNIQUE (workspace_id, id_folded)
 ) STRICT;
 
 CREATE VIRTUAL TABLE catalog_artifact_text USING fts5 (
@@ -104,51 +105,37 @@ CREATE TABLE 'catalog_artifact_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, or
 
 CREATE TABLE 'catalog_artifact_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
-CREATE TABLE catalog_listing (
-  workspaceId TEXT NOT NULL,
-  listed TEXT NOT NULL, -- an artifact's id in lower case, or a group's path with a slash at its end
-  artifactSerial INTEGER NOT NULL, -- who lists it
-  versionSerial INTEGER NOT NULL, -- the default version of that
-  PRIMARY KEY (workspaceId, listed, artifactSerial, versionSerial)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE catalog_spec (
-  versionSerial INTEGER PRIMARY KEY REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  version_serial INTEGER PRIMARY KEY REFERENCES catalog_version (serial) ON DELETE CASCADE,
   text TEXT NOT NULL -- one JSON text
 ) STRICT;
 
 CREATE TABLE catalog_version (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice
-  artifactSerial INTEGER NOT NULL REFERENCES catalog_artifact (serial),
-  workspaceId TEXT NOT NULL,
+  artifact_serial INTEGER NOT NULL REFERENCES catalog_artifact (serial),
+  workspace_id TEXT NOT NULL,
   version TEXT NOT NULL,
-  orderKey TEXT NOT NULL, -- byte order is the order of versions
-  isFace INTEGER NOT NULL DEFAULT 0 CHECK (isFace IN (0, 1)),
+  order_key TEXT NOT NULL, -- byte order is the order of versions
+  is_face INTEGER NOT NULL DEFAULT 0 CHECK (is_face IN (0, 1)),
   revision INTEGER NOT NULL,
   lifecycle TEXT NOT NULL CHECK (lifecycle IN ('DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED')),
   type TEXT NOT NULL,
   source TEXT NOT NULL,
   owner TEXT NOT NULL,
   title TEXT NOT NULL,
-  projectId TEXT,
-  groupPath TEXT,
-  groupKey TEXT GENERATED ALWAYS AS (groupPath || '/') VIRTUAL, -- a range of it is a group
-  createdAt INTEGER NOT NULL,
-  updatedAt INTEGER NOT NULL,
-  publishedAt INTEGER,
-  deprecatedAt INTEGER,
-  sunsetAt INTEGER,
+  project_id TEXT,
+  group_path TEXT,
+  group_key TEXT GENERATED ALWAYS AS (group_path || '/') VIRTUAL, -- a range of it is a group
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  published_at INTEGER,
+  deprecated_at INTEGER,
+  sunset_at INTEGER,
   members TEXT, -- JSON array of ids; NULL when the owner gave no list
   counts TEXT, -- JSON object
   findings TEXT, -- JSON array; NULL when there are none
-  description TEXT, listing TEXT GENERATED ALWAYS AS (
-  CASE
-    WHEN isFace = 0 OR lifecycle NOT IN ('PUBLISHED', 'DEPRECATED') THEN NULL
-    WHEN members IS NOT NULL THEN lower(members)
-    WHEN type = 'GROUP' AND groupPath IS NOT NULL THEN json_array(groupPath || '/')
-  END
-) VIRTUAL,
-  UNIQUE (artifactSerial, version)
+  description TEXT, terms TEXT NOT NULL DEFAULT '',
+  UNIQUE (artifact_serial, version)
 ) STRICT;
 
 CREATE VIRTUAL TABLE catalog_version_text USING fts5 (
@@ -405,19 +392,19 @@ CREATE INDEX audit_by_subject ON audit (subject, id);
 CREATE INDEX audit_by_time ON audit (at);
 
 CREATE INDEX catalog_version_by_group
-  ON catalog_version (workspaceId, groupKey, isFace, artifactSerial, lifecycle, type)
-  WHERE groupPath IS NOT NULL;
+  ON catalog_version (workspace_id, group_key, is_face, artifact_serial, lifecycle, type)
+  WHERE group_path IS NOT NULL;
 
-CREATE INDEX catalog_version_by_owner ON catalog_version (workspaceId, owner, isFace, artifactSerial);
+CREATE INDEX catalog_version_by_owner ON catalog_version (workspace_id, owner, is_face, artifact_serial);
 
 CREATE INDEX catalog_version_by_project
-  ON catalog_version (workspaceId, projectId, isFace, artifactSerial) WHERE projectId IS NOT NULL;
+  ON catalog_version (workspace_id, project_id, is_face, artifact_serial) WHERE project_id IS NOT NULL;
 
 CREATE INDEX catalog_version_by_workspace
-  ON catalog_version (workspaceId, serial, lifecycle, source, type);
+  ON catalog_version (workspace_id, serial, lifecycle, source, type);
 
 CREATE INDEX catalog_version_face
-  ON catalog_version (workspaceId, artifactSerial, lifecycle, source, type) WHERE isFace = 1;
+  ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_face = 1;
 
 CREATE INDEX claim_by_event ON claim (event, repositoryId);
 

@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/clock.ts';
-import type { ToStoredRun } from '#shared/idempotency.ts';
 import { listAudit } from './audit/list-audit.ts';
 import type { AuditListQuery, ListAuditDeps } from './audit/list-audit.ts';
 import type { ManageDeps, Origin } from './consumers/consumer-change.ts';
@@ -23,7 +22,7 @@ import type { ConsumerPrincipal } from './keys/authenticate-key.ts';
 import { createLastUsed } from './keys/last-used.ts';
 import type { LastUsedDeps } from './keys/last-used.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
-import type { ConsumerWithKey, RotateInput } from './keys/manage-keys.ts';
+import type { RotateInput, ToStoredRun } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 
 /** What access is made of. */
@@ -37,8 +36,6 @@ export type AccessPorts = ManageDeps &
 
 /** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
 export type Access = ReturnType<typeof createAccess>;
-
-type WithKey = ToStoredRun<ConsumerWithKey>;
 
 /** The one way to make access, for the service, the command line and tests. */
 export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessPorts) {
@@ -57,7 +54,7 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
     consumers: {
-      create: (input: CreateConsumerInput, origin: Origin, toStoredRun?: WithKey) =>
+      create: (input: CreateConsumerInput, origin: Origin, toStoredRun?: ToStoredRun) =>
         createConsumer(ports, input, origin, toStoredRun),
       read: (id: string) => readConsumer(ports, id),
       page: (request: { limit: number; cursor?: string }) => pageConsumers(ports, request),
@@ -70,9 +67,12 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
       revoke: (input: { id: string }, origin: Origin) => revokeConsumer(ports, input, origin),
     },
     keys: {
-      add: (input: { id: string; expiresInMs?: number }, origin: Origin, toStoredRun?: WithKey) =>
-        addKey(ports, input, origin, toStoredRun),
-      rotate: (input: RotateInput, origin: Origin, toStoredRun?: WithKey) =>
+      add: (
+        input: { id: string; expiresInMs?: number },
+        origin: Origin,
+        toStoredRun?: ToStoredRun,
+      ) => addKey(ports, input, origin, toStoredRun),
+      rotate: (input: RotateInput, origin: Origin, toStoredRun?: ToStoredRun) =>
         rotateKey(ports, input, origin, toStoredRun),
       revoke: (input: { id: string; keyId: string }, origin: Origin) =>
         revokeKey(ports, input, origin),

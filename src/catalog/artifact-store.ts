@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
 import type { Candidate } from './version/order/default-version.ts';
-import type { ToStoredRun } from '#shared/idempotency.ts';
+import type { KeyedRun } from '#shared/idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };
@@ -95,18 +95,15 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
 /** What is part of the transaction of a change beside the change itself. */
 export type Accompaniment = {
   audit: ChangeAudit;
-  /**
-   * Renders the response to store for an idempotency key, from the version as it is now. It may be
-   * called again, when another instance comes between; then only the last response is stored.
-   */
-  toStoredRun?: ToStoredRun<StoredVersion>;
+  /** The call's idempotency key, under which `versionResponse` of the version as it is then is stored. */
+  run?: KeyedRun;
 };
 
 /**
  * Stores artifacts. Every function is bound to one workspace, and what belongs to another does not
  * exist. A change, its audit entry, its search text, the choice of the default version and the
  * response that is stored for it are one transaction, so that reads see a change at once and a crash
- * leaves all of it or nothing. All throw `store-unavailable`, and changes with `toStoredRun` also
+ * leaves all of it or nothing. All throw `store-unavailable`, and changes with a `run` also
  * `idempotency-in-progress`.
  */
 export type ArtifactStore = {
@@ -138,6 +135,12 @@ export type ArtifactStore = {
   ): Promise<StoredVersion | undefined>;
   /** Forgets that the version was set as default. False, and nothing done, when it is not set any more. */
   unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
+  /** Stores the response to a call that has nothing to change. Undefined as for `change`. */
+  respond(
+    workspaceId: string,
+    record: VersionRecord,
+    run: KeyedRun,
+  ): Promise<StoredVersion | undefined>;
   /** Newest artifacts (or versions) first. */
   list(workspaceId: string, query: ListQuery): Promise<ListedVersion[]>;
   /** Highest version first. Undefined when there is no such artifact. */

@@ -46,21 +46,18 @@ export type Found =
 export type IdempotencyStore = {
   find(run: KeyedRun): Promise<Found>;
   /**
-   * For the response to a request that changed nothing; others go with their change.
+   * For the response to a request whose work does not store it with its change.
    * @throws {idempotency-in-progress} the key has been taken meanwhile
    */
   put(run: StoredRun): Promise<void>;
 };
 
-/** Renders the response to store and returns it with its key, for the change's transaction. */
-export type ToStoredRun<View> = (view: View) => StoredRun;
-
 export type IdempotentWork<View> = {
-  /** Does what is requested, and writes what `toStoredRun` returns with the change. */
-  work: (toStoredRun: ToStoredRun<View>) => Promise<View>;
+  /** Does what is requested. */
+  work: (run: KeyedRun) => Promise<View>;
   render: (view: View) => StoredResponse;
-  /** What is stored where the first response holds a secret. Default: that response. */
-  renderStored?: (view: View) => StoredResponse;
+  /** The work stores a response in the transaction of its change. Default: it is stored behind the work. */
+  isStoredByWork?: true;
 };
 
 /** `isReplayed`: it was stored by an earlier call. */
@@ -106,17 +103,12 @@ async function replay(store: IdempotencyStore, run: KeyedRun) {
 async function workOnce<View>(
   store: IdempotencyStore,
   run: KeyedRun,
-  { work, render, renderStored }: IdempotentWork<View>,
+  { work, render, isStoredByWork }: IdempotentWork<View>,
 ): Promise<IdempotentResponse> {
-  let response: StoredResponse | undefined;
-  const toStoredRun: ToStoredRun<View> = (view) => {
-    response = render(view);
-    return { ...run, response: renderStored?.(view) ?? response };
-  };
   try {
-    const view = await work(toStoredRun);
-    if (!response) await store.put(toStoredRun(view));
-    return { response: response ?? render(view), isReplayed: false };
+    const response = render(await work(run));
+    if (!isStoredByWork) await store.put({ ...run, response });
+    return { response, isReplayed: false };
   } catch (error) {
     // Another process may have done the same work just now, which is why this one failed.
     const replayed = isTrackportError(error) && (await replay(store, run));

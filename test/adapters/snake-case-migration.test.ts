@@ -5,6 +5,7 @@ import { migrate as migratePostgres } from '#adapters/postgres/migrate.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/store/migrations.ts';
+import { toSnakeCase } from '#adapters/store/session.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 import { connectTo } from '../support/stores.ts';
@@ -24,7 +25,19 @@ const FILL = `
   INSERT INTO traffic VALUES ('crm-one', 'refused', 'limit', 20000, 8, 9);
   INSERT INTO audit VALUES (3, 1, 'token', 'sub', 'client', 'key.revoke', 'consumer/c-1', '{}', 'r');
   INSERT INTO idempotency_key VALUES (x'05', 'w', x'06', 10, 201, '{}', 'body', 6);
-  INSERT INTO change_batch VALUES (11, 'instance', '[]')`;
+  INSERT INTO change_batch VALUES (11, 'instance', '[]');
+  INSERT INTO catalog_artifact VALUES (3, 'w', 'pay', 'Pay', 8, 9, 2);
+  INSERT INTO catalog_version (serial, artifactSerial, workspaceId, version, orderKey, isFace, revision,
+    lifecycle, type, source, owner, title, projectId, groupPath, createdAt, updatedAt, publishedAt,
+    deprecatedAt, sunsetAt, members, counts, findings, description)
+  VALUES
+    (8, 3, 'w', '1.0.0', 'k', 0, 4, 'DRAFT', 'API', 'GIT', 'o', 'Old', NULL, NULL, 1, 2, NULL, NULL, NULL,
+      NULL, NULL, NULL, NULL),
+    (9, 3, 'w', '2.0.0', 'l', 1, 5, 'DEPRECATED', 'API', 'GIT', 'o', 'Größe', 'p', 'a/b', 3, 4, 5, 6, 7,
+      '["x"]', '{"n":1}', '[]', 'Short');
+  INSERT INTO catalog_spec VALUES (9, '{}');
+  INSERT INTO catalog_version_text (rowid, terms) VALUES (8, 'pay old o'), (9, 'pay große o a b short');
+  INSERT INTO catalog_artifact_text (rowid, terms) VALUES (3, 'pay große o a b short')`;
 
 const TABLES = [
   'consumer',
@@ -37,7 +50,13 @@ const TABLES = [
   'audit',
   'idempotency_key',
   'change_batch',
+  'catalog_artifact',
+  'catalog_spec',
 ];
+
+/** One column of these is gone, and one has come. */
+const VERSION =
+  'serial, version, revision, lifecycle, type, source, owner, title, members, counts, findings, description';
 
 test('SQLite: every row is as it was, and keys stay in the order in which they were made', () => {
   const { handle, ...database } = connectTo(path.join(temporaryFolder(), 'trackport.db'));
@@ -51,8 +70,29 @@ test('SQLite: every row is as it was, and keys stay in the order in which they w
   migrateTo(27);
   handle.exec(FILL);
   const before = TABLES.map((table) => rowsOf(table, table === 'api_key' ? 'rowid, *' : '*'));
-  migrateTo(29);
+  const renamed =
+    'artifactSerial workspaceId orderKey isFace projectId groupPath groupKey createdAt updatedAt publishedAt deprecatedAt sunsetAt'.split(
+      ' ',
+    );
+  const versions = rowsOf('catalog_version', `${VERSION}, ${renamed.join(', ')}`);
+  migrateTo(30);
   expect(TABLES.map((table) => rowsOf(table))).toEqual(before);
+  const columns = `${VERSION}, ${renamed.map(toSnakeCase).join(', ')}`;
+  expect(rowsOf('catalog_version', columns)).toEqual(versions);
+  expect(rowsOf('catalog_version', 'terms')).toEqual([['pay grosse o a b short'], ['pay old o']]);
+  const found = (table: string, word: string): unknown[] =>
+    handle.prepare(`SELECT rowid FROM ${table} WHERE ${table} MATCH '${word}'`).pluck().all();
+  expect(found('catalog_version_text', 'pay')).toEqual([8, 9]);
+  // From now on by triggers, in what was indexed before as well.
+  handle.exec('UPDATE catalog_version SET is_face = (serial = 8)');
+  expect(found('catalog_artifact_text', 'old')).toEqual([3]);
+  expect(found('catalog_artifact_text', 'short')).toEqual([]);
+  handle.exec("UPDATE catalog_version SET terms = 'other' WHERE serial = 8");
+  expect(found('catalog_artifact_text', 'other')).toEqual([3]);
+  expect(found('catalog_version_text', 'old')).toEqual([]);
+  handle.exec('DELETE FROM catalog_version; DELETE FROM catalog_artifact');
+  expect(found('catalog_version_text', 'pay OR other OR short')).toEqual([]);
+  expect(found('catalog_artifact_text', 'other')).toEqual([]);
   expect(handle.pragma('foreign_key_check')).toEqual([]);
 });
 

@@ -6,10 +6,14 @@ import type {
   Inserted,
   ListQuery,
   NewVersion,
+  StoredVersion,
 } from '#catalog/artifact-store.ts';
+import { versionResponse } from '#catalog/version/version-response.ts';
+import { viewOf } from '#catalog/version/version-view.ts';
+import type { IdempotencyStore, KeyedRun } from '#shared/idempotency.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
 
-type Open = () => Promise<{ store: ArtifactStore }>;
+type Open = () => Promise<{ store: ArtifactStore; keys: IdempotencyStore }>;
 
 const W = 'default';
 const audit: ChangeAudit = {
@@ -24,9 +28,10 @@ const audit: ChangeAudit = {
 export function describeArtifactStore(engine: string, open: Open): void {
   describe(`artifact store on ${engine}`, () => {
     let store: ArtifactStore;
+    let keys: IdempotencyStore;
 
     beforeEach(async () => {
-      ({ store } = await open());
+      ({ store, keys } = await open());
     });
 
     const insert = (facts: Partial<NewVersion> = {}, workspace = W): Promise<Inserted> =>
@@ -559,6 +564,38 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(membersByType).toEqual({ API: 1001 });
     });
 
+    test('what is done under a key has its response stored with it, rendered as it is then', async () => {
+      const [first, second, third] = [keyedRun(1), keyedRun(2), keyedRun(3)];
+      const made = await store.insert(W, newVersion({ specText: '{"a":1}' }), {
+        audit,
+        run: first,
+      });
+      if (made.kind !== 'inserted') throw new Error(made.kind);
+      const { record } = made.stored;
+      const next = { ...record, lifecycle: 'PUBLISHED' as const, revision: 2, publishedAt: 2 };
+      const published = await store.change(W, { former: record, next }, { audit, run: second });
+      expect(await store.respond(W, next, third)).toEqual(published);
+      const responses = await Promise.all([first, second, third].map((run) => keys.find(run)));
+      expect(responses).toMatchObject([
+        { kind: 'stored', response: versionResponse(viewOf(made.stored), { isCreated: true }) },
+        {
+          kind: 'stored',
+          response: { status: 200, body: expect.stringMatching(/"PUBLISHED".*"spec":\{"a":1\}/) },
+        },
+        { kind: 'stored', response: versionResponse(viewOf(published as StoredVersion)) },
+      ]);
+      expect(await store.respond(W, record, keyedRun(4))).toBeUndefined();
+      expect(await keys.find(keyedRun(4))).toEqual({ kind: 'nothing' });
+    });
+
+    test('a key that was taken meanwhile undoes the change', async () => {
+      const run = keyedRun(1);
+      await store.insert(W, newVersion({ id: 'first' }), { audit, run });
+      const second = store.insert(W, newVersion({ id: 'second' }), { audit, run });
+      await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
+      expect(await list()).toEqual(['first@1.0.0']);
+    });
+
     test('a version that was superseded names the published default', async () => {
       const one = await make({ version: '1.0.0', lifecycle: 'DEPRECATED' });
       expect(await store.relations(W, one)).not.toHaveProperty('successor');
@@ -567,6 +604,11 @@ export function describeArtifactStore(engine: string, open: Open): void {
       expect(await store.relations(W, two)).not.toHaveProperty('successor');
     });
   });
+}
+
+function keyedRun(number: number): KeyedRun {
+  const [digest, fingerprint] = [Buffer.from([number]), Buffer.from('same')];
+  return { workspaceId: W, digest, fingerprint, now: 1 };
 }
 
 function newVersion(facts: Partial<NewVersion>): NewVersion {

@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { createArtifactStore } from '#adapters/sqlite/artifact/artifact-store.ts';
+import { searchVersions } from '#adapters/sqlite/search-versions.ts';
+import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
@@ -30,6 +31,11 @@ export const catalogRules: CatalogRules = {
   compatibility: 'warn',
 };
 
+export function createSqliteArtifacts(database: Database): ArtifactStore {
+  const version = () => database.version();
+  return createArtifactStore({ database, version, search: searchVersions });
+}
+
 /** The catalog on `database`, else on one of its own. */
 export function buildCatalog(
   facts: Partial<CatalogPorts> = {},
@@ -41,7 +47,7 @@ export function buildCatalog(
   idempotency: ReturnType<typeof createIdempotencyStore>;
 } {
   const clock = createFakeClock();
-  const store = createArtifactStore(database);
+  const store = createSqliteArtifacts(database);
   const catalog = createCatalog({
     store,
     clock,

@@ -15,6 +15,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'audit.changes': ['{"name":"Ä\\u0000"}', null, '{"b":1,"a":[]}'],
   'catalog_version.members': [null, '["One","two"]', '[]'],
   'catalog_version.artifact_serial': [1, 1, 2],
+  'catalog_version.is_face': [0, 1, 1],
   'catalog_artifact.face_serial': [2, 3, null],
   'consumer_grant.labels': ['["Zoë","a\\"b"]', null, '[]'],
   'event.receipt': [1, 1, 3],

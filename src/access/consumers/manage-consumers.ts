@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { ToStoredRun } from '#shared/idempotency.ts';
 import { consumerNotFound, parseConsumerName, parseLimitPerMinute } from './consumer.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import { auditOf, refuseRevoked } from './consumer-change.ts';
@@ -9,7 +8,7 @@ import { parseGrants } from '../grants/grant.ts';
 import type { Grant, GrantInput } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { changeWithKey } from '../keys/manage-keys.ts';
-import type { ConsumerWithKey } from '../keys/manage-keys.ts';
+import type { ConsumerWithKey, ToStoredRun } from '../keys/manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;
@@ -27,7 +26,7 @@ export async function createConsumer(
   deps: ManageDeps,
   input: CreateConsumerInput,
   origin: Origin,
-  toStoredRun?: ToStoredRun<ConsumerWithKey>,
+  toStoredRun?: ToStoredRun,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;

@@ -1,4 +1,4 @@
-import type { ToStoredRun } from '#shared/idempotency.ts';
+import type { StoredRun } from '#shared/idempotency.ts';
 import type { ConsumerChange } from '../consumer-store.ts';
 import type { Consumer, ConsumerId, Key } from '../consumers/consumer.ts';
 import { auditOf, refuseRevoked } from '../consumers/consumer-change.ts';
@@ -10,11 +10,14 @@ import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-ru
 /** A consumer after a change, with the key that the change made. */
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
 
+/** Renders what is stored for the caller's idempotency key. */
+export type ToStoredRun = (made: ConsumerWithKey) => StoredRun;
+
 /** The change that makes a key, with the response for the caller's idempotency key. */
 export function changeWithKey(
   change: ConsumerChange,
   issued: IssuedKey,
-  toStoredRun: ToStoredRun<ConsumerWithKey> | undefined,
+  toStoredRun: ToStoredRun | undefined,
 ): ConsumerChange {
   return {
     ...change,
@@ -30,7 +33,7 @@ export async function addKey(
   deps: ManageDeps,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
-  toStoredRun?: ToStoredRun<ConsumerWithKey>,
+  toStoredRun?: ToStoredRun,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -67,7 +70,7 @@ export async function rotateKey(
   deps: ManageDeps,
   { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
-  toStoredRun?: ToStoredRun<ConsumerWithKey>,
+  toStoredRun?: ToStoredRun,
 ): Promise<ConsumerWithKey> {
   const request = { keyId, overlapMs: parseOverlap(overlapMs) };
   const now = deps.clock.now();

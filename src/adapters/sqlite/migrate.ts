@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
 import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
@@ -44,6 +45,7 @@ export function migrate(
   const { pending } = state;
   if (pending.length === 0) return [];
   guard(() => connection.handle.exec(MIGRATION_TABLE));
+  connection.handle.function('search_text', { varargs: true }, searchTextFor);
   return pending.filter((migration) => applyOne(connection, migration, now()));
 }
 
@@ -54,6 +56,19 @@ const MIGRATION_TABLE = `
     kind TEXT NOT NULL CHECK (kind IN ('breaking', 'compatible')),
     appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
   ) STRICT`;
+
+/** What 0030 cuts the terms of versions with that are there already. */
+function searchTextFor(
+  ...[id, title, owner, groupPath, description]: [string, string, string, ...(string | null)[]]
+): string {
+  return searchTextOf({
+    id,
+    title,
+    owner,
+    groupPath: groupPath ?? '',
+    description: description ?? '',
+  });
+}
 
 /** False when another migrator was first: its row, inserted before all else, refuses ours. */
 function applyOne(connection: Connection, migration: Migration, now: number): boolean {

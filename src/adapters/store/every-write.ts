@@ -1,3 +1,4 @@
+import { artifactWrites } from './artifact/writes.ts';
 import { changeWrites } from './change-writes.ts';
 import { consumerWrites } from './consumer/writes.ts';
 import { idempotencyWrites } from './idempotency-store.ts';
@@ -8,6 +9,7 @@ import { trafficWrites } from './traffic-store.ts';
 
 /** What a thread finds by its name: the writes of each store. */
 export const everyWrite: Readonly<Record<string, Writes>> = {
+  artifact: artifactWrites,
   change: changeWrites,
   consumer: consumerWrites,
   idempotency: idempotencyWrites,

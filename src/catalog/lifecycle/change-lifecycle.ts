@@ -59,12 +59,24 @@ export async function changeLifecycle(
     });
     checkCondition(record, change.ifMatch);
     if (action === 'publish') return publish(deps, caller, { change, record, next });
-    if (next === record) return readView(deps, caller, { ...ref, withSpec: true });
+    if (next === record) return respondUnchanged(deps, caller, record);
     const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
     const changes = { ...changesOf(record, next), ...early };
     const beside = accompany(deps, caller, { action, changes });
     return writeChange(deps, caller, { former: record, next, beside });
   });
+}
+
+async function respondUnchanged(
+  deps: CatalogDeps,
+  caller: Caller,
+  record: VersionRecord,
+): Promise<VersionView | undefined> {
+  const { workspaceId, run } = caller;
+  const { id, version } = record;
+  if (!run) return readView(deps, caller, { id, version, withSpec: true });
+  const stored = await deps.store.respond(workspaceId, record, run);
+  return stored && viewOf(stored);
 }
 
 type Publishing = { change: LifecycleChange; record: VersionRecord; next: VersionRecord };

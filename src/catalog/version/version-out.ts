@@ -6,7 +6,6 @@ import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { findingOut } from '../spec/finding-out.ts';
 import { lifecycles } from './artifact.ts';
-import type { VersionRecord } from './artifact.ts';
 
 const memberOut = z
   .object({
@@ -83,29 +82,6 @@ export const artifactAuditOut = z
 
 export type ArtifactSummaryOut = z.infer<typeof artifactSummaryOut>;
 export type ArtifactAuditEntryOut = z.infer<typeof artifactAuditEntryOut>;
-
-/** A row of a list. */
-export function toArtifactSummaryOut(record: VersionRecord): ArtifactSummaryOut {
-  const { id, version, type, owner, title, description, lifecycle, source } = record;
-  const { workspaceId, projectId, groupPath, publishedAt, sunsetAt } = record;
-  return {
-    id,
-    version,
-    type,
-    owner,
-    title,
-    ...(description !== undefined && { description }),
-    lifecycle,
-    source,
-    createdAt: toRfc3339(record.createdAt),
-    updatedAt: toRfc3339(record.updatedAt),
-    ...(publishedAt !== undefined && { publishedAt: toRfc3339(publishedAt) }),
-    ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
-    workspaceId,
-    ...(projectId !== undefined && { projectId }),
-    ...(groupPath !== undefined && { groupPath }),
-  };
-}
 
 /** An entry of an artifact's audit list. The version moves out of the changes. */
 export function toArtifactAuditEntryOut({

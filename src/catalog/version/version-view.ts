@@ -2,7 +2,7 @@ import type { Actor, ArtifactAction } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import type { ToStoredRun } from '#shared/idempotency.ts';
+import type { KeyedRun } from '#shared/idempotency.ts';
 import type { Member, VersionRecord } from './artifact.ts';
 import type {
   Accompaniment,
@@ -39,8 +39,8 @@ export type Caller = {
   requestId?: string;
   /** Aborted when nobody waits for the answer any more. */
   signal?: AbortSignal;
-  /** Renders the response that is stored with the change for the caller's idempotency key. */
-  toStoredRun?: ToStoredRun<VersionView>;
+  /** The call's idempotency key. The store renders the response for it with the change. */
+  run?: KeyedRun;
 };
 
 /** One version with all that its response says. */
@@ -116,7 +116,7 @@ export function taggedOf({ record, counts, members }: VersionView): Tagged {
 /** What goes with a change: its audit entry, and the response that is stored for it. */
 export function accompany(
   { clock }: Pick<CatalogDeps, 'clock'>,
-  { actor, requestId, toStoredRun }: Caller,
+  { actor, requestId, run }: Caller,
   { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
 ): Accompaniment {
   return {
@@ -127,7 +127,7 @@ export function accompany(
       ...(changes !== undefined && { changes }),
       ...(requestId !== undefined && { requestId }),
     },
-    ...(toStoredRun && { toStoredRun: (stored) => toStoredRun(viewOf(stored)) }),
+    ...(run && { run }),
   };
 }
 

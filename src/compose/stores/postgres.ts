@@ -1,4 +1,5 @@
 import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
+import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
@@ -6,6 +7,7 @@ import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
 import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
+import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
@@ -62,8 +64,9 @@ function createStores(
   return {
     ...createSharedStores(database, clock),
     artifacts: async () => {
-      const { createArtifactStore } = await import('#adapters/postgres/artifact/artifact-store.ts');
-      return createArtifactStore(database);
+      const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
+      const version = createVersionReader(database);
+      return createArtifactStore({ database, version, search: searchVersions });
     },
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),

@@ -4,6 +4,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
+import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
@@ -104,8 +105,9 @@ function createStores(
   return {
     ...createSharedStores(database, clock),
     artifacts: async () => {
-      const { createArtifactStore } = await import('#adapters/sqlite/artifact/artifact-store.ts');
-      return createArtifactStore(database);
+      const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
+      const version = () => database.version();
+      return createArtifactStore({ database, version, search: searchVersions });
     },
     claims: () => createClaimStore(database, { repository }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),

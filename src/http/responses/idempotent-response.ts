@@ -3,15 +3,15 @@ import type {
   IdempotentResponse,
   Idempotency,
   IdempotentWork,
+  KeyedRun,
   StoredResponse,
-  ToStoredRun,
 } from '#shared/idempotency.ts';
 import { tokenOf } from '../auth/bearer.ts';
 import { routedPath } from '../requests/routed-path.ts';
 
-/** The work of one request; without an `Idempotency-Key` nothing is stored. */
-export type RequestWork<View> = Omit<IdempotentWork<View>, 'work'> & {
-  work: (toStoredRun?: ToStoredRun<View>) => Promise<View>;
+/** The work of one request, which stores its response under `run`; without an `Idempotency-Key` nothing is stored. */
+export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
+  work: (run?: KeyedRun) => Promise<View>;
 };
 
 /**
@@ -22,7 +22,7 @@ export type RequestWork<View> = Omit<IdempotentWork<View>, 'work'> & {
 export async function respondOnce<View>(
   idempotency: Idempotency,
   request: FastifyRequest,
-  { work, render, ...rest }: RequestWork<View>,
+  { work, render }: RequestWork<View>,
 ): Promise<IdempotentResponse> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return { response: render(await work()), isReplayed: false };
@@ -39,7 +39,7 @@ export async function respondOnce<View>(
       ...(request.spec ? [request.spec.digest] : []),
     ],
   };
-  return idempotency.once(keyed, { work, render, ...rest });
+  return idempotency.once(keyed, { work, render, isStoredByWork: true });
 }
 
 /** Sends a response that is rendered already. */

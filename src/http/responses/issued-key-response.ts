@@ -1,16 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey, ToStoredRun } from '#access/keys/manage-keys.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type {
-  Idempotency,
-  IdempotentResponse,
-  StoredResponse,
-  ToStoredRun,
-} from '#shared/idempotency.ts';
+import type { Idempotency, IdempotentResponse, StoredResponse } from '#shared/idempotency.ts';
 import { respondOnce } from './idempotent-response.ts';
 
 type IssueWork = {
-  work: (toStoredRun?: ToStoredRun<ConsumerWithKey>) => Promise<ConsumerWithKey>;
+  work: (toStoredRun?: ToStoredRun) => Promise<ConsumerWithKey>;
   render: (made: ConsumerWithKey) => StoredResponse;
 };
 
@@ -29,9 +24,8 @@ export async function respondWithKeyOnce(
   { work, render }: IssueWork,
 ): Promise<IdempotentResponse> {
   const sent = await respondOnce(idempotency, request, {
-    work,
+    work: (run) => work(run && ((made) => ({ ...run, response: withoutKey(made) }))),
     render,
-    renderStored: withoutKey,
   });
   if (sent.isReplayed) refuseReplayedSecret(JSON.parse(sent.response.body) as MadeKey);
   return sent;

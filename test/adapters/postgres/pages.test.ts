@@ -1,7 +1,8 @@
 /** A page costs the same however many rows there are: told by the blocks that the server looks at. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createArtifactLists } from '#adapters/postgres/artifact/list.ts';
+import { searchVersions } from '#adapters/postgres/search-versions.ts';
+import { createArtifactLists } from '#adapters/store/artifact/list.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
@@ -148,7 +149,11 @@ test('a page of a list and a look-up cost the same however many rows there are',
     );
   for (const [what, query] of Object.entries(catalogs))
     await measure(`catalog of ${what}`, (session) =>
-      createArtifactLists(session).list('default', { rows: 'artifacts', limit: 20, ...query }),
+      createArtifactLists(session, searchVersions).list('default', {
+        rows: 'artifacts',
+        limit: 20,
+        ...query,
+      }),
     );
   const hash = createHash('md5').update('7').digest();
   await measure('directory look-up', async (session) => {

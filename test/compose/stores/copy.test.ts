@@ -8,6 +8,7 @@ import { listTables as listPostgresTables } from '#adapters/postgres/transfer/ta
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { digestTable, listCopiedTables, listTables } from '#adapters/sqlite/transfer/tables.ts';
+import { cutTerms } from '#adapters/store/artifact/search-terms.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseDifference } from '#shared/store/transfer/match-tables.ts';
 import { copyStore } from '../../../src/compose/stores/copy.ts';
@@ -52,6 +53,9 @@ async function filledFile(): Promise<string> {
   const tables = await onPostgres(url, listPostgresTables);
   const file = migratedFile();
   onFile(file, (handle) => fillStore(handle, tables));
+  const database = openDatabase({ path: file });
+  await cutTerms(database.writing);
+  database.close();
   return file;
 }
 

@@ -1,6 +1,7 @@
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import type { FillableStore, ReadableStore, Table } from '#shared/store/transfer/table.ts';
+import { cutTerms } from '../../store/artifact/search-terms.ts';
 import { openDatabase } from '../connection/database.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
@@ -8,7 +9,6 @@ import { refuseSharedConnections } from '../connection/pooling.ts';
 import { makeEmpty } from './empty.ts';
 import { withStoppedStore } from './exclusive.ts';
 import { createReader, insertRows, setNumbers } from './rows.ts';
-import { cutTerms } from './search-terms.ts';
 import { listTables } from './tables.ts';
 
 /** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */

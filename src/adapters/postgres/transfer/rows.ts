@@ -74,24 +74,20 @@ async function insertSome(
   { name, columns }: Table,
   rows: readonly Row[],
 ): Promise<void> {
-  const isSearched = name === SEARCHED;
   const names = columns.map((column) => `"${column.name}"`);
   const tuples = rows.map((row, at) => {
     const values = row.map((_value, column) => `@p${at}_${column}`);
-    return `(${[...values, ...(isSearched ? ["''::tsvector"] : [])].join(', ')})`;
+    return `(${values.join(', ')})`;
   });
   const values = rows.flatMap((row, at) =>
     row.map((value, column) => [`p${at}_${column}`, value] as const),
   );
   await session.run(
-    `INSERT INTO "${name}" (${[...names, ...(isSearched ? ['terms'] : [])].join(', ')})
+    `INSERT INTO "${name}" (${names.join(', ')})
      VALUES ${tuples.join(', ')}`,
     Object.fromEntries(values),
   );
 }
-
-/** Its terms are cut anew when all of it is there. */
-const SEARCHED = 'catalog_version';
 
 type Sequence = { table: string; column: string; sequence: string };
 

@@ -2,8 +2,8 @@ import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Session } from '../connection/database.ts';
 
-/** What belongs to this database and its running instances, or is made anew by a trigger. */
-const NOT_COPIED = new Set(['migration', 'worker_lease', 'write_check', 'catalog_listing']);
+/** What belongs to this database and its running instances, and not to what it stores. */
+const NOT_COPIED = new Set(['migration', 'worker_lease', 'write_check']);
 
 const KINDS: Readonly<Record<string, ColumnKind>> = {
   bigint: 'number',

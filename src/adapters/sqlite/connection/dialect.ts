@@ -11,6 +11,8 @@ const RULES: readonly Rule[] = [
   [/\bFOR (?:NO KEY )?(?:UPDATE|KEY SHARE)(?: OF \w+)?(?: SKIP LOCKED)?/g, ''],
   [/= ANY\((@\w+)(?:::\w+\[\])?\)/g, 'IN (SELECT value FROM json_each($1))'],
   [/\bSELECT pg_advisory_xact_lock\(.*?\)|^NOTIFY \w+$/g, 'SELECT 1'],
+  [/= true\b/g, '= 1'],
+  [/\barray_to_tsvector\(string_to_array\(([@.\w]+), ' '\)\)/g, '$1'],
   [/\bgreatest\(/g, 'max('],
   [/\bleast\(/g, 'min('],
   [/::\w+(?:\[\])?/g, ''],

@@ -46,14 +46,22 @@ function prepareOn(handle: Handle, sql: string): Prepared {
   return { statement: statement.raw(), columns };
 }
 
-/** A list is read by `json_each`. */
+/** A list is read by `json_each`; there are no booleans. */
 function bind(values: Values): object {
-  if (!Object.values(values).some(Array.isArray)) return values;
+  if (!Object.values(values).some(isUnknown)) return values;
   const bound = Object.entries(values).map(([name, value]) => [
     name,
-    Array.isArray(value) ? JSON.stringify(value) : value,
+    Array.isArray(value)
+      ? JSON.stringify(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value,
   ]);
   return Object.fromEntries(bound);
+}
+
+function isUnknown(value: unknown): boolean {
+  return Array.isArray(value) || typeof value === 'boolean';
 }
 
 function toRow(cells: readonly unknown[], columns: readonly string[]): object {

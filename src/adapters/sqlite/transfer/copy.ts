@@ -5,13 +5,14 @@ import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import type { TableShape } from '#shared/store/transfer/match-tables.ts';
 import type { FillableStore, ReadableStore } from '#shared/store/transfer/table.ts';
+import { cutTerms } from '../../store/artifact/search-terms.ts';
 import { openConnection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';
+import { createSession } from '../connection/session.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 import { openEmptyStore } from './empty-store.ts';
 import { openExclusively } from './exclusive.ts';
 import { createInserter, createReader, setNumbers } from './rows.ts';
-import { cutTerms } from './search-terms.ts';
 import { listCopiedTables, quote } from './tables.ts';
 
 /** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */
@@ -79,11 +80,10 @@ async function fill<T>(
     {
       ...createReader(handle),
       insert: createInserter(handle),
-      complete: async (lastNumbers) =>
-        guard(() => {
-          cutTerms(handle);
-          setNumbers(handle, lastNumbers);
-        }),
+      complete: async (lastNumbers) => {
+        await cutTerms(createSession(handle));
+        guard(() => setNumbers(handle, lastNumbers));
+      },
     },
     shapes,
   );

@@ -90,13 +90,7 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
 }
 
 /** Of this file and its processes and not of what it stores, or made anew by a trigger. */
-const NOT_COPIED = new Set([
-  'migration',
-  'event_lead',
-  'catalog_listing',
-  'worker_lease',
-  'write_check',
-]);
+const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
 
 /** The tables that a copy to another engine takes over; full text is made anew. */
 export function listCopiedTables(handle: Database): TableShape[] {
@@ -110,8 +104,12 @@ export function listCopiedTables(handle: Database): TableShape[] {
     .all();
   return names
     .filter((name) => !NOT_COPIED.has(name))
-    .map((name) => ({ name, columns: describeTable(handle, name).columns.map(toSnakeCase) }));
+    .map((name) => ({ name, columns: describeTable(handle, name).columns.map(toSnakeCase) }))
+    .map(({ name, columns }) => ({ name, columns: columns.filter((one) => one !== CUT_ANEW) }));
 }
+
+/** The terms of versions. */
+const CUT_ANEW = 'terms';
 
 /** As SQL takes it: tables that only this engine's statements know have columns in camel case. */
 export function columnOf(handle: Database, table: string, column: string): string {

@@ -2,7 +2,6 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy } from '../connection/errors.ts';
-import { Undo } from './writer.ts';
 
 /** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
 const LOCK_POLL_MS = 5;
@@ -100,13 +99,8 @@ async function commit(
 
 function giveUp(error: unknown, group: Waiting[], waitsMax: number): Waiting[] {
   const patient = isBusy(error) ? group.filter(({ waits }) => waits < waitsMax) : [];
-  for (const one of group) if (!patient.includes(one)) settle(one, error);
+  for (const one of group) if (!patient.includes(one)) one.reject(error);
   return patient.map((one) => ({ ...one, waits: one.waits + 1 }));
-}
-
-function settle({ resolve, reject }: Waiting, error: unknown): void {
-  if (error instanceof Undo) resolve(error.result);
-  else reject(error);
 }
 
 /** Writes that are made in one go, or one write. */
@@ -180,7 +174,6 @@ async function runOne(connection: Committing, work: () => unknown): Promise<Outc
   try {
     return { kind: 'done', result: await connection.transactionNow(work) };
   } catch (error) {
-    if (error instanceof Undo) return { kind: 'done', result: error.result };
     if (!connection.handle.inTransaction || isTrackportError(error, 'store-unavailable'))
       throw error;
     return { kind: 'failed', error };

@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
 import { everyWrite } from '../../store/every-write.ts';
-import { artifactWrites } from '../artifact/write-family.ts';
 import { claimWrites } from '../claims/write-family.ts';
 import { directoryWrites } from '../directory/write-family.ts';
 import { receiptWrites } from '../receipt/write-family.ts';
@@ -14,7 +13,6 @@ import type { Message, ThreadOptions, WriterRequest, WriterResult } from './mess
 import type { FamilyName, Write, WriteFamily, Writer, Writes } from './writer.ts';
 
 const everyFamily = [
-  artifactWrites,
   claimWrites,
   directoryWrites,
   receiptWrites,

@@ -6,7 +6,6 @@ export type Writes = Record<string, (...input: never[]) => unknown>;
 
 /** The names under which a thread finds the functions of each store. */
 export type FamilyName =
-  | 'artifact'
   | 'claims'
   | 'directory'
   | 'receipt'
@@ -49,14 +48,3 @@ export type Writer = StoreDatabase['writer'] & {
   /** Resolves when all that was asked for is written and the connection is closed. Idempotent. */
   close(): Promise<void>;
 };
-
-/** Thrown by a write whose result is wanted and whose changes are not: they are rolled back. */
-export class Undo extends Error {
-  readonly result: unknown;
-
-  constructor(result: unknown) {
-    super('the changes of this write are not wanted');
-    this.name = 'Undo';
-    this.result = result;
-  }
-}

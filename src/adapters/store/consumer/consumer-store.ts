@@ -11,7 +11,6 @@ import { TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { bindWrites } from '../session.ts';
 import type { Session, StoreDatabase } from '../session.ts';
-import { createSharedLock } from '../shared-lock.ts';
 import { findConsumer, GRANTS_OF, withGrantsAndKeys } from './read.ts';
 import { CONSUMER, CONSUMER_COLUMNS, KEY_COLUMNS, toGrant, toKey } from './rows.ts';
 import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
@@ -27,7 +26,7 @@ export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'n
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
   const writes = bindWrites(database, 'consumer', consumerWrites);
   const versions = createVersionSampler(database, clock);
-  const lock = createSharedLock();
+  let last: Promise<unknown> = Promise.resolve();
 
   /** Nobody can hold the consumer while it is decided: what was relied on is checked by the write. */
   const change = async (
@@ -56,7 +55,12 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
       await writes.insert(inserted);
       versions.expire();
     },
-    change: (id, decide) => lock.exclusive(() => change(id, decide)),
+    // One after the other, so that only another process comes between.
+    change: (id, decide) => {
+      const changed = last.then(() => change(id, decide));
+      last = changed.catch(() => undefined);
+      return changed;
+    },
     recordUses: (uses) => writes.recordUses([...uses]),
   };
 }

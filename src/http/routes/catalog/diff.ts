@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { CHANGES_MAX, changeKinds, impacts } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import { revalidated } from '#catalog/version/version-response.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
-import { revalidated } from './response.ts';
 import { artifactParams, diffQuery } from './schema.ts';
 
 /** What changed between two versions of an artifact. */

@@ -1,8 +1,9 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
+import { versionResponse } from '#catalog/version/version-response.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withScope } from '../../auth/bearer.ts';
-import { versionResponse, versionHeaderNames } from './response.ts';
+import { versionHeaderNames } from './response.ts';
 import { respondWithVersionOnce, callerOf } from './caller.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';

@@ -6,12 +6,16 @@ import {
   artifactListOut,
   artifactOut,
   toArtifactAuditEntryOut,
-  toArtifactSummaryOut,
 } from '#catalog/version/version-out.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
+import {
+  revalidated,
+  toArtifactSummaryOut,
+  versionHeaders,
+} from '#catalog/version/version-response.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
-import { renderedVersion, revalidated, versionHeaderNames, versionHeaders } from './response.ts';
+import { renderedVersion, versionHeaderNames } from './response.ts';
 import type { RenderedVersion } from './response.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../requests/precondition.ts';

@@ -1,4 +1,5 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
+import { addressOf, versionResponse } from '#catalog/version/version-response.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { foldId } from '#catalog/version/artifact.ts';
 import type { Content } from '#catalog/version/artifact.ts';
@@ -6,7 +7,7 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { withScope } from '../../auth/bearer.ts';
-import { addressOf, versionResponse, versionHeaderNames } from './response.ts';
+import { versionHeaderNames } from './response.ts';
 import { respondWithVersionOnce, callerOf } from './caller.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';

@@ -3,7 +3,9 @@ import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
 import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
-import type { Session } from '../connection/database.ts';
+import { OF_ARTIFACT } from './rows.ts';
+import { toRecords } from '../session.ts';
+import type { Session, Values } from '../session.ts';
 
 type RepresentativeRow = {
   versions: number;
@@ -14,7 +16,7 @@ type RepresentativeRow = {
 };
 
 /** A representative version is the default one exactly when it is one of these. */
-const IS_DEFAULT = "v.is_face AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
+const IS_DEFAULT = "v.is_face = true AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
 
 const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.group_path';
 
@@ -25,13 +27,13 @@ export const IN_GROUP = `
 const REPRESENTATIVE = `
   SELECT a.versions, a.pinned_serial, v.version, v.lifecycle, v.serial
   FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.face_serial
-  WHERE a.workspace_id = @workspaceId AND a.id_folded = @idFolded`;
+  WHERE ${OF_ARTIFACT}`;
 
 /** In the order of the ids. */
 const LISTED = `
   SELECT ${MEMBER_COLUMNS}
-  FROM unnest(@ids::text[]) WITH ORDINALITY AS listed (id_folded, place)
-    JOIN catalog_artifact a ON a.workspace_id = @workspaceId AND a.id_folded = listed.id_folded
+  FROM jsonb_to_recordset(@listed) AS listed (id_folded text, place integer)
+    JOIN catalog_artifact a ON a.workspace_id = /*sqlite +*/@workspaceId AND a.id_folded = listed.id_folded
     JOIN catalog_version v ON v.serial = a.face_serial
   WHERE ${IS_DEFAULT}
   ORDER BY listed.place`;
@@ -74,7 +76,8 @@ async function membersOf(
   const self = foldId(record.id);
   if (record.members !== undefined) {
     const ids = record.members.map(foldId).filter((id) => id !== self);
-    const members = await readMembers(session, LISTED, { ids, workspaceId });
+    const listed = toRecords(ids.map((idFolded, place) => ({ idFolded, place })));
+    const members = await readMembers(session, LISTED, { listed, workspaceId });
     return { members, membersByType: countByType(members) };
   }
   if (record.type !== 'GROUP') return { membersByType: {} };
@@ -90,11 +93,7 @@ async function membersOf(
   };
 }
 
-async function readMembers(
-  session: Session,
-  sql: string,
-  values: Record<string, string | string[]>,
-): Promise<Member[]> {
+async function readMembers(session: Session, sql: string, values: Values): Promise<Member[]> {
   const rows = await session.all<RowOf<Member>>(sql, values);
   return rows.map((row) => present(row) as Member);
 }

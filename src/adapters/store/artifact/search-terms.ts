@@ -1,7 +1,8 @@
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { present } from '#shared/store/row.ts';
-import type { Session } from '../connection/database.ts';
+import { toRecords } from '../session.ts';
+import type { Session } from '../session.ts';
 
 const VERSIONS_AT_ONCE = 500;
 
@@ -17,7 +18,7 @@ const AFTER = `
 
 const SET = `
   UPDATE catalog_version SET terms = array_to_tsvector(string_to_array(cut.terms, ' '))
-  FROM unnest(@serials::bigint[], @texts::text[]) AS cut (serial, terms)
+  FROM jsonb_to_recordset(@cut) AS cut (serial bigint, terms text)
   WHERE catalog_version.serial = cut.serial`;
 
 /** Cuts the terms of every version anew. */
@@ -28,10 +29,11 @@ export async function cutTerms(session: Session): Promise<void> {
     const versions = rows.map((row) => present(row) as Searched);
     const last = versions.at(-1);
     if (!last) return;
-    await session.run(SET, {
-      serials: versions.map((version) => version.serial),
-      texts: versions.map(searchTextOf),
-    });
+    const cut = versions.map((version) => ({
+      serial: version.serial,
+      terms: searchTextOf(version),
+    }));
+    await session.run(SET, { cut: toRecords(cut) });
     serial = last.serial;
   }
 }

@@ -1,18 +1,18 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/order/default-version.ts';
+import { bindWrites } from '../session.ts';
+import type { Session, StoreDatabase } from '../session.ts';
 import { createArtifactLists } from './list.ts';
+import type { SearchVersions } from './list.ts';
 import { readRelations } from './relations.ts';
-import { readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
+import { OF_ARTIFACT, readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
 import type { VersionRow } from './rows.ts';
-import { createArtifactWriter } from './write.ts';
-import type { Database, Session } from '../connection/database.ts';
-import { createVersionReader } from '../connection/data-version.ts';
+import { artifactWrites } from './writes.ts';
 
 type FoundRow = VersionRow & { specText: string | null };
 
 const SPEC = 'LEFT JOIN catalog_spec s ON s.version_serial = v.serial';
-const OF_ARTIFACT = 'a.workspace_id = @workspaceId AND a.id_folded = @idFolded';
 
 const readDefault = (specText: string, join: string): string => `
   SELECT ${VERSION_COLUMNS}, ${specText} AS spec_text
@@ -22,7 +22,7 @@ const readDefault = (specText: string, join: string): string => `
 const readNamed = (specText: string, join: string): string => `
   SELECT ${VERSION_COLUMNS}, ${specText} AS spec_text
   FROM catalog_artifact a JOIN catalog_version v ON v.artifact_serial = a.serial ${join}
-  WHERE ${OF_ARTIFACT} AND v.version = @version`;
+  WHERE ${OF_ARTIFACT} AND v.version = /*sqlite +*/@version`;
 
 const READ = {
   default: { spec: readDefault('s.text', SPEC), bare: readDefault('NULL', '') },
@@ -31,10 +31,23 @@ const READ = {
 
 const ARTIFACT = `SELECT a.serial FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
 
-/** Artifacts in PostgreSQL. */
-export function createArtifactStore(database: Database): ArtifactStore {
+export type ArtifactStoreDeps = {
+  database: StoreDatabase;
+  /** Another number whenever anything in the store may have changed. */
+  version: () => Promise<number>;
+  search: SearchVersions;
+};
+
+/** Artifacts, whatever the engine. */
+export function createArtifactStore({
+  database,
+  version,
+  search,
+}: ArtifactStoreDeps): ArtifactStore {
   return {
-    version: createVersionReader(database),
+    ...bindWrites(database, 'artifact', artifactWrites),
+    ...createArtifactLists(database, search),
+    version,
     read: (workspaceId, ref, { withSpec }) =>
       readVersion(database, workspaceId, { ...ref, part: withSpec ? 'spec' : 'bare' }),
     relations: (workspaceId, record) => readRelations(database, workspaceId, record),
@@ -42,8 +55,6 @@ export function createArtifactStore(database: Database): ArtifactStore {
       const artifact = await findArtifact(database, workspaceId, foldId(id));
       return artifact === undefined ? undefined : readCandidates(database, artifact);
     },
-    ...createArtifactWriter(database),
-    ...createArtifactLists(database),
   };
 }
 
@@ -67,8 +78,8 @@ async function readVersion(
     const isKnown = (await findArtifact(session, workspaceId, idFolded)) !== undefined;
     return { kind: isKnown ? 'no-version' : 'no-artifact' };
   }
-  const { specText, ...stored } = row;
-  const record = toRecord(stored);
+  const { specText } = row;
+  const record = toRecord(row);
   if (version === undefined && !isReadable(record))
     return { kind: 'no-default', representative: record };
   return { kind: 'found', record, ...(specText !== null && { specText }) };

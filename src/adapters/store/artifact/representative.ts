@@ -1,6 +1,6 @@
 import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
-import type { Session } from '../connection/database.ts';
+import type { Session } from '../session.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {
@@ -12,14 +12,13 @@ export type ArtifactRow = {
 };
 
 const SET_ARTIFACT = `
-  UPDATE catalog_artifact SET face_serial = @representative, versions = @versions, pinned_serial = @pinned
+  UPDATE catalog_artifact SET face_serial = @chosen, versions = @versions, pinned_serial = @pinned
   WHERE serial = @artifact`;
 
 const DELETE_ARTIFACT = 'DELETE FROM catalog_artifact WHERE serial = @artifact';
 
 const SET_REPRESENTATIVE = `
-  UPDATE catalog_version SET is_face = (serial = @representative)
-  WHERE artifact_serial = @artifact AND is_face <> (serial = @representative)`;
+  UPDATE catalog_version SET is_face = (serial = @chosen) WHERE serial IN (@chosen, @former)`;
 
 /**
  * Chooses the version that stands for the artifact in lists and searches (the columns `face_serial`
@@ -38,11 +37,16 @@ export async function refreshRepresentative(
     await session.run(DELETE_ARTIFACT, { artifact: artifact.serial });
     return;
   }
-  const values = { artifact: artifact.serial, representative: chosen.serial };
-  if (chosen.serial !== artifact.faceSerial) await session.run(SET_REPRESENTATIVE, values);
-  await session.run(SET_ARTIFACT, {
-    ...values,
-    versions: versions.length,
-    pinned: held?.serial ?? null,
-  });
+  const isMoved = chosen.serial !== artifact.faceSerial;
+  // The first version was written as what it is.
+  if (isMoved && artifact.faceSerial !== null)
+    await session.run(SET_REPRESENTATIVE, { chosen: chosen.serial, former: artifact.faceSerial });
+  const pinnedSerial = held?.serial ?? null;
+  if (isMoved || versions.length !== artifact.versions || pinnedSerial !== artifact.pinnedSerial)
+    await session.run(SET_ARTIFACT, {
+      artifact: artifact.serial,
+      chosen: chosen.serial,
+      versions: versions.length,
+      pinned: pinnedSerial,
+    });
 }

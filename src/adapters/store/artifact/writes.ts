@@ -1,0 +1,236 @@
+import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/order/other-versions.ts';
+import type {
+  Accompaniment,
+  Change,
+  ChangeAudit,
+  Inserted,
+  NewVersion,
+  OtherType,
+  StoredVersion,
+} from '#catalog/artifact-store.ts';
+import { nextVersion } from '#catalog/version/order/version-order.ts';
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
+import { toVersionColumns } from '#catalog/version/version-columns.ts';
+import { versionResponse } from '#catalog/version/version-response.ts';
+import { viewOf } from '#catalog/version/version-view.ts';
+import type { KeyedRun } from '#shared/idempotency.ts';
+import { appendAudit } from '../audit-log.ts';
+import { putRun } from '../idempotency-store.ts';
+import type { Session } from '../session.ts';
+import { readRelations } from './relations.ts';
+import { refreshRepresentative } from './representative.ts';
+import type { ArtifactRow } from './representative.ts';
+import { auditSubject, readCandidates } from './rows.ts';
+import * as sql from './statements.ts';
+
+/**
+ * What writes of `ArtifactStore`: the change, its audit entry, the default, and the response for an
+ * idempotency key. Each begins with the artifact's lock, so that changes of one artifact take turns.
+ */
+export const artifactWrites = { insert, change, remove, pin, unpin, respond };
+
+function lockArtifact(
+  session: Session,
+  workspaceId: string,
+  id: string,
+): Promise<ArtifactRow | undefined> {
+  return session.get<ArtifactRow>(sql.LOCK_ARTIFACT, { workspaceId, idFolded: foldId(id) });
+}
+
+/** Makes it when there is none; another instance may do the same at the same time. */
+async function lockOrMakeArtifact(
+  session: Session,
+  workspaceId: string,
+  id: string,
+): Promise<ArtifactRow> {
+  const values = { workspaceId, idFolded: foldId(id), id };
+  const artifact =
+    (await lockArtifact(session, workspaceId, id)) ??
+    (await session.get<ArtifactRow>(sql.INSERT_ARTIFACT, values));
+  // Somebody else has just made it.
+  return artifact ?? lockOrMakeArtifact(session, workspaceId, id);
+}
+
+async function insert(
+  session: Session,
+  workspaceId: string,
+  { specText, ...content }: NewVersion,
+  beside: Accompaniment,
+): Promise<Inserted> {
+  const artifact = await lockOrMakeArtifact(session, workspaceId, content.id);
+  if (artifact.versions >= VERSIONS_MAX) return { kind: 'full' };
+  const existing = artifact.versions === 0 ? [] : await readCandidates(session, artifact.serial);
+  const version = content.version ?? nextVersion(existing);
+  if (version === undefined) return { kind: 'nameless' };
+  const taken = existing.find((candidate) => candidate.version === version);
+  if (taken) return { kind: 'taken', version, current: taken.lifecycle };
+  const mismatch = otherType(existing, content);
+  if (mismatch) return mismatch;
+  const fields = {
+    ...content,
+    id: artifact.id,
+    workspaceId,
+    version,
+    lifecycle: 'DRAFT' as const,
+    revision: 1,
+  };
+  const row = await session.get<{ serial: number }>(sql.INSERT_VERSION, {
+    ...toVersionColumns(fields),
+    terms: searchTextOf(fields),
+    artifact: artifact.serial,
+    isFace: artifact.faceSerial === null,
+  });
+  const record = { ...fields, serial: row?.serial ?? 0 };
+  if (specText !== undefined)
+    await session.run(sql.PUT_SPEC, { serial: record.serial, text: specText });
+  await refreshRepresentative(session, artifact, { versions: [...existing, record] });
+  const changed = { record, specText, isCreated: true };
+  return { kind: 'inserted', stored: await conclude(session, changed, beside) };
+}
+
+async function change(
+  session: Session,
+  workspaceId: string,
+  given: Change,
+  beside: Accompaniment,
+): Promise<StoredVersion | OtherType | undefined> {
+  const { former, next } = given;
+  const artifact = await lockArtifact(session, workspaceId, next.id);
+  if (!artifact) return undefined;
+  const objection = await objectionOf(session, artifact, given);
+  if (objection) return objection === 'overtaken' ? undefined : objection;
+  const isMove = former.lifecycle !== next.lifecycle;
+  const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
+    ...toVersionColumns(next),
+    ...(!isMove && { terms: searchTextOf(next) }),
+    workspaceId,
+    serial: next.serial,
+    formerRevision: former.revision,
+  });
+  if (changes === 0) return undefined;
+  const specText = await changeSpec(session, given);
+  if (isMove) await refresh(session, artifact);
+  return conclude(session, { record: next, specText }, beside);
+}
+
+async function objectionOf(session: Session, artifact: ArtifactRow, given: Change) {
+  return dependsOnOthers(given)
+    ? objectionTo(given, await readCandidates(session, artifact.serial))
+    : undefined;
+}
+
+/** The spec as it is then. */
+async function changeSpec(
+  session: Session,
+  { next: { serial }, specText }: Change,
+): Promise<string | undefined> {
+  if (specText === undefined) return readSpec(session, serial);
+  if (specText === null) await session.run(sql.DELETE_SPEC, { serial });
+  else await session.run(sql.PUT_SPEC, { serial, text: specText });
+  return specText ?? undefined;
+}
+
+async function remove(
+  session: Session,
+  workspaceId: string,
+  record: VersionRecord,
+  audit: ChangeAudit,
+): Promise<boolean> {
+  const { serial, revision } = record;
+  const artifact = await lockArtifact(session, workspaceId, record.id);
+  const changes = await session.run(sql.DELETE_VERSION, { serial, workspaceId, revision });
+  if (changes === 0 || !artifact) return false;
+  await refresh(session, artifact);
+  await appendChange(session, record, audit);
+  return true;
+}
+
+async function pin(
+  session: Session,
+  workspaceId: string,
+  record: VersionRecord,
+  beside: Accompaniment,
+): Promise<StoredVersion | undefined> {
+  const artifact = await lockArtifact(session, workspaceId, record.id);
+  if (!artifact || !(await isUnchanged(session, record))) return undefined;
+  await refresh(session, artifact, record.serial);
+  return conclude(session, { record, specText: await readSpec(session, record.serial) }, beside);
+}
+
+async function unpin(
+  session: Session,
+  workspaceId: string,
+  record: VersionRecord,
+  audit: ChangeAudit,
+): Promise<boolean> {
+  const artifact = await lockArtifact(session, workspaceId, record.id);
+  if (artifact?.pinnedSerial !== record.serial) return false;
+  await refresh(session, artifact, null);
+  await appendChange(session, record, audit);
+  return true;
+}
+
+async function respond(
+  session: Session,
+  workspaceId: string,
+  record: VersionRecord,
+  run: KeyedRun,
+): Promise<StoredVersion | undefined> {
+  const artifact = await lockArtifact(session, workspaceId, record.id);
+  if (!artifact || !(await isUnchanged(session, record))) return undefined;
+  return conclude(session, { record, specText: await readSpec(session, record.serial) }, { run });
+}
+
+async function isUnchanged(
+  session: Session,
+  { serial, workspaceId, revision }: VersionRecord,
+): Promise<boolean> {
+  return (await session.get(sql.UNCHANGED, { serial, workspaceId, revision })) !== undefined;
+}
+
+/** `pinned` as in `refreshRepresentative`. */
+async function refresh(
+  session: Session,
+  artifact: ArtifactRow,
+  pinned?: number | null,
+): Promise<void> {
+  const versions = await readCandidates(session, artifact.serial);
+  await refreshRepresentative(session, artifact, {
+    versions,
+    ...(pinned !== undefined && { pinned }),
+  });
+}
+
+async function readSpec(session: Session, serial: number): Promise<string | undefined> {
+  return (await session.get<{ text: string }>(sql.READ_SPEC, { serial }))?.text;
+}
+
+type Changed = { record: VersionRecord; specText: string | undefined; isCreated?: boolean };
+
+/** What every change that leaves a version ends with: its audit entry and its response. */
+async function conclude(
+  session: Session,
+  { record, specText, isCreated = false }: Changed,
+  { audit, run }: Partial<Accompaniment>,
+): Promise<StoredVersion> {
+  if (audit) await appendChange(session, record, audit);
+  const relations = await readRelations(session, record.workspaceId, record);
+  const stored = { record, relations, ...(specText !== undefined && { specText }) };
+  if (run)
+    await putRun(session, { ...run, response: versionResponse(viewOf(stored), { isCreated }) });
+  return stored;
+}
+
+async function appendChange(
+  session: Session,
+  record: VersionRecord,
+  audit: ChangeAudit,
+): Promise<void> {
+  await appendAudit(session, {
+    ...audit,
+    subject: auditSubject(record.workspaceId, record.id),
+    changes: { version: record.version, ...audit.changes },
+  });
+}
