@@ -48,9 +48,12 @@ async function runBackup(config: Config, clock: Pick<Clock, 'now'>, options: Bac
   };
 }
 
-function runRestore(config: Config, { file, onProgress }: RestoreOptions) {
+async function runRestore(config: Config, { file, onProgress }: RestoreOptions) {
   const storePath = sqlitePath(config, 'restore', 'pg_restore');
-  const { at, version, rows, migrated } = restored(config, { file, storePath, onProgress });
+  const request = { file, storePath, onProgress, log: silentLog };
+  const { at, version, rows, migrated } = await restore(request).catch((error: unknown) => {
+    throw storeError(error, config.store.url);
+  });
   const keyFile = secretKeyPath(storePath);
   return {
     file,
@@ -60,14 +63,6 @@ function runRestore(config: Config, { file, onProgress }: RestoreOptions) {
     migrated: migrated.map(({ name }) => name),
     ...(!config.secretKey && !existsSync(keyFile) && { missingSecretKeyFile: keyFile }),
   };
-}
-
-function restored({ store }: Config, request: RestoreOptions & { storePath: string }) {
-  try {
-    return restore({ ...request, log: silentLog });
-  } catch (error) {
-    throw storeError(error, store.url);
-  }
 }
 
 function sqlitePath({ store: { url } }: Config, command: string, tool: string): string {

@@ -2,13 +2,14 @@ import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import type { FillableStore, ReadableStore, Table } from '#shared/store/transfer/table.ts';
 import { cutTerms } from '../../store/artifact/search-terms.ts';
+import { refuseUnlessEmpty, replacedTables } from '../../store/transfer/empty.ts';
+import { insertRows } from '../../store/transfer/rows.ts';
 import { openDatabase } from '../connection/database.ts';
 import type { Database, Session } from '../connection/database.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 import { refuseSharedConnections } from '../connection/pooling.ts';
-import { makeEmpty } from './empty.ts';
 import { withStoppedStore } from './exclusive.ts';
-import { createReader, insertRows, setNumbers } from './rows.ts';
+import { createReader, setNumbers } from './rows.ts';
 import { listTables } from './tables.ts';
 
 /** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */
@@ -45,7 +46,8 @@ export async function fillEmpty<T>(
     await migrate({ database, log: silentLog });
     return withStoppedStore(database, async (session) => {
       const tables = await listTables(session);
-      await makeEmpty(session, tables);
+      await refuseUnlessEmpty(session, tables, ANOTHER);
+      for (const name of replacedTables) await session.run(`DELETE FROM "${name}"`);
       const store: FillableStore = {
         ...createReader(session),
         insert: (table, rows) => insertRows(session, table, rows),
@@ -60,6 +62,8 @@ export async function fillEmpty<T>(
     });
   });
 }
+
+const ANOTHER = 'Name another database, or drop this one and create it again.';
 
 /** On one connection, so that every other one is somebody else's. */
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {

@@ -2,18 +2,11 @@ import { canonicalJson } from '#shared/store/transfer/table.ts';
 import type { ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
 import { toCamelCase } from '../../store/session.ts';
 import type { Session } from '../../store/session.ts';
+import { countRows } from '../../store/transfer/rows.ts';
 
 /** What is read at once, so that rows of any size fit into memory. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_ROWS_MAX = 1000;
-/** Rows of one statement: it may have 65,535 parameters. */
-const INSERT_ROWS_MAX = 100;
-
-/** How many rows the table has. */
-export async function countRows(session: Session, name: string): Promise<number> {
-  const row = await session.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
-  return row?.rows ?? 0;
-}
 
 /** Reads tables in the transaction of the session. */
 export function createReader(session: Session): ReadableStore {
@@ -57,36 +50,6 @@ function orderOf({ columns }: Table, name: string): string {
 
 function toValue(value: Value, kind: Table['columns'][number]['kind']): Value {
   return kind === 'json' && typeof value === 'string' ? canonicalJson(value) : value;
-}
-
-/** Puts rows in, a hundred with a statement. */
-export async function insertRows(
-  session: Session,
-  table: Table,
-  rows: readonly Row[],
-): Promise<void> {
-  for (let at = 0; at < rows.length; at += INSERT_ROWS_MAX)
-    await insertSome(session, table, rows.slice(at, at + INSERT_ROWS_MAX));
-}
-
-async function insertSome(
-  session: Session,
-  { name, columns }: Table,
-  rows: readonly Row[],
-): Promise<void> {
-  const names = columns.map((column) => `"${column.name}"`);
-  const tuples = rows.map((row, at) => {
-    const values = row.map((_value, column) => `@p${at}_${column}`);
-    return `(${values.join(', ')})`;
-  });
-  const values = rows.flatMap((row, at) =>
-    row.map((value, column) => [`p${at}_${column}`, value] as const),
-  );
-  await session.run(
-    `INSERT INTO "${name}" (${names.join(', ')})
-     VALUES ${tuples.join(', ')}`,
-    Object.fromEntries(values),
-  );
 }
 
 type Sequence = { table: string; column: string; sequence: string };

@@ -51,7 +51,7 @@ export async function fillEmpty<T>(
   path: string,
   work: (store: FillableStore, shapes: readonly TableShape[]) => Promise<T>,
 ): Promise<T> {
-  const target = openEmptyStore(path);
+  const target = await openEmptyStore(path);
   try {
     const connection = openConnection(target.draft);
     let result: T;

@@ -1,12 +1,10 @@
 import { rmSync } from 'node:fs';
-import { silentLog } from '#shared/log.ts';
-import { openConnection } from '../connection/connection.ts';
+import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
 import { guard } from '../connection/errors.ts';
-import { migrate } from '../migrate.ts';
+import { createSession } from '../connection/session.ts';
 import { openDraft } from './draft.ts';
-import { refuseUnlessEmpty } from './empty.ts';
 import { openExclusively } from './exclusive.ts';
-import type { ExclusiveStore } from './exclusive.ts';
+import { listCopiedTables } from './tables.ts';
 
 /** An empty store that nobody has open, and the file that is to take its place. */
 export type EmptyStore = {
@@ -22,10 +20,12 @@ export type EmptyStore = {
  * Takes the store of this path, which is made when it is missing, to replace it.
  * @throws {store-unavailable} another process has it open, or it is not empty
  */
-export function openEmptyStore(path: string): EmptyStore {
+export async function openEmptyStore(path: string): Promise<EmptyStore> {
   const store = openExclusively(path);
   try {
-    refuseFullStore(store);
+    const { handle } = store;
+    const tables = guard(() => listCopiedTables(handle));
+    await refuseUnlessEmpty(createSession(handle), tables, ANOTHER);
     const draft = guard(() => openDraft(store.file));
     return {
       draft: draft.file,
@@ -45,20 +45,7 @@ export function openEmptyStore(path: string): EmptyStore {
   }
 }
 
-function refuseFullStore({ handle, file }: ExclusiveStore): void {
-  const draft = guard(() => openDraft(file));
-  try {
-    const fresh = openConnection(draft.file);
-    try {
-      migrate({ database: fresh, log: silentLog });
-      guard(() => refuseUnlessEmpty(handle, fresh.handle));
-    } finally {
-      fresh.close();
-    }
-  } finally {
-    draft.discard();
-  }
-}
+const ANOTHER = 'Name another one, or move its files away.';
 
 /** What lies beside an empty store is of that one, and would be taken for the new one's. */
 function removeSidecars(file: string): void {

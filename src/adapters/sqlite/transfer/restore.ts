@@ -32,11 +32,12 @@ export type Restored = BackupOrigin & {
  * The lead directory of the restored store is crawled anew.
  * @throws {store-unavailable} in use, not empty, or of a newer version @throws {bad-request} no whole backup
  */
-export function restore({ file, storePath, log, onProgress }: RestoreRequest): Restored {
+export async function restore(request: RestoreRequest): Promise<Restored> {
+  const { file, storePath, log, onProgress } = request;
   if (!existsSync(file)) refuseBackup('there is no such file');
   if (existsSync(`${file}-wal`))
     refuseBackup('it is open in another program: a -wal lies beside it');
-  const store = openEmptyStore(storePath);
+  const store = await openEmptyStore(storePath);
   try {
     guard(() => copyFileSync(file, store.draft, constants.COPYFILE_FICLONE));
     const origin = takeBackup(store.draft, onProgress);

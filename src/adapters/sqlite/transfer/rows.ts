@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson } from '#shared/store/transfer/table.ts';
 import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
+import { insertRows } from '../../store/transfer/rows.ts';
 import { guard } from '../connection/errors.ts';
+import { createSession } from '../connection/session.ts';
 import { columnOf, quote } from './tables.ts';
 
 /** What is handed on at once. */
@@ -52,23 +54,25 @@ function prepareRead(
     .raw();
 }
 
-/** Puts rows in, each table with a statement of its own. */
+/** Puts rows in, whatever case the columns of their table have. */
 export function createInserter(
   handle: Database,
 ): (table: Table, rows: readonly Row[]) => Promise<void> {
-  const statements = new Map<string, Statement<Stored[]>>();
-  const prepare = ({ name, columns }: Table): Statement<Stored[]> => {
-    const names = columns.map((column) => columnOf(handle, name, column.name)).join(', ');
-    const places = columns.map(() => '?').join(', ');
-    return handle.prepare(`INSERT INTO ${quote(name)} (${names}) VALUES (${places})`);
+  const session = createSession(handle);
+  const tables = new Map<string, Table>();
+  return (table, rows) => {
+    const stored = tables.get(table.name) ?? asStored(handle, table);
+    tables.set(table.name, stored);
+    return insertRows(session, stored, rows);
   };
-  return async (table, rows) =>
-    guard(() => {
-      const statement = statements.get(table.name) ?? prepare(table);
-      statements.set(table.name, statement);
-      for (const row of rows)
-        statement.run(...row.map((value, at) => toStored(value, table.columns[at]?.kind)));
-    });
+}
+
+function asStored(handle: Database, table: Table): Table {
+  const columns = table.columns.map(({ name, kind }) => ({
+    name: columnOf(handle, table.name, name).slice(1, -1),
+    kind,
+  }));
+  return { ...table, columns };
 }
 
 /** PostgreSQL has no NUL in its text: stores that hold the same say the same about it. */
@@ -79,12 +83,6 @@ function toValue(stored: Stored, kind: ColumnKind | undefined): Value {
   if (typeof stored !== 'string') return stored;
   if (kind === 'texts') return (JSON.parse(stored) as string[]).map(withoutNul);
   return kind === 'json' ? canonicalJson(stored) : withoutNul(stored);
-}
-
-function toStored(value: Value, kind: ColumnKind | undefined): Stored {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (value !== null && kind === 'texts') return JSON.stringify(value);
-  return value as Stored;
 }
 
 function bytesOf(row: readonly Stored[]): number {

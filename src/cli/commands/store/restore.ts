@@ -19,7 +19,7 @@ type RestoreReport = {
 };
 
 export type RestoreServices = {
-  restore(request: { file: string; onProgress: OnProgress }): RestoreReport;
+  restore(request: { file: string; onProgress: OnProgress }): Promise<RestoreReport>;
 };
 
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
@@ -31,7 +31,7 @@ export const registerRestore: Register<Open<RestoreServices>> = (
   command.argument('<file>', 'what `trackport backup` made').action(
     action(async ({ services, terminal, clock, isJson, args }) => {
       const onProgress = createProgress({ terminal, clock, isJson });
-      const report = services.restore({ file: args[0] ?? '', onProgress });
+      const report = await services.restore({ file: args[0] ?? '', onProgress });
       if (isJson) return printJson(terminal, report);
       const { file, createdAt, version, rows, migrated, missingSecretKeyFile } = report;
       terminal.print(

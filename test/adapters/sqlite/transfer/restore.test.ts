@@ -47,7 +47,7 @@ test('a restored store holds what the backup held, row for row', async () => {
   fillAudit(database, 300);
   const before = digests(database.handle.name);
   const storePath = newPath();
-  const restored = restoreTo(storePath, await backUpTo(database));
+  const restored = await restoreTo(storePath, await backUpTo(database));
   expect(restored).toMatchObject({ at: 1_790_000_000_000, version: '1.2.3', migrated: [] });
   expect(digests(storePath)).toEqual(before);
   expect(restored.rows).toBe(before.reduce((sum, { rows }) => sum + rows, 0));
@@ -58,7 +58,7 @@ test('how many rows of the backup are checked is told on the way, and at the end
   const database = temporaryDatabase();
   fillAudit(database, 25_000);
   const told: [number, number, string][] = [];
-  const { rows } = restoreTo(newPath(), await backUpTo(database), (done, total, unit) => {
+  const { rows } = await restoreTo(newPath(), await backUpTo(database), (done, total, unit) => {
     told.push([done, total, unit]);
   });
   const [, total = 0] = told[0] ?? [];
@@ -76,7 +76,7 @@ test('the directory of a restored store is crawled anew, and keeps its rows mean
   await directory.putCrawled([entry(7)], 1);
   await directory.completeCrawl(5);
   const storePath = newPath();
-  restoreTo(storePath, await backUpTo(database));
+  await restoreTo(storePath, await backUpTo(database));
   const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
   await after.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 9);
   const state = await after.state();
@@ -89,11 +89,11 @@ test('a store that another connection has open is not restored over, though it i
   const file = await smallBackup();
   const storePath = newPath();
   const standby = openDatabase({ path: storePath });
-  expect(() => restoreTo(storePath, file)).toThrow(
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
     refusal('store-unavailable', /has the store open/),
   );
   standby.close();
-  expect(restoreTo(storePath, file).rows).toBeGreaterThan(300);
+  expect((await restoreTo(storePath, file)).rows).toBeGreaterThan(300);
 });
 
 test('a store that holds anything is not restored over', async () => {
@@ -101,7 +101,7 @@ test('a store that holds anything is not restored over', async () => {
   const full = temporaryDatabase();
   fillAudit(full, 1);
   full.close();
-  expect(() => restoreTo(full.handle.name, file)).toThrow(
+  await expect(restoreTo(full.handle.name, file)).rejects.toThrow(
     refusal('store-unavailable', /not empty \(audit\)/),
   );
 });
@@ -110,7 +110,7 @@ test('a store that was started once and holds nothing but a directory is empty',
   const started = temporaryDatabase();
   await (await openedDirectory(started)).put([entry(1)]);
   started.close();
-  expect(restoreTo(started.handle.name, await smallBackup()).rows).toBeGreaterThan(300);
+  expect((await restoreTo(started.handle.name, await smallBackup())).rows).toBeGreaterThan(300);
 });
 
 test('a backup that was altered by one byte is refused', async () => {
@@ -120,7 +120,7 @@ test('a backup that was altered by one byte is refused', async () => {
   bytes.write('consumer/124', at);
   writeFileSync(file, bytes);
   const storePath = newPath();
-  expect(() => restoreTo(storePath, file)).toThrow(
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
     refusal('bad-request', /not as it was made|damaged/),
   );
   expectUntouched(storePath);
@@ -132,7 +132,7 @@ test('a backup with another trigger than it was made with is refused', async () 
   handle.exec('CREATE TRIGGER planted AFTER INSERT ON claim BEGIN DELETE FROM claim; END');
   handle.close();
   const storePath = newPath();
-  expect(() => restoreTo(storePath, file)).toThrow(
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
     refusal('bad-request', /not as it was made \(sqlite_schema\)/),
   );
   expectUntouched(storePath);
@@ -142,17 +142,19 @@ test.each([0, 100, 4096, 60_000])('a backup that was cut to %i bytes is refused'
   const file = await smallBackup();
   truncateSync(file, bytes);
   const storePath = newPath();
-  expect(() => restoreTo(storePath, file)).toThrow(refusal('bad-request', /cannot be restored/));
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
+    refusal('bad-request', /cannot be restored/),
+  );
   expectUntouched(storePath);
 });
 
-test('what `backup` did not make is refused', () => {
+test('what `backup` did not make is refused', async () => {
   const database = temporaryDatabase();
   database.truncateLog();
   const file = path.join(temporaryFolder(), 'copy.db');
   copyFileSync(database.handle.name, file);
   const storePath = newPath();
-  expect(() => restoreTo(storePath, file)).toThrow(refusal('bad-request', /not made by/));
+  await expect(restoreTo(storePath, file)).rejects.toThrow(refusal('bad-request', /not made by/));
   expectUntouched(storePath);
 });
 
@@ -161,7 +163,9 @@ test('a backup of a newer, breaking schema is refused', async () => {
   database.handle.exec("INSERT INTO migration VALUES (9000, '9000_later', 'breaking', 0)");
   const file = await backUpTo(database);
   const storePath = newPath();
-  expect(() => restoreTo(storePath, file)).toThrow(refusal('store-unavailable', /9000_later/));
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
+    refusal('store-unavailable', /9000_later/),
+  );
   expectUntouched(storePath);
 });
 
@@ -171,6 +175,6 @@ test('a backup of an older schema is brought to the newest one', async () => {
     "DELETE FROM migration WHERE name LIKE '0026%'; DROP INDEX event_without_partner; ALTER TABLE worker_lease DROP COLUMN isAsked",
   );
   const storePath = newPath();
-  const { migrated } = restoreTo(storePath, await backUpTo(database));
+  const { migrated } = await restoreTo(storePath, await backUpTo(database));
   expect(migrated.map(({ name }) => name)).toEqual(['0026_unknown_partners']);
 });
