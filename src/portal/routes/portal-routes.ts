@@ -48,32 +48,42 @@ export function createPortalRoutes(
   const { guard, sessions } = deps;
   const pages = new Set<string>();
   const actions = new Set<string>();
+  const page: PortalRoutes['page'] = (path, options, handler) => {
+    const { scope, query = nothing, params = nothing, isList } = options;
+    pages.add(path);
+    const onRequest = async (request: FastifyRequest): Promise<void> => {
+      await guard.require(request, scope);
+    };
+    app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
+      const session = sessionOf(request);
+      const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
+      const input = {
+        person: guard.personOf(session),
+        session,
+        path: pathOf(request),
+        params: paramsOf(request, params),
+      };
+      const isShown = request.method === 'GET' && typeof onceId === 'string';
+      const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
+      // The schemas' defaults are those of the type parameters.
+      const show = (more: object) => handler({ ...input, once, ...more } as never);
+      if (isList) {
+        const list = await showList(given, query, show);
+        return sendPage(deps, { request, reply }, list.page, list.refused ?? once);
+      }
+      const result = await show({ query: queryOf(given, query), wrong: {} });
+      if ('content' in result) return sendFile(reply, result);
+      return sendPage(deps, { request, reply }, result, once);
+    });
+  };
   return {
     finish: () => leadToPages(app, pages, actions),
-    page: (path, { scope, query = nothing, params = nothing, isList }, handler) => {
-      pages.add(path);
-      const onRequest = async (request: FastifyRequest): Promise<void> => {
-        await guard.require(request, scope);
-      };
-      app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
-        const session = sessionOf(request);
-        const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
-        const input = { person: guard.personOf(session), params: paramsOf(request, params) };
-        const isShown = request.method === 'GET' && typeof onceId === 'string';
-        const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
-        // The schemas' defaults are those of the type parameters.
-        const show = (more: object) => handler({ ...input, once, ...more } as never);
-        if (isList) {
-          const list = await showList(given, query, show);
-          return sendPage(deps, { request, reply }, list.page, list.refused ?? once);
-        }
-        const result = await show({ query: queryOf(given, query), wrong: {} });
-        if ('content' in result) return sendFile(reply, result);
-        return sendPage(deps, { request, reply }, result, once);
-      });
-    },
+    page,
     action: (path, options, handler) => {
       actions.add(path);
+      const formPage = options.page;
+      if (formPage)
+        page(path, options, (request) => formPage({ ...request, typed: {}, problems: [] }));
       const { scope, formBytesMax = FORM_BYTES_MAX } = options;
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         refuseOtherOrigins(request, deps.publicUrl());
@@ -105,14 +115,14 @@ function leadToPages(app: HttpApp, pages: ReadonlySet<string>, actions: Readonly
   }
 }
 
-type AnyOptions = ActionOptions<z.ZodType, z.ZodType>;
+type AnyOptions = ActionOptions<z.ZodType, z.ZodType, z.ZodType>;
 type AnyHandler = (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>;
 
 /** @throws {PortalRefusal} the form is not one of this session @throws {not-found} */
 function toRun(
   { guard, sessions, formTokens, ...once }: PortalRoutesDeps,
   request: FastifyRequest,
-  { form, params = nothing, onProblems, doneOnce = false }: AnyOptions,
+  { form, params = nothing, page, onProblems = page, doneOnce = false }: AnyOptions,
 ) {
   const session = sessionOf(request);
   const token = formTokenOf(request);
@@ -127,6 +137,7 @@ function toRun(
     request,
     session,
     isStale,
+    path: pathOf(request),
     person: guard.personOf(session),
     params: paramsOf(request, params),
     typed: sent.typed,
@@ -135,6 +146,8 @@ function toRun(
     around: doneOnce ? (work: () => Promise<string>) => submitOnce(once, sent, work) : undefined,
   };
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?')[0] ?? '';
 
 async function takeOnce(
   sessions: PortalRoutesDeps['sessions'],

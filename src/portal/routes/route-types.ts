@@ -22,8 +22,7 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
 /** Filters that were left out by their names, for their fields: what was typed, and what is wrong with it. */
 export type WrongFilters = Readonly<Record<string, { value: string; error: string } | undefined>>;
 
-type PageRequest<Query, Params> = {
-  person: PortalPerson;
+type PageRequest<Query, Params> = Pick<FormRequest, 'person' | 'session' | 'path'> & {
   query: Query;
   /** Empty where nothing is wrong, and on what is no list. */
   wrong: WrongFilters;
@@ -32,7 +31,11 @@ type PageRequest<Query, Params> = {
   once: Once | undefined;
 };
 
-export type ActionOptions<Form extends z.ZodType, Params extends z.ZodType> = {
+export type ActionOptions<
+  Form extends z.ZodType,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+> = {
   /** Default: a session is enough. */
   scope?: Scope;
   /** Of the fields, each a text, or a list when it came several times; an empty field is ''. */
@@ -45,11 +48,16 @@ export type ActionOptions<Form extends z.ZodType, Params extends z.ZodType> = {
    * what shows a secret. Its `postForm` says `isDoneOnce`.
    */
   doneOnce?: boolean;
+  /** The page with the form, at the same address. A form that did not fit stands on it again. */
+  page?: (request: FormRequest<z.output<Params>, z.output<Query>>) => Promise<PortalPage>;
+  /** Of that page's address. */
+  query?: Query;
   /**
-   * The form again: for what its schema refused, and for what the use case did by `validation-failed`
-   * or another code of 400, 409, 412 or 422. Without it such an error is a page of its own.
+   * The form again, where another page has it: for what its schema refused, and for what the use case did
+   * by `validation-failed` or another code of 400, 409, 412 or 422. Without either such an error is a page
+   * of its own.
    */
-  onProblems?: (request: ProblemsRequest<z.output<Params>>) => Promise<PortalPage>;
+  onProblems?: (request: FormRequest<z.output<Params>>) => Promise<PortalPage>;
 };
 
 export type ActionRequest<Form, Params> = {
@@ -65,13 +73,19 @@ export type ActionRequest<Form, Params> = {
 /** Where an action leads: a page of the portal, with what it shows once. */
 export type ActionResult = Once & { location: string };
 
-export type ProblemsRequest<Params> = {
+/** For a page with a form, when it is opened and when its form came back. */
+export type FormRequest<Params = unknown, Query = unknown> = {
   person: PortalPerson;
   /** For what belongs to the session itself. */
   session: { digest: Buffer };
+  /** Where the form is sent. */
+  path: string;
   params: Params;
-  /** What the form is to hold again. Never put a secret back into it. */
+  /** Undefined when the form came back. */
+  query: Query | undefined;
+  /** What the form is to hold again; empty when the page is opened. Never put a secret back into it. */
   typed: TypedFields;
+  /** Empty when the page is opened. */
   problems: readonly FormProblem[];
 };
 
@@ -86,9 +100,13 @@ export type PortalRoutes = {
       request: PageRequest<z.output<Query>, z.output<Params>>,
     ) => Promise<PortalPage | PortalFile>,
   ): void;
-  action<Form extends z.ZodType = NoFields, Params extends z.ZodType = NoFields>(
+  action<
+    Form extends z.ZodType = NoFields,
+    Params extends z.ZodType = NoFields,
+    Query extends z.ZodType = NoFields,
+  >(
     path: string,
-    options: ActionOptions<Form, Params>,
+    options: ActionOptions<Form, Params, Query>,
     handler: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>,
   ): void;
 };

@@ -11,7 +11,7 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
 import type { PortalPerson } from '../person.ts';
 import { checkInput, nothing } from './check-input.ts';
-import type { ActionRequest, ActionResult, ProblemsRequest } from './route-types.ts';
+import type { ActionRequest, ActionResult, FormRequest } from './route-types.ts';
 import { withParameter } from './return-path.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
 
@@ -22,11 +22,12 @@ export type ActionRun = {
   session: Session;
   /** The form is of an earlier session. */
   isStale: boolean;
+  path: string;
   person: PortalPerson;
   params: unknown;
   typed: TypedFields;
   form: z.ZodType | undefined;
-  onProblems: ((request: ProblemsRequest<unknown>) => Promise<PortalPage>) | undefined;
+  onProblems: ((request: FormRequest) => Promise<PortalPage>) | undefined;
   /** Sees to it that the work is done once; see `submitOnce`. */
   around: ((work: () => Promise<string>) => Promise<string>) | undefined;
 };
@@ -72,10 +73,18 @@ const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 
 /** The form again, for what its sender can mend there. @throws anything else */
 async function backToForm(run: ActionRun, error: TrackportError): Promise<ActionOutcome> {
-  const { onProblems, person, session, params, typed } = run;
+  const { onProblems, path, person, session, params, typed } = run;
   if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
   const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
-  const page = await onProblems({ person, session, params, typed, problems });
+  const page = await onProblems({
+    path,
+    person,
+    session,
+    params,
+    query: undefined,
+    typed,
+    problems,
+  });
   return {
     kind: 'problems',
     page: { status: run.isStale ? 403 : 422, hasProblems: true, ...page },

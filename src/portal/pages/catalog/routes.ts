@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { refuse } from '#shared/errors.ts';
-import { textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
 import { may } from '../../person.ts';
 import type { PortalPerson } from '../../person.ts';
@@ -10,12 +9,13 @@ import type { PortalFile } from '../../routes/send-page.ts';
 import { html } from '../../html.ts';
 import { code, cut, link } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
-import { addCatalogActions, publishing, VERSION_PATH, writing } from './actions.ts';
-import type { CatalogPagesDeps } from './deps.ts';
-import { createPages } from './page-makers.ts';
+import { addDrafts } from './drafts.ts';
+import { addLifecycle } from './lifecycle.ts';
 import { catalogListView } from './list-view.ts';
+import { addPublish } from './publish.ts';
 import { CATALOG_PATH, catalogQuery, NEW_PATH, toFilters } from './query.ts';
 import type { CatalogQuery } from './query.ts';
+import type { CatalogPagesDeps } from './versions.ts';
 
 const PAGE_ARTIFACTS = 50;
 
@@ -33,28 +33,9 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
   portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
     specFile(deps, person, { ...params, ...query }),
   );
-  addForms(portal, deps);
-}
-
-/** Forms and questions, with what they do. */
-function addForms(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const pages = createPages(deps);
-  const query = z.strictObject({ id: textFilter(), version: textFilter() });
-  portal.page(NEW_PATH, { scope: 'catalog:write', query }, ({ person, query: { id, version } }) =>
-    pages.create(
-      { ...(id !== undefined && { id }), ...(version !== undefined && { version }) },
-      { person },
-    ),
-  );
-  for (const below of ['edit', 'delete'] as const)
-    portal.page(`${VERSION_PATH}/${below}`, writing, ({ person, params }) =>
-      pages[below](params, { person }),
-    );
-  for (const below of ['publish', 'deprecate', 'retire', 'unset-default'] as const)
-    portal.page(`${VERSION_PATH}/${below}`, publishing, ({ person, params }) =>
-      pages[below](params, { person }),
-    );
-  addCatalogActions(portal, deps, pages);
+  addDrafts(portal, deps);
+  addPublish(portal, deps);
+  addLifecycle(portal, deps);
 }
 
 const specQuery = z.strictObject({ version: z.string() });

@@ -12,12 +12,6 @@ const LABELS: Readonly<Record<string, string>> = {
   counts: 'counts',
 };
 
-/** In words for a page that asks: what the API would call a parameter is a box there. */
-export function explainAsked(problem: FormProblem): FormProblem {
-  if (problem.parameter !== 'early') return explainStale(problem);
-  return { ...problem, detail: 'Its sunset is ahead. Tick the box to retire it before.' };
-}
-
 type Compared = { current: Readonly<Record<string, string>>; typed: TypedFields | undefined };
 
 /** In words for a form: somebody else changed the version, and where it differs from what was typed. */

@@ -1,69 +1,66 @@
+import type { z } from 'zod';
 import { grantOf } from '#access/grants/grant.ts';
+import type { Access } from '#access/index.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FormProblem } from '../../page.ts';
-import { requireTyped, typedForm } from '../../retyped.ts';
+import type { FormProblem, PortalPage } from '../../page.ts';
 import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
+import { consumerPage, knownLabels, ofConsumer, placeOf, scope } from './consumer-page.ts';
+import type { ConsumerPagesDeps } from './consumer-page.ts';
 import {
   grantsDigest,
   grantsForm,
-  keyForm,
   limitForm,
   nameForm,
   newConsumerForm,
-  rotateForm,
   toGrants,
 } from './forms.ts';
-import { typedVisibility } from './new-view.ts';
+import type { Visibility } from './forms.ts';
+import { newConsumerView, typedVisibility } from './new-view.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
-import { ofConsumer, ofKey, scope } from './page-makers.ts';
-import type { ConsumerPageMakers, ConsumerPagesDeps } from './page-makers.ts';
 import { shownKey } from './shown-key.ts';
 import { contradiction, labelProblems } from './visibility.ts';
-import type { Visibility } from './forms.ts';
 
-/** Everything that is done about consumers; each goes through the same use case as the API. */
-export function addConsumerActions(
-  portal: PortalRoutes,
-  deps: ConsumerPagesDeps,
-  pages: ConsumerPageMakers,
-): void {
-  for (const add of families) add({ portal, deps, pages });
+/** What is done without a question; each goes through the same use case as the API. */
+export function addConsumerActions(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
+  addCreate(portal, deps);
+  addGrants(portal, deps);
+  addSetting(portal, deps, { name: 'name', form: nameForm, patchOf: (form) => form });
+  addSetting(portal, deps, {
+    name: 'limit',
+    form: limitForm,
+    patchOf: ({ limitPerMinute }) => ({ limitPerMinute: limitPerMinute ?? null }),
+  });
+  addStates(portal, deps);
 }
 
-const families = [addCreate, addGrants, addSettings, addStates, addKeys, addRotation];
-
-type Parts = { portal: PortalRoutes; deps: ConsumerPagesDeps; pages: ConsumerPageMakers };
-
-function addCreate({ portal, deps, pages }: Parts): void {
-  portal.action(
-    `${CONSUMERS_PATH}/new`,
-    {
-      scope,
-      form: newConsumerForm,
-      doneOnce: true,
-      onProblems: (back) => pages.create({ ...back, problems: back.problems.map(inWords) }),
-    },
-    async ({ form, origin }) => {
-      await checkLabels(pages, form);
-      const { name, lifetime, limitPerMinute } = form;
-      const input = {
-        name,
-        grants: toGrants(form),
-        ...(limitPerMinute !== undefined && { limitPerMinute }),
-        ...(lifetime !== undefined && { expiresInMs: lifetime }),
-      };
-      const made = await deps.access.consumers.create(input, origin);
-      return {
-        location: consumerPath(made.consumer.id),
-        notice: 'The consumer was created.',
-        secret: shownKey(made, deps.publicUrl()),
-      };
-    },
-  );
+function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
+  const page = async ({ problems, ...given }: FormRequest): Promise<PortalPage> => {
+    const known = { labels: await knownLabels(deps), defaultLimit: deps.defaultLimit() };
+    const body = newConsumerView({ ...given, ...known, problems: problems.map(inWords) });
+    return { ...placeOf(), title: 'Create consumer', body };
+  };
+  const options = { scope, form: newConsumerForm, doneOnce: true, page } as const;
+  portal.action(`${CONSUMERS_PATH}/new`, options, async ({ form, origin }) => {
+    await checkLabels(deps, form);
+    const { name, lifetime, limitPerMinute } = form;
+    const input = {
+      name,
+      grants: toGrants(form),
+      ...(limitPerMinute !== undefined && { limitPerMinute }),
+      ...(lifetime !== undefined && { expiresInMs: lifetime }),
+    };
+    const made = await deps.access.consumers.create(input, origin);
+    return {
+      location: consumerPath(made.consumer.id),
+      notice: 'The consumer was created.',
+      secret: shownKey(made, deps.publicUrl()),
+    };
+  });
 }
 
-function addGrants({ portal, deps, pages }: Parts): void {
+function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
+  const { consumers } = deps.access;
   portal.action(
     `${CONSUMERS_PATH}/:id/grants`,
     {
@@ -74,15 +71,14 @@ function addGrants({ portal, deps, pages }: Parts): void {
         const chosen = typedVisibility(typed);
         const seen = isAnew && { seen: String(typed['seen']) };
         const returned = { heading: 'Grants not saved', problems, chosen, ...seen };
-        return pages.show(params.id, { person, returned });
+        return consumerPage(deps, params.id, { person, returned });
       },
     },
     async ({ form, params: { id }, origin }) => {
-      const { grants } = await deps.access.consumers.read(id);
+      const { grants } = await consumers.read(id);
       if (grantsDigest(grants) !== form.seen) refuseOtherGrants();
-      await checkLabels(pages, form, grantOf(grants, 'leads:read')?.labels);
-      const input = { id, grants: toGrants(form), expected: grants };
-      await deps.access.consumers.replaceGrants(input, origin);
+      await checkLabels(deps, form, grantOf(grants, 'leads:read')?.labels);
+      await consumers.replaceGrants({ id, grants: toGrants(form), expected: grants }, origin);
       return { location: consumerPath(id), notice: 'The grants were saved.' };
     },
   );
@@ -103,52 +99,44 @@ function refuseOtherGrants(): never {
 
 /** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
 async function checkLabels(
-  pages: ConsumerPageMakers,
+  deps: ConsumerPagesDeps,
   form: Visibility,
   before?: readonly string[],
 ): Promise<void> {
   const problems =
     form.sees === 'labels'
-      ? labelProblems(form, await pages.labels(), before)
+      ? labelProblems(form, await knownLabels(deps), before)
       : contradiction(form, before);
   if (problems.length > 0) refuse(problems);
 }
 
-function addSettings({ portal, deps, pages }: Parts): void {
-  const { consumers } = deps.access;
+type Patch = Parameters<Access['consumers']['update']>[0]['patch'];
+
+function addSetting<Form extends z.ZodType>(
+  portal: PortalRoutes,
+  deps: ConsumerPagesDeps,
+  given: { name: 'name' | 'limit'; form: Form; patchOf: (form: z.output<Form>) => Patch },
+): void {
+  const { name, form, patchOf } = given;
+  const heading = `${name === 'name' ? 'Name' : 'Limit'} not saved`;
   portal.action(
-    `${CONSUMERS_PATH}/:id/name`,
+    `${CONSUMERS_PATH}/:id/${name}`,
     {
       ...ofConsumer,
-      form: nameForm,
-      onProblems: ({ person, params, ...back }) => {
-        const problems = back.problems.map(inWords);
-        return pages.show(params.id, { person, returned: { heading: 'Name not saved', problems } });
+      form,
+      onProblems: ({ person, params, problems }) => {
+        const returned = { heading, problems: problems.map(inWords) };
+        return consumerPage(deps, params.id, { person, returned });
       },
     },
-    async ({ form, params: { id }, origin }) => {
-      await consumers.update({ id, patch: form }, origin);
-      return { location: consumerPath(id), notice: 'The name was saved.' };
-    },
-  );
-  portal.action(
-    `${CONSUMERS_PATH}/:id/limit`,
-    {
-      ...ofConsumer,
-      form: limitForm,
-      onProblems: ({ person, params, problems }) =>
-        pages.show(params.id, { person, returned: { heading: 'Limit not saved', problems } }),
-    },
-    async ({ form, params: { id }, origin }) => {
-      const patch = { limitPerMinute: form.limitPerMinute ?? null };
-      await consumers.update({ id, patch }, origin);
-      return { location: consumerPath(id), notice: 'The limit was saved.' };
+    async ({ form: sent, params: { id }, origin }) => {
+      await deps.access.consumers.update({ id, patch: patchOf(sent) }, origin);
+      return { location: consumerPath(id), notice: `The ${name} was saved.` };
     },
   );
 }
 
-function addStates({ portal, deps, pages }: Parts): void {
-  const { consumers } = deps.access;
+function addStates(portal: PortalRoutes, { access: { consumers } }: ConsumerPagesDeps): void {
   const changes = [
     { below: 'enable', state: 'active', notice: 'The consumer is enabled: its keys work again.' },
     { below: 'disable', state: 'disabled', notice: 'The consumer is disabled.' },
@@ -162,70 +150,4 @@ function addStates({ portal, deps, pages }: Parts): void {
         return { location: consumerPath(id), notice };
       },
     );
-  portal.action(
-    `${CONSUMERS_PATH}/:id/revoke`,
-    {
-      ...ofConsumer,
-      form: typedForm,
-      onProblems: (back) => pages.confirmRevoke(back.params.id, back),
-    },
-    async ({ form, params: { id }, origin }) => {
-      requireTyped(form.typed, (await consumers.read(id)).name, 'the name of the consumer');
-      await consumers.revoke({ id }, origin);
-      return { location: consumerPath(id), notice: 'The consumer was revoked.' };
-    },
-  );
-}
-
-function addKeys({ portal, deps, pages }: Parts): void {
-  const { keys } = deps.access;
-  portal.action(
-    `${CONSUMERS_PATH}/:id/keys/new`,
-    {
-      ...ofConsumer,
-      form: keyForm,
-      doneOnce: true,
-      onProblems: (back) => pages.newKey(back.params.id, back),
-    },
-    async ({ form, params: { id }, origin }) => {
-      const lifetime = form.lifetime !== undefined && { expiresInMs: form.lifetime };
-      const made = await keys.add({ id, ...lifetime }, origin);
-      const secret = shownKey(made, deps.publicUrl());
-      return { location: consumerPath(id), notice: 'A key was made.', secret };
-    },
-  );
-  portal.action(
-    `${CONSUMERS_PATH}/:id/keys/:keyId/revoke`,
-    {
-      ...ofKey,
-      form: typedForm,
-      onProblems: (back) => pages.confirmRevokeKey(back.params, back),
-    },
-    async ({ form, params, origin }) => {
-      requireTyped(form.typed, params.keyId, 'the id of the key');
-      await keys.revoke(params, origin);
-      return { location: consumerPath(params.id), notice: 'The key was revoked.' };
-    },
-  );
-}
-
-function addRotation({ portal, deps, pages }: Parts): void {
-  portal.action(
-    `${CONSUMERS_PATH}/:id/keys/:keyId/rotate`,
-    {
-      ...ofKey,
-      form: rotateForm,
-      doneOnce: true,
-      onProblems: (back) => pages.confirmRotateKey(back.params, back),
-    },
-    async ({ form, params, origin }) => {
-      const input = { ...params, overlapMs: form.overlap };
-      const made = await deps.access.keys.rotate(input, origin);
-      return {
-        location: consumerPath(params.id),
-        notice: 'The key was rotated.',
-        secret: shownKey(made, deps.publicUrl()),
-      };
-    },
-  );
 }

@@ -6,7 +6,7 @@ import { html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { code, foreign } from '../../shell/parts.ts';
 import { counted, time } from '../../shell/times.ts';
-import { findClaim } from './claim/claim-pages.ts';
+import { findClaim } from './claims.ts';
 import { receiptPath, RECEIPTS_PATH } from './query.ts';
 import { readerOf, scope } from './receipt-deps.ts';
 import type { ReceiptPagesDeps } from './receipt-deps.ts';

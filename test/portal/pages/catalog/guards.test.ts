@@ -47,7 +47,10 @@ test('every page and action stands in the tables of this file', () => {
   const found = { pages: new Set<string>(), actions: new Set<string>() };
   const routes: PortalRoutes = {
     page: (path) => void found.pages.add(path),
-    action: (path) => void found.actions.add(path),
+    action: (path, { page }) => {
+      found.actions.add(path);
+      if (page) found.pages.add(path);
+    },
   };
   catalogPages(routes, {} as Parameters<typeof catalogPages>[1]);
   expect([...found.pages].toSorted()).toEqual(Object.keys(pages).toSorted());

@@ -10,7 +10,7 @@ import { may } from '../../../person.ts';
 import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import { code, foreign, link } from '../../../shell/parts.ts';
-import type { CatalogPagesDeps } from '../deps.ts';
+import type { CatalogPagesDeps } from '../versions.ts';
 import { artifactView } from './artifact-view.ts';
 import { artifactPath, CATALOG_PATH, groupPathOf, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';

@@ -4,7 +4,7 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { refuse } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { PortalPerson } from '../../../person.ts';
-import type { CatalogPagesDeps } from '../deps.ts';
+import type { CatalogPagesDeps } from '../versions.ts';
 import { countsProblems, toContent, toFields } from './draft-form.ts';
 import type { ContentFields, LongField } from './draft-form.ts';
 import { shownSpec, specProblem } from './draft-spec.ts';

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
+import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { may } from '../../person.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { remark } from '../../shell/notice.ts';
+import { code, link } from '../../shell/parts.ts';
+import { counted } from '../../shell/times.ts';
+import { readDefault } from './artifact/artifact-page.ts';
+import { findingsList } from './artifact/artifact-view.ts';
+import { atBreaking, breakingBox, breakingRemark } from './breaking.ts';
+import { versionPath } from './query.ts';
+import { versionQuestion } from './question.ts';
+import type { VersionRequest } from './question.ts';
+import { asSeen, callerOf, publishing, seen, shown, VERSION_PATH } from './versions.ts';
+import type { CatalogPagesDeps } from './versions.ts';
+
+const form = z.object({ seen, breaking: z.literal('accept').optional() });
+
+/** QuestionRequest before content is frozen: says what it breaks, and what validation found. */
+export function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps): void {
+  const kind = { title: 'Publish', action: 'publish', from: ['DRAFT'] } as const;
+  const page = versionQuestion(deps, kind, async (request) => {
+    const { view, problems, typed } = request;
+    const { version, findings } = view.record;
+    const { catalog } = deps;
+    const compatibility = await catalog.compatibility(request.person, request.params);
+    const isStopped = findings.length > 0 && catalog.stopsAtFindings();
+    const mustAccept = catalog.stopsAtBreaking() && compatibility.breaking.length > 0;
+    const warning = html`${breakingRemark(compatibility, mustAccept)}
+    ${findingsRemark(request, compatibility, isStopped)}`;
+    if (isStopped) return { failed: 'Not published', warning, consequences: [] };
+    return {
+      failed: 'Not published',
+      warning,
+      ...(mustAccept && { fields: [breakingBox(problems, typed['breaking'] === 'accept')] }),
+      consequences: [
+        await defaultWords(deps, request),
+        'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+        'Title, description, owner and group can still be changed.',
+        'It cannot become a draft again. It can be deprecated, and later retired.',
+      ],
+      submit: `Publish ${version}`,
+    };
+  });
+  const options = { ...publishing, form, page };
+  portal.action(`${VERSION_PATH}/publish`, options, async (request) => {
+    const { form: sent, params: name } = request;
+    const acceptsBreaking = sent.breaking === 'accept';
+    const ifMatch = asSeen(sent.seen);
+    const change = { acceptsBreaking, ...name, action: 'publish', ifMatch } as const;
+    const view = await atBreaking(() => deps.catalog.changeLifecycle(callerOf(request), change));
+    return shown(view, `${name.version} is published.`);
+  });
+}
+
+/** Nothing is called clean that breaks something. */
+function findingsRemark(
+  { view, person }: VersionRequest,
+  { breaking }: Compatibility,
+  isStopped: boolean,
+): Html | undefined {
+  const { id, version, findings } = view.record;
+  if (findings.length === 0 && breaking.length > 0) return undefined;
+  if (findings.length === 0)
+    return remark('ok', view.specText === undefined ? 'It has no spec' : 'No findings');
+  const found = counted(findings.length, 'finding');
+  const heading = isStopped ? `${found}: it cannot be published like this` : found;
+  const edit = { href: versionPath(id, version, 'edit'), text: 'Edit the draft' };
+  const mend = isStopped && may(person, 'catalog:write') && html`<p>${link(edit)}</p>`;
+  return remark(isStopped ? 'bad' : 'warn', heading, html`${findingsList(findings)}${mend}`);
+}
+
+/** What readers get who name no version. */
+async function defaultWords({ catalog }: CatalogPagesDeps, request: VersionRequest): Promise<Html> {
+  const { view, others, person, reader } = request;
+  const { id, version } = view.record;
+  const before = await readDefault(catalog, person, id);
+  const published = { ...view.record, lifecycle: 'PUBLISHED', publishedAt: reader.nowMs } as const;
+  const after =
+    before?.isSetDefault === true
+      ? before.record.version
+      : chooseRepresentative([published, ...others], undefined)?.version;
+  if (after === version)
+    return html`<b>It becomes the default</b>: readers who name no version get
+      ${code(version)}${before && html` in place of ${code(before.record.version)}`} from now on.`;
+  const why = before?.isSetDefault === true ? 'which was set as the default' : 'the higher version';
+  return html`Readers who name no version stay with ${code(after ?? '')}, ${why}.`;
+}

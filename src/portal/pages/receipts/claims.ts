@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { ClaimOut } from '#leads/claims/claim-out.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import type { FormProblem } from '../../page.ts';
+import { refuseTyped, typedField, typedForm } from '../../retyped.ts';
+import { questionPage } from '../../routes/question-page.ts';
+import type { QuestionRequest } from '../../routes/question-page.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { body, card, facts, row } from '../../shell/card.ts';
+import { notice, remark } from '../../shell/notice.ts';
+import { code, link } from '../../shell/parts.ts';
+import { time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { claimPath, issueLink } from './leads.ts';
+import type { IssueAddress } from './leads.ts';
+import { receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
+import { readerOf, scope } from './receipt-deps.ts';
+import type { ReceiptPagesDeps } from './receipt-deps.ts';
+
+const PATH = '/portal/claims/:number';
+
+const ofLead = {
+  scope,
+  params: z.object({ number: z.string().regex(/^[1-9][0-9]{0,15}$/) }),
+} as const;
+
+/** `/portal/claims/:number`: what hides a lead, and giving it back. */
+export function claimPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
+  portal.page(PATH, ofLead, async ({ person, params: { number } }) => {
+    const found = await factsOf(deps, number);
+    return { ...placeOf(number), body: claimView(found, readerOf(deps, person)) };
+  });
+  const page = questionPage(deps, async (request: QuestionRequest<{ number: string }>) => {
+    const { number } = request.params;
+    const found = await factsOf(deps, number);
+    const { title, crumbs, section } = placeOf(number);
+    const place = { section, crumbs: [...crumbs, { href: claimPath(number), text: title }] };
+    if (!found.claim) return { ...place, title, body: claimView(found, request.reader) };
+    return { ...place, ...releaseQuestion(found, request.problems) };
+  });
+  const options = { ...ofLead, form: typedForm, page };
+  portal.action(`${PATH}/release`, options, async ({ form, params: { number }, origin }) => {
+    if (parseLeadId(form.typed) !== Number(number))
+      refuseTyped('This is not the number of the lead. Type it exactly.');
+    await deps.claimedLeads.release(number, origin);
+    const done = `Lead ${number} was released: no deletion hides it any more.`;
+    return { location: claimPath(number), notice: done };
+  });
+}
+
+const factsOf = async (deps: ReceiptPagesDeps, number: string): Promise<ClaimFacts> => ({
+  number,
+  claim: await findClaim(deps, number),
+  issueAddress: deps.issueAddress,
+});
+
+function placeOf(number: string) {
+  const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }];
+  return { title: `Lead #${number}`, section: 'receipts', crumbs } as const;
+}
+
+type ClaimFacts = {
+  /** The lead's. */
+  number: string;
+  /** Undefined: nothing hides it. */
+  claim: ClaimOut | undefined;
+  issueAddress: IssueAddress;
+};
+
+/** @throws {store-unavailable} */
+export async function findClaim(
+  { claimedLeads }: Pick<ReceiptPagesDeps, 'claimedLeads'>,
+  number: string,
+): Promise<ClaimOut | undefined> {
+  try {
+    return await claimedLeads.read(number);
+  } catch (error) {
+    if (isTrackportError(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+const RECEIPTS_MAX = 20;
+
+/** Which deletions hide a lead, since when, and how to give it back. */
+function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader): Html {
+  const history = html`${link({ href: receiptsPath({ leadId: number }), text: 'Its receipts' })}
+  ${link({
+    href: `/portal/audit?on=${encodeURIComponent(`claim/${number}`)}`,
+    text: 'What was done to its claims',
+  })}`;
+  if (claim === undefined)
+    return notice({
+      state: 'mute',
+      id: 'verdict',
+      heading: 'No deletion hides this lead',
+      text: html`Either none ever did, or an operator gave it back, or the worker found that the
+      match was wrong. Readers see ${issueLink(number, issueAddress)} when it is approved on the
+      tracker and does not carry the deleted label.`,
+      actions: history,
+    });
+  const shown = claim.receiptIds.slice(0, RECEIPTS_MAX);
+  const more = claim.receiptIds.length - shown.length;
+  return html`${notice({
+    state: 'ok',
+    id: 'verdict',
+    heading: 'No reader sees this lead',
+    text: 'A deletion has claimed it. If that was a wrong match, give it back.',
+    actions: link({ href: claimPath(number, 'release'), text: 'Release…', look: 'button' }),
+  })}
+  ${card(
+    { id: 'h-claim', heading: 'Claim' },
+    body(
+      facts([
+        { term: 'Issue', value: issueLink(number, issueAddress) },
+        { term: 'Hidden since', value: time(Date.parse(claim.claimedAt), reader) },
+        {
+          term: 'By receipts',
+          value: html`${shown.map((id) => html`${link({ href: receiptPath(id), text: code(id) })} `)}
+          ${more > 0 && `and ${more} more`}`,
+        },
+      ]),
+      row(history),
+    ),
+  )}`;
+}
+
+/** QuestionRequest before readers see the lead again. */
+function releaseQuestion({ number, issueAddress }: ClaimFacts, problems: readonly FormProblem[]) {
+  return {
+    title: `Release lead #${number}?`,
+    failed: 'Not released',
+    warning: remark(
+      'warn',
+      'A person may have asked for this deletion',
+      'Release only when the match was wrong: the lead belongs to somebody else.',
+    ),
+    consequences: [
+      'All claims on it end. Readers see it again as soon as it is approved on the tracker and does not carry the deleted label.',
+      html`What was done to issue ${issueLink(number, issueAddress)} stays: put labels, title and
+      text back there by hand.`,
+      'The deletions that had claimed it leave it alone from then on.',
+      'It goes into the audit log. Only a deletion that the partner sends again hides it anew, or the replay of a receipt that ended Unmatched for this release.',
+    ],
+    fields: [typedField(`Type the number of the lead: ${number}`, problems)],
+    submit: 'Release lead',
+    danger: true,
+    wayOut: 'Keep it hidden',
+  };
+}

@@ -1,0 +1,123 @@
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
+import { refuse } from '#shared/errors.ts';
+import { html } from '../../html.ts';
+import type { FormProblem, PortalPage } from '../../page.ts';
+import { refuseTyped, typedField } from '../../retyped.ts';
+import { questionPage } from '../../routes/question-page.ts';
+import type { QuestionRequest, Question } from '../../routes/question-page.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { notice } from '../../shell/notice.ts';
+import { link } from '../../shell/parts.ts';
+import { count, counted } from '../../shell/times.ts';
+import { filterWords } from './list-view.ts';
+import {
+  givenFilters,
+  RECEIPTS_PATH,
+  receiptsForm,
+  receiptsPath,
+  receiptsQuery,
+  toFilter,
+} from './query.ts';
+import type { ReceiptsFilters, ReceiptsQuery } from './query.ts';
+import { scope } from './receipt-deps.ts';
+import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { replayNotice } from './receipt-pages.ts';
+import { countWords } from './words.ts';
+
+/** `/portal/receipts/replay`: working all again that the filters of the list find. */
+export function replayPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
+  const { receipts } = deps.partners;
+  const page = questionPage(deps, async (request: QuestionRequest<unknown, ReceiptsQuery>) => {
+    const filters = filtersOf(request);
+    requireFilter(filters);
+    return question(
+      filters,
+      await receipts.previewReplay(toFilter(filters, request.person.timeZone)),
+      request.problems,
+    );
+  });
+  const options = { scope, query: receiptsQuery, form: receiptsForm, page } as const;
+  portal.action(`${RECEIPTS_PATH}/replay`, options, async ({ form, person, origin }) => {
+    const { filters, typed } = form;
+    requireFilter(filters);
+    const filter = toFilter(filters, person.timeZone);
+    const events = sumOf((await receipts.previewReplay(filter)).queued);
+    if (typed !== String(events))
+      refuseTyped(`This is not the number of events that match now: ${events}.`);
+    const replayed = await receipts.replayAll(filter, origin);
+    return { location: receiptsPath(filters), ...replayNotice(replayed) };
+  });
+}
+
+function question(
+  filters: ReceiptsFilters,
+  preview: ReplayPreview,
+  problems: readonly FormProblem[],
+): Question | PortalPage {
+  const back = { href: receiptsPath(filters), text: 'As filtered' };
+  const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }, back];
+  const place = { title: 'Replay all that match?', section: 'receipts', crumbs } as const;
+  const events = sumOf(preview.queued);
+  if (events === 0) return { ...place, body: nothingToReplay(preview, back.href) };
+  return {
+    ...place,
+    failed: 'Nothing was replayed',
+    values: Object.fromEntries(givenFilters(filters)),
+    consequences: consequencesOf(filters, preview),
+    fields: [typedField(`Type the number of events: ${events}`, problems)],
+    submit: `Replay ${counted(events, 'event')}`,
+    wayOut: 'Back to the list',
+  };
+}
+
+/** Of the address, or of the form that came back. */
+function filtersOf({ query, typed }: QuestionRequest<unknown, ReceiptsQuery>): ReceiptsFilters {
+  const { cursor: _cursor, ...filters } =
+    query ?? receiptsForm.safeParse(typed).data?.filters ?? {};
+  return filters;
+}
+
+/** Everything at once is never meant. @throws {validation-failed} */
+function requireFilter(filters: ReceiptsFilters): void {
+  if (givenFilters(filters).length > 0) return;
+  const detail = 'Choose a filter in the list first: a replay of everything is not offered here.';
+  refuse([{ pointer: '', code: 'required', detail }]);
+}
+
+function nothingToReplay({ left }: ReplayPreview, href: string) {
+  return notice({
+    state: 'mute',
+    id: 'nothing',
+    heading: 'Nothing to replay',
+    text: `No receipt that matches has an event that failed or found nobody and can be worked again. ${droppedWords(sumOf(left))}`,
+    actions: link({ href, text: 'Back to the list', look: 'button' }),
+  });
+}
+
+function consequencesOf(filters: ReceiptsFilters, { queued, left }: ReplayPreview) {
+  const events = sumOf(queued);
+  const dropped = sumOf(left);
+  return [
+    html`Receipts with all of this:
+    ${filterWords(filters)
+      .map(([, words]) => words)
+      .join(', ')}.`,
+    html`<b>${counted(events, 'event')}</b> of them ${events === 1 ? 'starts' : 'start'} anew, with
+      all attempts: ${countWords(queued)}.`,
+    ...(dropped > 0 ? [droppedWords(dropped)] : []),
+    'What is done, ignored, rejected or under way stays as it is. It is harmless for issues that are already as they should be.',
+    'Leads that an operator gave back stay given back.',
+    'It cannot be called back, and goes into the audit log.',
+  ];
+}
+
+/** How many events a replay would queue. */
+function sumOf(counts: Partial<Record<Outcome, number>>): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+function droppedWords(dropped: number): string {
+  if (dropped === 0) return '';
+  return `${count(dropped)} more cannot be worked again: what they said was dropped after 30 days, and only the partner can send it again.`;
+}
