@@ -4,7 +4,7 @@ import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Area, HttpContext } from '#http/http-app.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 
-import { addAssetRoutes } from './assets/routes.ts';
+import { addAssetRoutes } from './assets/assets.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/errors/error-pages.ts';
 import { createErrorViews } from './routes/errors/error-views.ts';
@@ -19,8 +19,7 @@ import type { Idempotency } from '#shared/idempotency.ts';
 import { createPageRenderer } from './shell/page.ts';
 import type { FrameFacts } from './shell/page.ts';
 import { createAttempts } from './sign-in/attempts.ts';
-import { addBackChannelLogout } from './sign-in/back-channel.ts';
-import { addSignInRoutes } from './sign-in/routes.ts';
+import { addBackChannelLogout, addSignInRoutes } from './sign-in/routes.ts';
 import { addTimeZonePages } from './sign-in/time-zone.ts';
 import { createSignInViews } from './sign-in/views.ts';
 

@@ -6,6 +6,10 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { programUrl } from '#shared/program.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpApp } from '#http/http-app.ts';
+import { matchesNone } from '#http/requests/precondition.ts';
+import { TrackportError } from '#shared/errors.ts';
 
 const MEDIA_TYPES = {
   'portal.css': 'text/css; charset=utf-8',
@@ -13,10 +17,10 @@ const MEDIA_TYPES = {
   'mark.svg': 'image/svg+xml',
 } as const;
 
-export type AssetName = keyof typeof MEDIA_TYPES;
+type AssetName = keyof typeof MEDIA_TYPES;
 
 /** What `/portal/assets/{file}` sends. */
-export type Asset = {
+type Asset = {
   mediaType: string;
   etag: string;
   /** By the name of the encoding. */
@@ -47,4 +51,39 @@ function load(name: AssetName): [string, Asset & { name: AssetName }] {
   const bodies = { identity: body, gzip: gzipSync(body), br: brotliCompressSync(body) };
   const mediaType = MEDIA_TYPES[name];
   return [name.replace('.', `-${digest}.`), { name, mediaType, etag: `"${digest}"`, bodies }];
+}
+
+/** A year; what is named by its digest never changes. */
+const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+
+/** `/portal/assets/{name}-{digest}.{ext}`: for anybody, sign-in pages need them as well. */
+export function addAssetRoutes(app: HttpApp): void {
+  const options = { schema: { hide: true }, config: { freeQuery: true } } as const;
+  app.get<{ Params: { file: string } }>('/portal/assets/:file', options, async (request, reply) => {
+    const asset = findAsset(request.params.file);
+    if (!asset) throw new TrackportError('not-found', { detail: 'There is no such file.' });
+    return sendAsset(request, reply, asset);
+  });
+}
+
+function sendAsset({ headers }: FastifyRequest, reply: FastifyReply, asset: Asset) {
+  const encoding = encodingFor(headers['accept-encoding'] ?? '');
+  const etag = encoding === 'identity' ? asset.etag : asset.etag.replace(/"$/, `-${encoding}"`);
+  reply
+    .header('etag', etag)
+    .header('cache-control', CACHE_CONTROL)
+    .header('vary', 'Accept-Encoding')
+    .header('cross-origin-resource-policy', 'same-origin');
+  if (matchesNone(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply.header('content-type', asset.mediaType).send(asset.bodies[encoding]);
+}
+
+/** The smallest that is taken; `q=0` refuses one. */
+function encodingFor(accepted: string): keyof Asset['bodies'] {
+  const isTaken = (name: string): boolean =>
+    new RegExp(`(?:^|,)\\s*${name}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))|,|$)`, 'i').test(
+      accepted,
+    );
+  return (['br', 'gzip'] as const).find(isTaken) ?? 'identity';
 }

@@ -1,51 +1,63 @@
 import { z } from 'zod';
-
 import type { Sessions } from '#access/sessions/sessions.ts';
-
 import { html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { errorSummary } from '../shell/notice.ts';
 import { ownPath } from '../routes/return-path.ts';
-import type { PortalRoutes } from '../routes/route-types.ts';
-import { timeZoneForm } from '../shell/time-zone.ts';
-
-export type TimeZoneDeps = { sessions: Pick<Sessions, 'setTimeZone'> };
+import type { PortalPage } from '../page.ts';
+import type { PortalPerson } from '../person.ts';
+import type { FormRequest, PortalRoutes } from '../routes/route-types.ts';
+import { body, card, row } from '../shell/card.ts';
+import { select } from '../shell/fields.ts';
+import { button, postForm } from '../shell/forms.ts';
+import { link } from '../shell/parts.ts';
+import { isTimeZone } from '../shell/times.ts';
 
 /** Names that this server can show times in; whatever the browser calls its own. */
 const timeZone = z.string().max(64).refine(isTimeZone, { error: 'must be a time zone' });
+const returnTo = z.string().optional();
 
 /** In which zone the person reads times: kept in the session. */
-export function addTimeZonePages(portal: PortalRoutes, { sessions }: TimeZoneDeps): void {
-  portal.page(
-    '/portal/time-zone',
-    { query: z.strictObject({ returnTo: z.string().optional() }) },
-    async ({ person, query }) => ({
-      title: 'Time zone',
-      section: 'overview',
-      body: timeZoneForm({ person, returnTo: ownPath(query.returnTo) }),
-    }),
-  );
-  portal.action(
-    '/portal/time-zone',
-    {
-      form: z.strictObject({ timeZone, returnTo: z.string().optional() }),
-      onProblems: async ({ person, typed, problems }) => ({
-        title: 'Time zone',
-        section: 'overview',
-        body: html`${errorSummary({ heading: 'Not changed', problems })}
-        ${timeZoneForm({ person, returnTo: ownPath(typed['returnTo']) })}`,
-      }),
-    },
-    async ({ form, session }) => {
-      await sessions.setTimeZone(session, form.timeZone);
-      return { location: ownPath(form.returnTo) };
-    },
-  );
+export function addTimeZonePages(
+  portal: PortalRoutes,
+  { sessions }: { sessions: Pick<Sessions, 'setTimeZone'> },
+): void {
+  const page = async (
+    request: FormRequest<unknown, { returnTo?: string }>,
+  ): Promise<PortalPage> => {
+    const { query, typed, problems } = request;
+    const summary = problems.length > 0 && errorSummary({ heading: 'Not changed', problems });
+    const form = timeZoneForm(request.person, ownPath(query?.returnTo ?? typed['returnTo']));
+    return { title: 'Time zone', section: 'overview', body: html`${summary} ${form}` };
+  };
+  const query = z.strictObject({ returnTo });
+  const form = z.strictObject({ timeZone, returnTo });
+  portal.action('/portal/time-zone', { query, form, page }, async ({ form: sent, session }) => {
+    await sessions.setTimeZone(session, sent.timeZone);
+    return { location: ownPath(sent.returnTo) };
+  });
 }
 
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+let zones: readonly string[] | undefined;
+
+/** The body of `/portal/time-zone`. `returnTo` was checked to be one of ours. */
+export function timeZoneForm(person: PortalPerson, returnTo: string): Html {
+  zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+  const known = zones.includes(person.timeZone) ? zones : [person.timeZone, ...zones];
+  const choices = known.map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
+  const field = select({
+    name: 'timeZone',
+    label: 'Time zone',
+    value: person.timeZone,
+    choices,
+    note: 'For this session. Behind every time stands the exact UTC.',
+  });
+  const buttons = row(
+    button('Show times so', { look: 'primary' }),
+    link({ href: returnTo, text: 'Cancel', look: 'button' }),
+  );
+  const action = { action: '/portal/time-zone', person, values: { returnTo } };
+  return html`<div class="dialog">
+    ${card({ id: 'zone', heading: 'Times in which zone?' }, body(postForm(action, field, buttons)))}
+  </div>`;
 }

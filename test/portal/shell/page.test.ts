@@ -2,7 +2,7 @@ import { html } from '#portal/html.ts';
 import { renderLoneRefusal, renderSignIn } from '#portal/shell/lone.ts';
 import { createPageRenderer } from '#portal/shell/page.ts';
 import { refusal, refusalStatus, refusalTitle } from '#portal/shell/refusal.ts';
-import { timeZoneForm } from '#portal/shell/time-zone.ts';
+import { timeZoneForm } from '#portal/sign-in/time-zone.ts';
 import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, isInert, person, reader } from './support.ts';
@@ -112,8 +112,7 @@ test('the sign-in says where it leads', () => {
 });
 
 test('the form for the zone has the chosen one chosen, also one of another name', () => {
-  const form = (timeZone: string) =>
-    timeZoneForm({ person: { ...person, timeZone }, returnTo: '/portal' });
+  const form = (timeZone: string) => timeZoneForm({ ...person, timeZone }, '/portal');
   expect(form('Europe/Berlin').toString()).toContain('<option value="Europe/Berlin" selected>');
   expect(form('US/Pacific').toString()).toContain('<option value="US/Pacific" selected>');
 });
@@ -158,10 +157,7 @@ test('hostile texts stay texts on every page', () => {
       atMs: 0,
       repository: hostile,
     }),
-    timeZoneForm({
-      person: { ...person, timeZone: hostile },
-      returnTo: `/portal?${hostile}`,
-    }).toString(),
+    timeZoneForm({ ...person, timeZone: hostile }, `/portal?${hostile}`).toString(),
   ];
   expect(texts.map(isInert)).toEqual([true, true, true, true]);
 });

@@ -1,8 +1,7 @@
-import { bars } from '#portal/shell/bars.ts';
+import { bars, quotaBar } from '#portal/shell/bars.ts';
 import type { Series, Slot } from '#portal/shell/bars.ts';
 import { lanes } from '#portal/shell/lanes.ts';
 import type { Lane } from '#portal/shell/lanes.ts';
-import { quotaBar } from '#portal/shell/quota.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, hoursUntil, isInert, reader } from './support.ts';
 

@@ -7,9 +7,9 @@ import { withQuery } from '../../address.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
-import { CSV_HEADER, toCsv } from './csv.ts';
 import { auditQuery, toFilter } from './query.ts';
 import { AUDIT_PATH, auditView } from './view.ts';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 
 export type AuditPagesDeps = {
   access: Pick<Access, 'listAudit'>;
@@ -69,4 +69,31 @@ async function* readSteps(access: AuditPagesDeps['access'], filter: AuditFilter)
     cursor = page.pagination.nextCursor;
     await setImmediate();
   } while (cursor !== undefined && found < FILE_ENTRIES_MAX);
+}
+
+/** The first line. */
+const CSV_HEADER = 'at,actor,actorKind,clientId,action,subject,changes,requestId\r\n';
+
+/**
+ * Lines of entries as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an
+ * apostrophe before it.
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+export function toCsv(entries: readonly AuditEntryOut[]): string {
+  const rows = entries.map(({ at, actor, action, subject, changes, requestId }) => [
+    at,
+    actor.subject,
+    actor.kind,
+    actor.clientId ?? '',
+    action,
+    subject,
+    changes === undefined ? '' : JSON.stringify(changes),
+    requestId ?? '',
+  ]);
+  return rows.map((row) => `${row.map(toCell).join(',')}\r\n`).join('');
+}
+
+function toCell(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

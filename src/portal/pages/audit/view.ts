@@ -12,12 +12,11 @@ import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
-import { changesText } from './changes-text.ts';
 import type { AuditQuery } from './query.ts';
 
 export const AUDIT_PATH = '/portal/audit';
 
-export type AuditViewFacts = {
+type AuditViewFacts = {
   entries: readonly AuditEntryOut[];
   pagination: Pagination;
   query: AuditQuery;
@@ -147,4 +146,15 @@ function subjectLink(subject: string, workspaceId: string, entriesOfSubject: str
   const hasPage = page !== undefined && id !== '' && !isElsewhere;
   const href = hasPage ? `/portal/${page}/${id}` : entriesOfSubject;
   return link({ href, text: foreign(subject, 80) });
+}
+
+const CHARACTERS_MAX = 120;
+
+/** What an entry of the audit says was changed, in one line; undefined when it says nothing. */
+export function changesText(changes: AuditEntryOut['changes']): Html | undefined {
+  if (!changes) return undefined;
+  const parts = Object.entries(changes).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return foreign(parts.join(', '), CHARACTERS_MAX);
 }

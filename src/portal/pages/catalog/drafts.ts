@@ -7,7 +7,7 @@ import { requireTyped } from '../../retyped.ts';
 import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { counted } from '../../shell/times.ts';
-import { contentOf, descriptionOf, fieldsOf } from './draft/draft-content.ts';
+import { atSpec, contentOf, descriptionOf, fieldsOf } from './draft/draft-content.ts';
 import {
   describeForm,
   DRAFT_FORM_BYTES_MAX,
@@ -15,13 +15,11 @@ import {
   newDraftForm,
   toFields,
 } from './draft/draft-form.ts';
-import { atSpec } from './draft/draft-spec.ts';
 import { draftFormView } from './draft/draft-view.ts';
 import { fitFields, holdText, omittedIn } from './draft/omitted-texts.ts';
 import type { FormTexts } from './draft/omitted-texts.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
-import { typedVersion, typedVersionForm, versionQuestion } from './question.ts';
-import { explainStale } from './stale.ts';
+import { explainStale, typedVersion, typedVersionForm, versionQuestion } from './question.ts';
 import { asSeen, callerOf, placeOf, seenOf, shown, VERSION_PATH, writing } from './versions.ts';
 import type { CatalogPagesDeps, VersionName } from './versions.ts';
 

@@ -1,21 +1,25 @@
 import { z } from 'zod';
+import { NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
 import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { remark } from '../../shell/notice.ts';
-import { code, link } from '../../shell/parts.ts';
-import { counted } from '../../shell/times.ts';
+import { problemOf, remark } from '../../shell/notice.ts';
+import { code, link, note, place, sentence } from '../../shell/parts.ts';
+import { count, counted } from '../../shell/times.ts';
 import { readDefault } from './artifact/artifact-page.ts';
 import { findingsList } from './artifact/artifact-view.ts';
-import { atBreaking, breakingBox, breakingRemark } from './breaking.ts';
 import { versionPath } from './query.ts';
 import { versionQuestion } from './question.ts';
 import type { VersionRequest } from './question.ts';
 import { asSeen, callerOf, publishing, seen, shown, VERSION_PATH } from './versions.ts';
 import type { CatalogPagesDeps } from './versions.ts';
+import { isTrackportError, refuse } from '#shared/errors.ts';
+import type { FormProblem } from '../../page.ts';
+import { list } from '../../shell/card.ts';
+import { check } from '../../shell/fields.ts';
 
 const form = z.object({ seen, breaking: z.literal('accept').optional() });
 
@@ -88,4 +92,66 @@ async function defaultWords({ catalog }: CatalogPagesDeps, request: VersionReque
       ${code(version)}${before && html` in place of ${code(before.record.version)}`} from now on.`;
   const why = before?.isSetDefault === true ? 'which was set as the default' : 'the higher version';
   return html`Readers who name no version stay with ${code(after ?? '')}, ${why}.`;
+}
+
+const CHANGES_SHOWN = 30;
+
+/** What a draft breaks once it is published; nothing where it was compared with no version. */
+function breakingRemark(
+  { against, breaking, unclassified }: Compatibility,
+  stops: boolean,
+): Html | undefined {
+  if (!against) return undefined;
+  if (breaking.length === 0) return nothingKnown(against.version, unclassified);
+  if (breaking[0] === NOT_COMPARED)
+    return remark(
+      stops ? 'bad' : 'warn',
+      html`It could not be compared with ${code(against.version)} in time`,
+      'Nobody knows what it breaks.',
+    );
+  const shown = breaking.slice(0, CHANGES_SHOWN);
+  const rest = breaking.length - shown.length;
+  const changes = list(...shown.map(({ path, text }) => html`${sentence(text)} ${place(path)}`));
+  const heading = html`${counted(breaking.length, 'breaking change')} against
+  ${code(against.version)}`;
+  return remark(
+    stops ? 'bad' : 'warn',
+    heading,
+    html`${changes}${rest > 0 && note(`${count(rest)} more.`)}`,
+  );
+}
+
+/** What cannot be judged may break all the same. */
+function nothingKnown(version: string, unclassified: number | undefined): Html {
+  if (unclassified === 0) return remark('ok', html`It breaks nothing of ${code(version)}`);
+  return remark(
+    'wait',
+    html`Nothing is known to break ${code(version)}`,
+    unclassified === undefined
+      ? 'Nobody can judge its changes, and they are too many to be counted in time.'
+      : `Look at ${counted(unclassified, 'change')} that nobody can judge: compare the two versions.`,
+  );
+}
+
+/** Asks whether breaking changes are accepted. */
+function breakingBox(problems: readonly FormProblem[], isChecked: boolean): Html {
+  return check({
+    name: 'breaking',
+    label: 'Publish it with its breaking changes',
+    note: 'A higher major number says the same to everybody.',
+    value: 'accept',
+    checked: isChecked,
+    error: problemOf(problems, 'breaking'),
+  });
+}
+
+/** The page lists breaking changes itself: only that they must be accepted comes back at the box. */
+async function atBreaking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTrackportError(error, 'breaking-change')) throw error;
+    const detail = 'It has breaking changes. Tick the box to publish it all the same.';
+    return refuse([{ pointer: '#/breaking', code: 'required', detail }]);
+  }
 }

@@ -4,12 +4,11 @@ import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { FormProblem } from '../../page.ts';
+import type { FormProblem, TypedFields } from '../../page.ts';
 import { typedField, typedForm } from '../../retyped.ts';
 import { questionPage } from '../../routes/question-page.ts';
-import type { QuestionRequest, Question } from '../../routes/question-page.ts';
+import type { Question, QuestionRequest } from '../../routes/question-page.ts';
 import { code } from '../../shell/parts.ts';
-import { explainStale } from './stale.ts';
 import { placeOf, seen, seenOf } from './versions.ts';
 import type { CatalogPagesDeps, VersionName } from './versions.ts';
 
@@ -60,3 +59,36 @@ export const typedVersionForm = typedForm.extend({ seen });
 export function typedVersion({ view, problems }: VersionRequest): Html {
   return typedField(html`Type the version: ${code(view.record.version)}`, problems);
 }
+
+const LABELS: Readonly<Record<string, string>> = {
+  title: 'title',
+  owner: 'owner',
+  description: 'description',
+  groupPath: 'group path',
+  projectId: 'project',
+  type: 'type',
+  source: 'source',
+  members: 'members',
+  counts: 'counts',
+};
+
+type Compared = { current: Readonly<Record<string, string>>; typed: TypedFields | undefined };
+
+/** In words for a form: somebody else changed the version, and where it differs from what was typed. */
+export function explainStale(problem: FormProblem, compared?: Compared): FormProblem {
+  if (problem.code !== 'stale') return problem;
+  const start = 'Somebody else has changed this version since you opened the page.';
+  if (!compared) return { code: 'stale', detail: `${start} Look again, then confirm.` };
+  const { current, typed = {} } = compared;
+  const differing = Object.entries(LABELS).filter(
+    ([name]) => name in typed && plain(typed[name]) !== plain(current[name]),
+  );
+  const words = differing.map(([, label]) => label).join(', ');
+  const where = words === '' ? '' : ` Now it differs from yours in: ${words}.`;
+  return { code: 'stale', detail: `${start}${where} Save again to overwrite it.` };
+}
+
+const plain = (text: string | string[] | undefined): string =>
+  String(text ?? '')
+    .replaceAll('\r\n', '\n')
+    .trim();

@@ -20,7 +20,7 @@ import type { DeadLetter, Newest } from './next-steps.ts';
 import { worriesOf } from './worries.ts';
 import { overviewPage } from './view.ts';
 import type { Operation } from './view.ts';
-import type { WebhookFacts } from './webhook-line.ts';
+import type { WebhookFacts } from './health-lines.ts';
 
 /** What the overview asks. */
 export type OverviewDeps = {

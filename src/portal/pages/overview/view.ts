@@ -5,11 +5,10 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
-import { bars } from '../../shell/bars.ts';
+import { bars, quotaBar } from '../../shell/bars.ts';
 import { body, card, empty, facts, pair, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note } from '../../shell/parts.ts';
-import { quotaBar } from '../../shell/quota.ts';
 import { count, duration, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { RECEIPTS_PATH } from '../receipts/query.ts';
@@ -23,11 +22,10 @@ import {
   weekOf,
 } from './concerns.ts';
 import type { Queue } from './concerns.ts';
-import type { HealthLine } from './health-lines.ts';
+import type { HealthLine, WebhookFacts } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
 import type { DeadLetter, Newest } from './next-steps.ts';
-import { isRefused, webhookLine } from './webhook-line.ts';
-import type { WebhookFacts } from './webhook-line.ts';
+import { isRefused, webhookLine } from './health-lines.ts';
 
 /** What only those see who may see receipts. */
 export type Operation = Queue & {

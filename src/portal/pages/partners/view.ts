@@ -8,8 +8,7 @@ import { pager, table } from '../../shell/table.ts';
 import { ago, count, counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { partnerAnchor, PARTNERS_PATH } from './query.ts';
-import { reasonOf } from './refusals.ts';
-import { standingBadge, verdictOf } from './verdict.ts';
+import { reasonOf, standingBadge, verdictOf } from './verdict.ts';
 
 /** All partners, and which of them the page shows. */
 export type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };

@@ -11,10 +11,9 @@ import { TrackportError } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
 import { clearSessionId } from '../cookies.ts';
 import type { PortalCookies } from '../cookies.ts';
-import { PORTAL_HEADERS } from '../portal-headers.ts';
+import { PORTAL_HEADERS, sendDocument, sendPage } from '../send-page.ts';
 import { PortalRefusal } from './refusal.ts';
 import { ownPath, signInPath } from '../return-path.ts';
-import { sendDocument, sendPage } from '../send-page.ts';
 import type { Exchange, SendPageDeps } from '../send-page.ts';
 
 /** As far as pages about failures look at it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import { toCsv } from '#portal/pages/audit/csv.ts';
+import { toCsv } from '#portal/pages/audit/routes.ts';
 import { withQuery } from '#portal/address.ts';
 import { auditQuery, toFilter } from '#portal/pages/audit/query.ts';
 import { auditView } from '#portal/pages/audit/view.ts';

@@ -1,7 +1,6 @@
-import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
+import { toHealthLine, webhookRefusalOf } from '#portal/pages/overview/health-lines.ts';
 import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
-import { webhookRefusalOf } from '#portal/pages/overview/webhook-refusals.ts';
 import { overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation, OverviewFacts } from '#portal/pages/overview/view.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';

@@ -1,7 +1,7 @@
+import { foldId } from '#catalog/version/artifact.ts';
 import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { foldId } from '#catalog/version/artifact.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../person.ts';
@@ -11,15 +11,16 @@ import { body, card, facts, list, pair, row, split } from '../../../shell/card.t
 import { notice } from '../../../shell/notice.ts';
 import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
 import { codeBlock } from '../../../shell/texts.ts';
-import { bytes, count, time } from '../../../shell/times.ts';
+import { bytes, count, time, timeText } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
-import { diffCard } from './diff-card.ts';
-import { excerptOf } from './excerpt.ts';
-import { lanesCard } from './lanes-card.ts';
-import { artifactPath, groupPathOf } from '../query.ts';
-import { versionsCard } from './versions-card.ts';
+import { diffCard, versionsCard } from './versions-card.ts';
 import type { VersionsFacts } from './versions-card.ts';
-import { lifecycleBadge, sunsetDay } from '../words.ts';
+import { excerptOf } from './excerpt.ts';
+import { artifactPath, groupPathOf } from '../query.ts';
+import { LIFECYCLE_WORDS, lifecycleBadge, sunsetDay, sunsetDayText } from '../words.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
+import { lanes } from '../../../shell/lanes.ts';
+import type { Lane } from '../../../shell/lanes.ts';
 
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
@@ -206,4 +207,83 @@ function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): H
     };
   });
   return card({ id: 'h-audit', heading: 'Audit', ...all }, body(facts(lines)));
+}
+
+const LABEL_CHARACTERS = 8;
+
+/** When each version came, was deprecated and went, and what is announced. */
+function lanesCard(
+  versions: readonly VersionRecord[],
+  defaultVersion: string | undefined,
+  reader: Reader,
+): Html {
+  const { nowMs } = reader;
+  const fromMs = Math.min(nowMs - MINUTE, ...versions.map(startOf));
+  const untilMs = Math.max(nowMs, ...versions.map(({ sunsetAt }) => sunsetAt ?? nowMs));
+  // The oldest version reaches over the whole width, however young it is.
+  const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
+  const day = (ms: number): string => timeText(ms, reader, style);
+  const last = style === 'day' ? sunsetDayText(untilMs, reader) : day(untilMs);
+  const states = (['DRAFT', 'PUBLISHED', 'DEPRECATED'] as const).map((one) => LIFECYCLE_WORDS[one]);
+  return card(
+    { id: 'h-life', heading: 'Life of the versions' },
+    lanes({
+      headingId: 'h-life',
+      caption: `${day(fromMs)} to ${last}. The upright line is now; outlined parts are announced.`,
+      fromMs,
+      untilMs,
+      nowMs,
+      lanes: versions.map((record) => laneOf(record, defaultVersion, reader)),
+      axis: [day(fromMs), day((fromMs + untilMs) / 2), last],
+      legend: states.map(({ state, words }) => ({ state, label: words })),
+      wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
+    }),
+  );
+}
+
+function startOf({ lifecycle, createdAt, publishedAt }: VersionRecord): number {
+  return lifecycle === 'DRAFT' ? createdAt : (publishedAt ?? createdAt);
+}
+
+function laneOf(record: VersionRecord, defaultVersion: string | undefined, reader: Reader): Lane {
+  const { version } = record;
+  const isDefault = version === defaultVersion && ', the default';
+  return {
+    label: code(version),
+    sentence: `${version}: ${historyOf(record, reader).join(', ')}${isDefault || ''}.`,
+    spans: spansOf(record, reader.nowMs),
+  };
+}
+
+/** Nothing changes a RETIRED version any more: it was changed last when it was retired. */
+const retiredAt = ({ lifecycle, updatedAt }: VersionRecord): number | undefined =>
+  lifecycle === 'RETIRED' ? updatedAt : undefined;
+
+function spansOf(record: VersionRecord, nowMs: number): Lane['spans'] {
+  const { lifecycle, deprecatedAt, sunsetAt } = record;
+  const fromMs = startOf(record);
+  if (lifecycle === 'DRAFT') return [{ state: 'wait', fromMs, untilMs: nowMs }];
+  const end = retiredAt(record) ?? nowMs;
+  const published = { state: 'ok', fromMs, untilMs: deprecatedAt ?? end } as const;
+  if (deprecatedAt === undefined) return [published];
+  const deprecated = { state: 'warn', fromMs: deprecatedAt, untilMs: end } as const;
+  const isAnnounced = lifecycle === 'DEPRECATED' && sunsetAt !== undefined && sunsetAt > nowMs;
+  if (!isAnnounced) return [published, deprecated];
+  const rest = { state: 'warn', fromMs: nowMs, untilMs: sunsetAt, announced: true } as const;
+  return [published, deprecated, rest];
+}
+
+function historyOf(record: VersionRecord, reader: Reader): string[] {
+  const { createdAt, publishedAt, deprecatedAt, sunsetAt } = record;
+  if (publishedAt === undefined) return [`draft since ${timeText(createdAt, reader, 'day')}`];
+  const moments: [string, number | undefined][] = [
+    ['published', publishedAt],
+    ['deprecated', deprecatedAt],
+    ['retired', retiredAt(record)],
+  ];
+  const history = moments.flatMap(([word, at]) =>
+    at === undefined ? [] : [`${word} ${timeText(at, reader, 'day')}`],
+  );
+  const isAhead = sunsetAt !== undefined && retiredAt(record) === undefined;
+  return isAhead ? [...history, `sunset ${sunsetDayText(sunsetAt, reader)}`] : history;
 }

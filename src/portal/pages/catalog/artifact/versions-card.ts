@@ -1,16 +1,21 @@
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
+import { may } from '../../../person.ts';
 import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import type { Html } from '../../../html.ts';
-import { card } from '../../../shell/card.ts';
-import { code, link, note, tag } from '../../../shell/parts.ts';
+import { body, card, row } from '../../../shell/card.ts';
+import { badge, code, link, note, place, sentence, tag } from '../../../shell/parts.ts';
+import type { State } from '../../../shell/parts.ts';
 import { pager, table } from '../../../shell/table.ts';
 import { count, counted, time } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
-import { offeredActions } from '../actions-offered.ts';
-import { artifactPath } from '../query.ts';
+import { artifactPath, versionPath } from '../query.ts';
 import { lifecycleBadge, sunsetDay } from '../words.ts';
+import { actionButton, filters } from '../../../shell/forms.ts';
+import type { Change, Impact } from '#catalog/diff/change.ts';
+import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import { select } from '../../../shell/fields.ts';
 
 export type VersionsFacts = {
   id: string;
@@ -92,4 +97,142 @@ function findingsLink({ id, version, findings }: VersionRecord): Html | string {
   if (findings.length === 0) return '0';
   const href = `${artifactPath(id, { version })}#h-findings`;
   return link({ href, text: count(findings.length), more: `of ${version}` });
+}
+
+type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit' | 'unset-default';
+
+const LINKS: Readonly<Record<Below, string>> = {
+  edit: 'Edit',
+  publish: 'Publish…',
+  deprecate: 'Deprecate…',
+  retire: 'Retire…',
+  delete: 'Delete…',
+  'unset-default': 'Unset default…',
+};
+
+/** What a state allows, in the order of its use. */
+const WRITING: Readonly<Record<Lifecycle, readonly Below[]>> = {
+  DRAFT: ['edit', 'delete'],
+  PUBLISHED: ['edit'],
+  DEPRECATED: ['edit'],
+  RETIRED: [],
+};
+const PUBLISHING: Readonly<Record<Lifecycle, readonly Below[]>> = {
+  DRAFT: ['publish'],
+  PUBLISHED: ['deprecate'],
+  DEPRECATED: ['deprecate', 'retire'],
+  RETIRED: [],
+};
+
+type Offering = {
+  person: PortalPerson;
+  isDefault: boolean;
+  /** It is the default because it was set as such. */
+  isSetDefault: boolean;
+};
+
+/** What this person can do about a version, as links and buttons. */
+function offeredActions(
+  record: VersionRecord,
+  { person, isDefault, isSetDefault }: Offering,
+): Html {
+  const { id, version, lifecycle } = record;
+  const mayPublish = may(person, 'catalog:publish');
+  const offered = [
+    ...(mayPublish ? PUBLISHING[lifecycle] : []),
+    ...(mayPublish && isSetDefault ? (['unset-default'] as const) : []),
+    ...(may(person, 'catalog:write') ? WRITING[lifecycle] : []),
+  ];
+  const press = (below: string, text: string): Html =>
+    actionButton({
+      action: versionPath(id, version, below),
+      person,
+      text,
+      look: 'small',
+      more: version,
+    });
+  const links = offered.map((below) => {
+    const text = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : LINKS[below];
+    return link({ href: versionPath(id, version, below), text, more: version });
+  });
+  const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
+  return row(
+    ...links,
+    mayPublish && lifecycle === 'DEPRECATED' && press('reinstate', 'Reinstate'),
+    canBeDefault && press('default', 'Make default'),
+  );
+}
+
+type DiffFacts = {
+  id: string;
+  /** Those that one can choose of, highest first. */
+  versions: readonly VersionRecord[];
+  /** What was compared; undefined before two were chosen. */
+  diff?: VersionDiff | undefined;
+};
+
+const CHANGES_SHOWN = 60;
+
+const IMPACTS: Readonly<Record<Impact, { state: State; words: string }>> = {
+  breaking: { state: 'bad', words: 'Breaking' },
+  unclassified: { state: 'wait', words: 'To look at' },
+  compatible: { state: 'ok', words: 'Compatible' },
+};
+
+/** What changed between two versions, breaking changes first. Nothing where there is only one. */
+export function diffCard(given: DiffFacts): Html | undefined {
+  const { versions, diff } = given;
+  if (versions.length < 2 && !diff) return undefined;
+  return card({ id: 'h-changes', heading: 'Changes' }, compareForm(given), diff && result(diff));
+}
+
+function compareForm({ id, versions, diff }: DiffFacts): Html {
+  const names = versions.map(({ version }) => version);
+  const choices = (chosen: string | undefined) =>
+    [...new Set([...(chosen === undefined ? [] : [chosen]), ...names])].map((value) => ({
+      value,
+      label: value,
+    }));
+  const field = (name: 'from' | 'to', label: string, value: string | undefined) =>
+    select({ name, label, value, choices: choices(value) });
+  return filters({
+    action: `${artifactPath(id)}#h-changes`,
+    label: 'Compare two versions',
+    submit: 'Compare',
+    fields: [
+      field('from', 'From', diff?.from ?? names[1]),
+      field('to', 'To', diff?.to ?? names[0]),
+    ],
+  });
+}
+
+function result({ from, to, changes, truncated }: VersionDiff): Html {
+  const rest = changes.length - CHANGES_SHOWN;
+  const all = truncated
+    ? `more than ${count(changes.length)} changes`
+    : counted(changes.length, 'change');
+  const what = note(`${all} from ${from} to ${to}`);
+  const badges = (Object.keys(IMPACTS) as Impact[]).map((impact) => {
+    const n = changes.filter((change) => change.impact === impact).length;
+    const { state, words } = IMPACTS[impact];
+    return n > 0 && html`${badge(state, `${count(n)} ${words.toLowerCase()}`, { fill: true })} `;
+  });
+  return html`<div class="body sub"><p class="row">${badges}${what}</p></div>
+    ${changes.length > 0 && changeTable(changes.slice(0, CHANGES_SHOWN), `Changes from ${from} to ${to} by impact`)}
+    ${rest > 0 && body(note(`${count(rest)} more.`))}`;
+}
+
+function changeTable(changes: readonly Change[], caption: string): Html {
+  return table<Change>({
+    caption,
+    rows: changes,
+    columns: [
+      {
+        label: 'Impact',
+        cell: ({ impact }) => badge(IMPACTS[impact].state, IMPACTS[impact].words),
+      },
+      { label: 'Where', cell: ({ path }) => place(path) },
+      { label: 'What', cell: ({ text }) => sentence(text) },
+    ],
+  });
 }

@@ -1,13 +1,13 @@
+import { specJsonRules } from '#catalog/version/artifact.ts';
 import type { Content } from '#catalog/version/artifact.ts';
 import { draftProblems } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { refuse } from '#shared/errors.ts';
+import { isTrackportError, refuse } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { PortalPerson } from '../../../person.ts';
 import type { CatalogPagesDeps } from '../versions.ts';
-import { countsProblems, toContent, toFields } from './draft-form.ts';
+import { countsProblems, problem, toContent, toFields } from './draft-form.ts';
 import type { ContentFields, LongField } from './draft-form.ts';
-import { shownSpec, specProblem } from './draft-spec.ts';
 import {
   fitFields,
   omittedIn,
@@ -16,6 +16,7 @@ import {
   withoutName,
 } from './omitted-texts.ts';
 import type { FormTexts, OmittedTexts } from './omitted-texts.ts';
+import { parseJsonText } from '#shared/text/json.ts';
 
 type Deps = Pick<CatalogPagesDeps, 'catalog' | 'readSpecText' | 'sessions'>;
 type By = {
@@ -116,3 +117,29 @@ async function omittedOfVersion(
 
 const isOfVersion = (omitted: OmittedTexts, name: LongField): boolean =>
   omitted[name]?.source.startsWith('version ') ?? false;
+
+/** Longer specs are not put into a form. */
+const SHOWN_BYTES_MAX = 16 * 1024;
+
+/** A spec as a form shows it; undefined for one that is too long. */
+function shownSpec(specText: string): string | undefined {
+  if (Buffer.byteLength(specText) > SHOWN_BYTES_MAX) return undefined;
+  return JSON.stringify(parseJsonText(Buffer.from(specText), specJsonRules), undefined, 2);
+}
+
+const OF_SPEC: ReadonlySet<string> = new Set(['malformed-json', 'payload-too-large', 'overloaded']);
+
+/** What is wrong with the spec comes back at its field. @throws {validation-failed} for that */
+export async function atSpec<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    return refuse([specProblem(error)]);
+  }
+}
+
+/** What the error says of the spec. Throws every other error. */
+function specProblem(error: unknown): FieldProblem {
+  if (!isTrackportError(error) || !OF_SPEC.has(error.code)) throw error;
+  return problem('spec', error.code, error.detail ?? 'The spec cannot be read.');
+}

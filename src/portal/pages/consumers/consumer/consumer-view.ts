@@ -1,26 +1,29 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
-import type { Consumer } from '#access/consumers/consumer.ts';
+import { keyStateAt } from '#access/consumers/consumer.ts';
+import type { Consumer, Key } from '#access/consumers/consumer.ts';
 import type { FormProblem } from '../../../page.ts';
 import type { PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
-import type { Html } from '../../../html.ts';
+import type { Html, HtmlValue } from '../../../html.ts';
 import { body, card, facts, row, split } from '../../../shell/card.ts';
 import { input } from '../../../shell/fields.ts';
 import { actionButton, button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
-import { code, foreign, link } from '../../../shell/parts.ts';
+import { code, foreign, link, note } from '../../../shell/parts.ts';
 import { table } from '../../../shell/table.ts';
-import { count, time } from '../../../shell/times.ts';
+import { ago, count, counted, time, timeText } from '../../../shell/times.ts';
 import type { Reader } from '../../../shell/times.ts';
+import { grantsDigest, toVisibility } from '../forms.ts';
 import type { Visibility } from '../forms.ts';
-import { grantsCard } from './grants-card.ts';
-import { keysCard } from './keys-card.ts';
 import { consumerPath } from '../query.ts';
-import { changesText } from '../../audit/changes-text.ts';
-import { rotationCard } from './rotation-card.ts';
+import { changesText } from '../../audit/view.ts';
+import { visibilityFields } from '../visibility.ts';
 import type { KnownLabels } from '../visibility.ts';
-import { expiryWords, grantWords, lastUsedWords } from '../words.ts';
+import { expiryWords, grantWords, keyBadge, lastUsedWords } from '../words.ts';
+import { DAY, HOUR } from '#shared/clock.ts';
+import { lanes } from '../../../shell/lanes.ts';
+import type { Lane } from '../../../shell/lanes.ts';
 
 export type ConsumerFacts = {
   consumer: Consumer;
@@ -45,7 +48,7 @@ export function consumerView(given: ConsumerFacts, reader: Reader): Html {
   const { consumer, returned } = given;
   const summary = returned && errorSummary({ ...returned, labels: FIELDS });
   const main = html`${keysCard(consumer, reader)} ${rotationCard(consumer, reader)}
-  ${grantsCard({ ...given, ...returned })} ${auditCard(given, reader)}`;
+  ${grantsCard(given)} ${auditCard(given, reader)}`;
   const beside = html`${aboutCard(given, reader)}
   ${consumer.state !== 'revoked' && html`${nameAndLimitCard(given)} ${shutOutCard(given)}`}`;
   return html`${summary}${split(main, beside)}`;
@@ -150,4 +153,141 @@ function shutOutCard({ consumer, person }: ConsumerFacts): Html {
       row(toggle, revoke),
     ),
   );
+}
+
+/** Which leads the consumer may see, and whose catalog. The form tells which grants it shows. */
+function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html {
+  const { id, grants, state } = consumer;
+  const {
+    chosen = toVisibility(grants),
+    seen = grantsDigest(grants),
+    problems = [],
+  } = returned ?? {};
+  const names = { id: 'h-grants', heading: 'Grants' };
+  if (state === 'revoked') return card(names, body(grantWords(grants)));
+  const form = { action: consumerPath(id, 'grants'), person, look: 'body' as const };
+  return card(
+    names,
+    postForm(
+      { ...form, values: { seen } },
+      visibilityFields(chosen, labels, (name) => problemOf(problems, name)),
+      row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
+    ),
+  );
+}
+
+/** As many as can be active at a time. */
+const KEYS_SHOWN = 20;
+/** A key that let somebody in within this time is still in use. */
+const IN_USE_MS = HOUR;
+
+/** The keys, newest first, with what can be done about each. */
+function keysCard(consumer: Consumer, reader: Reader): Html {
+  const { id, keys, state } = consumer;
+  const add =
+    state !== 'revoked' &&
+    link({ href: consumerPath(id, 'keys', 'new'), text: 'Add a key', look: 'button' });
+  const content =
+    keys.length === 0
+      ? body(html`<p>No key yet: nobody can read as this consumer.</p>`)
+      : keyTable(consumer, reader);
+  return card({ id: 'h-keys', heading: 'Keys', aside: add || undefined }, content);
+}
+
+function keyTable(consumer: Consumer, reader: Reader): Html {
+  const { shown, left } = shownKeys(consumer, reader);
+  const rows = table<Key>({
+    caption: 'Keys, newest first',
+    rows: shown,
+    columns: [
+      {
+        label: 'Key id',
+        kind: 'whole',
+        cell: ({ keyId, createdAt }) =>
+          html`${code(keyId)}${note('made ', time(createdAt, reader, 'day'))}`,
+      },
+      { label: 'State', cell: (key) => keyBadge(key, reader) },
+      { label: 'Works until', cell: (key) => endOf(key, reader) },
+      { label: 'Last used', cell: (key) => useOf(key, reader) },
+      { label: 'Actions', kind: 'acts', cell: (key) => actionsOf(consumer, key, reader) },
+    ],
+  });
+  if (left === 0) return rows;
+  const more = `${counted(left, 'older key')} that ended: what became of each stands in the audit.`;
+  return html`${rows}${body(note(more))}`;
+}
+
+/** Every key that works, and of those that ended the newest. */
+function shownKeys({ keys }: Consumer, { nowMs }: Reader): { shown: Key[]; left: number } {
+  const isActive = (key: Key): boolean => keyStateAt(key, nowMs) === 'active';
+  let room = KEYS_SHOWN - keys.filter(isActive).length;
+  const shown = keys.toReversed().filter((key) => isActive(key) || (room -= 1) >= 0);
+  return { shown, left: keys.length - shown.length };
+}
+
+function endOf({ expiresAt, revokedAt, replacedBy }: Key, reader: Reader): HtmlValue {
+  const end = Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity);
+  if (end === Infinity) return 'no end';
+  return replacedBy !== undefined && end > reader.nowMs
+    ? ago(end, reader)
+    : time(end, reader, 'day');
+}
+
+function useOf(key: Key, reader: Reader): HtmlValue {
+  const { lastUsedAt, replacedBy } = key;
+  if (lastUsedAt === undefined) return 'never';
+  const isOverlap = replacedBy !== undefined && keyStateAt(key, reader.nowMs) === 'active';
+  const isInUse = isOverlap && reader.nowMs - lastUsedAt < IN_USE_MS;
+  return html`${ago(lastUsedAt, reader)}${isInUse && note('still in use')}`;
+}
+
+function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlValue {
+  if (state === 'revoked' || keyStateAt(key, nowMs) !== 'active') return undefined;
+  const to = (action: string, text: string): Html =>
+    link({ href: consumerPath(id, 'keys', key.keyId, action), text, more: `key ${key.keyId}` });
+  return html`${key.replacedBy === undefined && to('rotate', 'Rotate…')} ${to('revoke', 'Revoke…')}`;
+}
+
+const HEADING = 'h-rotation';
+
+/** Two keys that work side by side: until when each does. Undefined when no rotation is under way. */
+function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
+  const old = activeKeys(consumer, reader.nowMs).find(({ replacedBy }) => replacedBy !== undefined);
+  const next = old && consumer.keys.find(({ keyId }) => keyId === old.replacedBy);
+  if (old?.expiresAt === undefined || !next) return undefined;
+  const fromMs = Math.min(next.createdAt, reader.nowMs - DAY);
+  const untilMs = old.expiresAt + (old.expiresAt - fromMs) / 2;
+  const until = timeText(old.expiresAt, reader, 'minute');
+  return card(
+    { id: HEADING, heading: 'Rotation' },
+    lanes({
+      headingId: HEADING,
+      caption: `The old key ${old.keyId} works until ${until}. From then on only the new key ${next.keyId} does.`,
+      fromMs,
+      untilMs,
+      nowMs: reader.nowMs,
+      lanes: [laneOf(old, { fromMs, untilMs }, reader), laneOf(next, { fromMs, untilMs }, reader)],
+      axis: [fromMs, (fromMs + untilMs) / 2, untilMs].map((ms) => timeText(ms, reader, 'minute')),
+      wideLabels: true,
+    }),
+  );
+}
+
+type Span = { fromMs: number; untilMs: number };
+
+function laneOf(key: Key, shown: Span, reader: Reader): Lane {
+  const { keyId, createdAt, expiresAt = Infinity, replacedBy } = key;
+  const end =
+    expiresAt === Infinity ? 'without an end' : `until ${timeText(expiresAt, reader, 'minute')}`;
+  return {
+    label: code(keyId),
+    sentence: `${keyId} works ${end}.`,
+    spans: [
+      {
+        state: replacedBy === undefined ? 'ok' : 'warn',
+        fromMs: Math.max(createdAt, shown.fromMs),
+        untilMs: Math.min(expiresAt, shown.untilMs),
+      },
+    ],
+  };
 }
