@@ -7,7 +7,6 @@ import type { Sealer } from '#shared/crypto/sealer.ts';
 import { addAssetRoutes } from './assets/assets.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/errors/error-pages.ts';
-import { createErrorViews } from './routes/errors/error-views.ts';
 import { acceptForms } from './routes/forms/form-body.ts';
 import type { ParseForm } from './routes/forms/form-body.ts';
 import { createFormTokens } from './routes/forms/form-token.ts';
@@ -50,15 +49,14 @@ export function portalArea(context: HttpContext, deps: PortalDeps): Area {
   const guard = createSessionGuard({ sessions, cookies, formTokens, confirm });
   const views = createSignInViews({ ...deps, publicUrl, clock });
   const { sessionOver } = views;
-  const errorViews = createErrorViews({ ...deps, publicUrl, clock, sessionOver });
-  const shared = { ...context, ...deps, cookies, formTokens, guard };
+  const shared = { ...context, ...deps, cookies, formTokens, guard, sessionOver };
   const routes = { ...shared, renderPage: createPageRenderer(deps) };
   const attempts = createAttempts({ ...deps, cookies, clock });
-  context.problemPages.add(earlyErrorPage(errorViews));
+  context.problemPages.add(earlyErrorPage(shared));
   return (app) => {
     app.decorateRequest('portalSession', undefined);
     acceptForms(app, shared);
-    installErrorPages(app, { ...routes, views: errorViews });
+    installErrorPages(app, routes);
     addFallbackRoutes(app, guard);
     app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
     addAssetRoutes(app);

@@ -159,12 +159,11 @@ type QuotaFacts = {
   limit: number;
   /** Shares, 0 to 1, below which something changes; dashed. */
   thresholds?: readonly number[];
-  note?: HtmlValue;
 };
 
 /** The figure; it stands in a card as it is. */
 export function quotaBar(given: QuotaFacts): Html {
-  const { headingId, caption, left, limit, thresholds = [], note } = given;
+  const { headingId, caption, left, limit, thresholds = [] } = given;
   const share = limit > 0 ? Math.min(1, Math.max(0, left / limit)) : 0;
   const marks = thresholds.map((at) => `M${at * 100} 0V20`).join('');
   return html`<figure class="pic" aria-labelledby="${headingId}">
@@ -185,7 +184,6 @@ export function quotaBar(given: QuotaFacts): Html {
       />
       <path class="limit" d="${marks}" />
     </svg>
-    ${note !== undefined && html`<p class="note">${note}</p>`}
   </figure>`;
 }
 

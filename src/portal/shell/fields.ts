@@ -15,26 +15,22 @@ export type FieldFacts = {
 };
 
 export type InputFacts = FieldFacts & {
-  type?: 'text' | 'search' | 'number' | 'date' | 'datetime-local' | 'url';
+  type?: 'text' | 'search' | 'number' | 'date';
   value?: string | number | undefined;
   required?: boolean;
   min?: string | number;
-  max?: string | number;
-  maxLength?: number;
   placeholder?: string;
 };
 
 /** A line to type in. Browsers complete nothing: it is never about the person who types. */
 export function input(given: InputFacts): Html {
-  const { type = 'text', value, required, min, max, maxLength, placeholder } = given;
+  const { type = 'text', value, required, min, placeholder } = given;
   const names = attributes({
     ...tied(given),
     type,
     value,
     required,
     min,
-    max,
-    maxlength: maxLength,
     placeholder,
     inputmode: type === 'number' ? 'numeric' : undefined,
     autocomplete: 'off',
@@ -46,21 +42,17 @@ export function input(given: InputFacts): Html {
 export type TextAreaFacts = FieldFacts & {
   value?: string;
   rows?: number;
-  required?: boolean;
-  maxLength?: number;
   /** Code: in letters of one width. */
   isCode?: boolean;
 };
 
 /** Several lines to type in. A line end at the start of the value stays. */
 export function textArea(given: TextAreaFacts): Html {
-  const { value = '', rows = 12, required, maxLength } = given;
+  const { value = '', rows = 12 } = given;
   const names = attributes({
     ...tied(given),
     class: given.isCode === true ? 'mono' : undefined,
     rows,
-    required,
-    maxlength: maxLength,
     spellcheck: 'false',
   });
   // HTML drops one line end after the tag: one of ours.

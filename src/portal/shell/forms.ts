@@ -31,9 +31,6 @@ export type ButtonFacts = {
   look?: 'button' | 'primary' | 'danger' | 'small';
   /** Said after the text to screen readers. */
   more?: string;
-  /** Sent with the form. */
-  name?: string;
-  value?: string;
 };
 
 const BUTTONS = {
@@ -44,12 +41,8 @@ const BUTTONS = {
 } as const;
 
 /** Sends its form. `danger` only on a page that confirms. */
-export function button(
-  text: string,
-  { look = 'button', more, name, value }: ButtonFacts = {},
-): Html {
-  const sent = name !== undefined && html` name="${name}" value="${value ?? ''}"`;
-  return html`<button class="${BUTTONS[look]}" ${sent}>
+export function button(text: string, { look = 'button', more }: ButtonFacts = {}): Html {
+  return html`<button class="${BUTTONS[look]}">
     ${text}${more !== undefined && hidden(` ${more}`)}
   </button>`;
 }

@@ -23,7 +23,7 @@ export function addTimeZonePages(
   { sessions }: { sessions: Pick<Sessions, 'setTimeZone'> },
 ): void {
   const page = async (
-    request: FormRequest<unknown, { returnTo?: string }>,
+    request: FormRequest<unknown, { returnTo?: string | undefined }>,
   ): Promise<PortalPage> => {
     const { query, typed, problems } = request;
     const summary = problems.length > 0 && errorSummary({ heading: 'Not changed', problems });

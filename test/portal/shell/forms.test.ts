@@ -117,7 +117,7 @@ test.each([
   ['checks', checks({ ...given, kind: 'radio', choices, chosen: [] })],
   ['check', check(given)],
   ['form', postForm({ action: '/a', person, values: { a: hostile } }, hostile)],
-  ['button', button(hostile, { more: hostile, name: 'a', value: hostile })],
+  ['button', button(hostile, { more: hostile })],
   ['filters', filters({ action: '/a', label: hostile, fields: [], submit: hostile })],
   [
     'chips',

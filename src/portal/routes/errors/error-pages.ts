@@ -1,6 +1,4 @@
 /** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
-import type { FastifyRequest } from 'fastify';
-
 import type { HttpApp } from '#http/http-app.ts';
 import { toTrackportError } from '#http/problems/framework-errors.ts';
 import { noteFailure } from '#http/problems/note-failure.ts';
@@ -8,43 +6,21 @@ import type { ProblemPage } from '#http/problems/problem-pages.ts';
 import { renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 
-import type { PortalPage } from '../../page.ts';
 import { clearSessionId } from '../cookies.ts';
 import type { PortalCookies } from '../cookies.ts';
 import { PORTAL_HEADERS, sendDocument, sendPage } from '../send-page.ts';
+import { earlyView, framedView, loneView, pageBefore } from './error-views.ts';
+import type { ErrorViewsDeps, Failed } from './error-views.ts';
 import { PortalRefusal } from './refusal.ts';
 import { ownPath, signInPath } from '../return-path.ts';
 import type { Exchange, SendPageDeps } from '../send-page.ts';
 
-/** As far as pages about failures look at it. */
-export type FailedPageRequest = Pick<
-  FastifyRequest,
-  'id' | 'method' | 'url' | 'headers' | 'portalSession'
->;
-
-export type Failed = {
-  request: FailedPageRequest;
-  error: TrackportError;
-  refusal?: PortalRefusal;
-};
-
-/** The pages about what went wrong. */
-export type ErrorViews = {
-  /** For who is signed in. */
-  framed: (failed: Failed) => PortalPage;
-  /** A whole document, for who is not. */
-  lone: (failed: Failed) => string;
-  /** The same for what failed before any route was found: mostly the address itself. */
-  early: (failed: Failed) => string;
-  /** A form came without a session: nothing was done, and one can sign in. A whole document. */
-  sessionOver: (request: FailedPageRequest) => string;
-};
-
-export type ErrorPagesDeps = SendPageDeps & {
-  views: ErrorViews;
-  cookies: PortalCookies;
-  publicUrl: () => string;
-};
+export type ErrorPagesDeps = ErrorViewsDeps &
+  SendPageDeps & {
+    /** Sign-in, for a form that came without a session; it leads to the path afterwards. */
+    sessionOver: (returnTo: string) => string;
+    cookies: PortalCookies;
+  };
 
 /** In this scope errors become pages, and unknown paths, too. */
 export function installErrorPages(app: HttpApp, deps: ErrorPagesDeps): void {
@@ -56,12 +32,12 @@ export function installErrorPages(app: HttpApp, deps: ErrorPagesDeps): void {
 }
 
 /** A page for what fails before any route of the portal is found: bad escapes, endless addresses. */
-export function earlyErrorPage(views: Pick<ErrorViews, 'early'>): ProblemPage {
+export function earlyErrorPage(deps: ErrorViewsDeps): ProblemPage {
   return ({ path, requestId, error }) => {
     if (!/^\/portal(?:\/|$)/.test(path)) return undefined;
     const nobody = { method: 'GET', headers: {}, portalSession: undefined };
     const request = { id: requestId, url: path, ...nobody };
-    return { headers: PORTAL_HEADERS, document: views.early({ request, error }) };
+    return { headers: PORTAL_HEADERS, document: earlyView(deps, { request, error }) };
   };
 }
 
@@ -76,7 +52,8 @@ function sendRefusal(deps: ErrorPagesDeps, exchange: Exchange, refusal: PortalRe
   }
   if (request.method === 'POST') {
     reply.header('set-cookie', clearSessionId(deps.cookies));
-    return sendDocument(reply, deps.views.sessionOver(request), FORBIDDEN);
+    const document = deps.sessionOver(pageBefore(request, deps.publicUrl()));
+    return sendDocument(reply, document, FORBIDDEN);
   }
   const location = signInPath(ownPath(request.url));
   return reply.header('cache-control', 'no-store').redirect(location, 303);
@@ -93,8 +70,7 @@ function sendFailure(deps: ErrorPagesDeps, exchange: Exchange, error: TrackportE
 }
 
 function send(deps: ErrorPagesDeps, exchange: Exchange, failed: Failed, status: number) {
-  const { views } = deps;
   if (!exchange.request.portalSession)
-    return sendDocument(exchange.reply, views.lone(failed), status);
-  return sendPage(deps, exchange, { ...views.framed(failed), status });
+    return sendDocument(exchange.reply, loneView(deps, failed), status);
+  return sendPage(deps, exchange, { ...framedView(deps, failed), status });
 }

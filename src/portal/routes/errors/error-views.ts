@@ -1,6 +1,7 @@
 /** Pages about what went wrong, in words for people. */
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#shared/clock.ts';
-import type { ErrorCode } from '#shared/errors.ts';
+import type { ErrorCode, TrackportError } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { Html, HtmlValue } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
@@ -8,48 +9,50 @@ import { renderLoneRefusal } from '../../shell/lone.ts';
 import { code, link } from '../../shell/parts.ts';
 import { refusal, refusalTitle } from '../../shell/refusal.ts';
 import type { RefusalFacts } from '../../shell/refusal.ts';
-import type { ErrorViews, Failed, FailedPageRequest } from './error-pages.ts';
-import type { PortalRefusalKind } from './refusal.ts';
+import type { PortalRefusal, PortalRefusalKind } from './refusal.ts';
 import { ownPath } from '../return-path.ts';
 
-type ErrorViewsDeps = {
+/** As far as pages about failures look at it. */
+type FailedRequest = Pick<FastifyRequest, 'id' | 'method' | 'url' | 'headers' | 'portalSession'>;
+
+export type Failed = { request: FailedRequest; error: TrackportError; refusal?: PortalRefusal };
+
+export type ErrorViewsDeps = {
   /** `owner/name`. */
   repository: string;
   publicUrl: () => string;
-  /** Sign-in, for a form that came without a session; it leads to the path afterwards. */
-  sessionOver: (returnTo: string) => string;
   clock: Pick<Clock, 'now'>;
 };
 
-export function createErrorViews(deps: ErrorViewsDeps): ErrorViews {
-  const { repository, publicUrl, sessionOver, clock } = deps;
-  const lone = (failed: Failed, words: ErrorText = {}): string =>
-    renderLoneRefusal({
-      ...factsOf(failed, publicUrl()),
-      ...words,
-      repository,
-      atMs: clock.now(),
-      actions: link({ href: '/portal', text: 'Overview', look: 'button' }),
-    });
+/** For who is signed in. */
+export function framedView({ publicUrl, clock }: ErrorViewsDeps, failed: Failed): PortalPage {
+  const { portalSession: session, url } = failed.request;
+  const atMs = clock.now();
+  const facts = { ...factsOf(failed, publicUrl()), atMs };
+  const reader = { timeZone: session?.timeZone ?? 'UTC', nowMs: atMs };
   return {
-    framed: (failed) => {
-      const { portalSession: session, url } = failed.request;
-      const atMs = clock.now();
-      const facts = { ...factsOf(failed, publicUrl()), atMs };
-      const reader = { timeZone: session?.timeZone ?? 'UTC', nowMs: atMs };
-      return {
-        title: refusalTitle(facts),
-        section: sectionOf(url),
-        body: refusal({ ...facts, actions: waysOn(failed, publicUrl()) }, reader),
-      };
-    },
-    lone: (failed) => lone(failed),
-    early: (failed) => lone(failed, earlyWords[failed.error.code]),
-    sessionOver: (request) => sessionOver(pageBefore(request, publicUrl())),
+    title: refusalTitle(facts),
+    section: sectionOf(url),
+    body: refusal({ ...facts, actions: waysOn(failed, publicUrl()) }, reader),
   };
 }
 
-/** What failed before any route was found. */
+/** A whole document, for who is not. */
+export function loneView(deps: ErrorViewsDeps, failed: Failed, words: ErrorText = {}): string {
+  return renderLoneRefusal({
+    ...factsOf(failed, deps.publicUrl()),
+    ...words,
+    repository: deps.repository,
+    atMs: deps.clock.now(),
+    actions: link({ href: '/portal', text: 'Overview', look: 'button' }),
+  });
+}
+
+/** The same for what failed before any route was found: mostly the address itself. */
+export function earlyView(deps: ErrorViewsDeps, failed: Failed): string {
+  return loneView(deps, failed, earlyWords[failed.error.code]);
+}
+
 const earlyWords: Readonly<Partial<Record<ErrorCode, ErrorText>>> = {
   'bad-request': {
     heading: 'This address cannot be read',
@@ -96,7 +99,7 @@ function wordsOf({ request, error }: Failed): ErrorText {
   return { ...(detail !== undefined && { text: prose(detail) }), ...words };
 }
 
-function missingScope({ portalSession: session }: FailedPageRequest, challenge = ''): ErrorText {
+function missingScope({ portalSession: session }: FailedRequest, challenge = ''): ErrorText {
   const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? 'another scope';
   const carried = session?.principal.scopes ?? [];
   const list = carried.length === 0 ? 'no scope' : html`<code>${carried.join(' ')}</code>`;
@@ -117,7 +120,7 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
 }
 
 /** The list that a page belongs to: where to look for what was not found, or to filter anew. */
-function toList({ url }: FailedPageRequest): HtmlValue {
+function toList({ url }: FailedRequest): HtmlValue {
   const section = sectionOf(url);
   if (section === 'overview') return undefined;
   const text = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
@@ -125,7 +128,7 @@ function toList({ url }: FailedPageRequest): HtmlValue {
 }
 
 /** The page that a form was sent from, as the browser says it. */
-function pageBefore({ headers }: FailedPageRequest, publicUrl: string): string {
+export function pageBefore({ headers }: FailedRequest, publicUrl: string): string {
   const { referer = '' } = headers;
   const { origin } = new URL(publicUrl);
   return ownPath(referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined);
