@@ -33,7 +33,6 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
     const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
     const { timeZone, workspaceId } = person;
     const reader = { timeZone, nowMs: clock.now() };
-    const { items: entries, pagination } = page;
     return {
       title: 'Audit',
       section: 'audit',
@@ -47,7 +46,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
         look: 'button',
         download: true,
       }),
-      body: auditView({ entries, pagination, query, wrong, portalClientId, workspaceId }, reader),
+      body: auditView({ ...page, query, wrong, portalClientId, workspaceId }, reader),
     };
   });
   portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({

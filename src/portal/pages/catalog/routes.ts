@@ -62,13 +62,13 @@ async function listPage(
   const problems = catalog.problemsInFilter(query);
   if (problems.length > 0) refuse(problems);
   const searchProblem = searchProblemOf(query);
-  const { items: versions, pagination } =
+  const found =
     searchProblem === undefined
       ? await catalog.list({ workspaceId }, toRequest(query, PAGE_ARTIFACTS))
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const words = catalog.words();
-  const facts = { versions, pagination, query, wrong, words, mayWrite, searchProblem };
+  const facts = { ...found, query, wrong, words, mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',

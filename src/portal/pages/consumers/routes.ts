@@ -19,14 +19,13 @@ export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): vo
       const { cursor } = query;
       const request = { filter: toFilter(query), limit: PAGE_CONSUMERS };
       const found = await deps.access.consumers.find(cursor ? { ...request, cursor } : request);
-      const { items: consumers, pagination } = found;
       const reader = { timeZone, nowMs: deps.clock.now() };
       return {
         title: 'Consumers',
         section: 'consumers',
         meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
         actions: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
-        body: consumerListView({ consumers, pagination, query, wrong }, reader),
+        body: consumerListView({ ...found, query, wrong }, reader),
       };
     },
   );

@@ -2,8 +2,17 @@ import type { z } from 'zod';
 import type { Partners } from '#partners/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { PARTNERS_PATH, partnersQuery } from './query.ts';
-import { partnersMeta, partnersView } from './view.ts';
+import { partnerAnchor, PARTNERS_PATH, partnersQuery } from './query.ts';
+import type { PartnerSummary } from '#partners/list-partners.ts';
+import { withQuery } from '../../address.ts';
+import { html } from '../../html.ts';
+import type { Html } from '../../html.ts';
+import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
+import { badge, code, link } from '../../shell/parts.ts';
+import { pager, table } from '../../shell/table.ts';
+import { ago, count, counted, time } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { reasonOf, standingBadge, verdictOf } from './verdict.ts';
 
 export type PartnerPagesDeps = { partners: Pick<Partners, 'list'>; clock: Pick<Clock, 'now'> };
 
@@ -39,4 +48,148 @@ function startOf(
   const last = Math.max(0, list.length - 1);
   const within = Math.min(Math.max(0, at), last);
   return within - (within % PARTNERS_SHOWN);
+}
+
+/** All partners, and which of them the page shows. */
+type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };
+
+/** The partners of the configuration: who gets through, who does not, and what to do. */
+export function partnersView({ partners, start, shown }: PartnersFacts, reader: Reader): Html {
+  if (partners.length === 0) return noPartners();
+  const here = partners.slice(start, start + shown);
+  const next = start + shown < partners.length ? { older: pagePath(start + shown) } : {};
+  const first = start > 0 ? { newest: PARTNERS_PATH } : {};
+  const pages = pager({
+    summary: `Partners ${start + 1} to ${start + here.length} of ${partners.length}`,
+    words: { newest: 'First', older: 'Next' },
+    ...first,
+    ...next,
+  });
+  return stack(
+    plainCard(overview(here, reader), partners.length > shown && pages),
+    ...here.map((partner) => details(partner, reader)),
+  );
+}
+
+function pagePath(start: number): string {
+  return withQuery(PARTNERS_PATH, { start: String(start) });
+}
+
+function noPartners(): Html {
+  return empty({
+    id: 'no-partners',
+    heading: 'No partner yet',
+    text: html`Partners send signed events and deletions. Name one with its scheme and its secret
+      below <code>partners</code> in the configuration file, then reload (SIGHUP).`,
+    next: link({ href: '/docs', text: 'How partners sign their calls', look: 'button' }),
+  });
+}
+
+function overview(partners: readonly PartnerSummary[], reader: Reader): Html {
+  return table<PartnerSummary>({
+    caption: 'Partners, in the order of the configuration',
+    rows: partners,
+    columns: [
+      { label: 'Partner', cell: ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>` },
+      { label: 'State', cell: (partner) => verdictBadge(partner, reader) },
+      { label: 'Scheme', cell: ({ scheme }) => code(scheme) },
+      { label: 'Active secrets', kind: 'number', cell: (partner) => count(activeOf(partner)) },
+      { label: 'Last delivery', cell: (partner) => lastDelivery(partner, reader) },
+      { label: 'Refused, 7 days', kind: 'number', cell: (partner) => count(refusedOf(partner)) },
+    ],
+  });
+}
+
+function details(partner: PartnerSummary, reader: Reader): Html {
+  const { id, scheme, requireBearer, limitPerMinute } = partner;
+  const { nextStep } = verdictOf(partner, reader.nowMs);
+  return card(
+    { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, reader) },
+    body(
+      facts(
+        [
+          { term: 'Scheme', value: code(scheme) },
+          { term: 'Last delivery', value: lastDelivery(partner, reader) },
+          { term: 'Sends to', value: code(`/api/v1/webhooks/partners/${id}/deletions`) },
+          requireBearer ? { term: 'Beside the signature', value: 'a bearer token' } : undefined,
+          limitPerMinute === undefined
+            ? undefined
+            : { term: 'Limit', value: `${count(limitPerMinute)} calls a minute` },
+          { term: 'Receipts', value: receiptLinks(id) },
+        ],
+        { across: true },
+      ),
+      nextStep !== undefined && html`<p><b>Next step:</b> ${nextStep}</p>`,
+    ),
+    secrets(partner, reader),
+    refusals(partner, reader),
+  );
+}
+
+function receiptLinks(id: string): Html {
+  const list = `/portal/receipts?partnerId=${encodeURIComponent(id)}`;
+  const all = link({ href: list, text: 'all', more: `of ${id}` });
+  const dead = link({ href: `${list}&status=FAILED`, text: 'failed', more: `of ${id}` });
+  const nobody = link({ href: `${list}&status=UNMATCHED`, text: 'unmatched', more: `of ${id}` });
+  return html`${all}, ${dead}, ${nobody}`;
+}
+
+function secrets({ id, secrets }: PartnerSummary, reader: Reader): Html {
+  const heading = html`<div class="body sub"><h3>Secrets</h3></div>`;
+  if (secrets.length === 0) return html`${heading}${body(html`<p class="note">None.</p>`)}`;
+  const instant = (ms: number | undefined, otherwise: string) =>
+    ms === undefined ? otherwise : time(ms, reader, 'day');
+  return html`${heading}${table({
+    caption: `Secrets of ${id}`,
+    rows: secrets,
+    columns: [
+      { label: 'SHA-256 begins', cell: ({ digest }) => code(digest) },
+      { label: 'State', cell: (secret) => standingBadge(secret, reader.nowMs) },
+      { label: 'From', cell: ({ notBefore }) => instant(notBefore, 'always') },
+      { label: 'Until', cell: ({ notAfter }) => instant(notAfter, 'no end') },
+      {
+        label: 'Last verified',
+        cell: ({ lastVerifiedAt }) =>
+          lastVerifiedAt === undefined ? 'not in 7 days' : ago(lastVerifiedAt, reader),
+      },
+    ],
+  })}`;
+}
+
+function refusals({ id, refusals }: PartnerSummary, reader: Reader): Html {
+  if (refusals.length === 0)
+    return body(html`<h3>Refused calls, 7 days</h3>`, html`<p class="note">None.</p>`);
+  return html`<div class="body sub"><h3>Refused calls, 7 days</h3></div>
+    ${table({
+      caption: `Refused calls of ${id} by reason, the latest first`,
+      rows: refusals,
+      columns: [
+        { label: 'Reason', cell: ({ reason }) => reasonOf(reason).words },
+        { label: 'Calls', kind: 'number', cell: (refusal) => count(refusal.count) },
+        { label: 'Last', cell: ({ lastAt }) => time(lastAt, reader, 'minute') },
+        { label: 'Look at', cell: ({ reason }) => reasonOf(reason).remedy },
+      ],
+    })}`;
+}
+
+/** In one line, for the head of the page. */
+export function partnersMeta(partners: readonly PartnerSummary[]): string {
+  return `${counted(partners.length, 'partner')}, configured in the file: shown here, changed there. No secret is ever shown, only the start of its digest.`;
+}
+
+function verdictBadge(partner: PartnerSummary, { nowMs }: Reader): Html {
+  const { state, words } = verdictOf(partner, nowMs);
+  return badge(state, words);
+}
+
+function lastDelivery({ lastVerifiedAt }: PartnerSummary, reader: Reader): Html | string {
+  return lastVerifiedAt === undefined ? 'none in 7 days' : ago(lastVerifiedAt, reader);
+}
+
+function activeOf({ secrets }: PartnerSummary): number {
+  return secrets.filter(({ standing }) => standing === 'active').length;
+}
+
+function refusedOf({ refusals }: PartnerSummary): number {
+  return refusals.reduce((sum, refusal) => sum + refusal.count, 0);
 }

@@ -1,27 +1,21 @@
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
-import type { Pagination } from '#shared/pagination/page.ts';
 import { partnerPath } from '../partners/query.ts';
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
-import type { WrongFilters } from '../../routes/route-types.ts';
-import { empty, plainCard } from '../../shell/card.ts';
-import { input, select } from '../../shell/fields.ts';
-import type { Choice } from '../../shell/fields.ts';
-import { chips, filters } from '../../shell/forms.ts';
+import type { EmptyFacts } from '../../shell/card.ts';
+import { chips } from '../../shell/forms.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
-import { pager, table } from '../../shell/table.ts';
+import { listCard } from '../../shell/list.ts';
+import type { Filter, Listed } from '../../shell/list.ts';
+import type { Column } from '../../shell/table.ts';
 import { counted, time } from '../../shell/times.ts';
 import type { Reader } from '../../shell/times.ts';
 import { givenFilters, identifiers, receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
 import type { Identifier, ReceiptsFilters, ReceiptsQuery } from './query.ts';
 import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 
-export type ReceiptListFacts = {
-  receipts: readonly ReceiptSummary[];
-  pagination: Pagination;
-  query: ReceiptsQuery;
-  wrong: WrongFilters;
+export type ReceiptListFacts = Listed<ReceiptSummary, ReceiptsQuery> & {
   /** Ids of the partners in the configuration. */
   partnerIds: readonly string[];
 };
@@ -30,23 +24,20 @@ const TYPE_CHARACTERS_MAX = 40;
 const CHIP_CHARACTERS_MAX = 60;
 
 /** What came in, and what did not end well. */
-export function receiptListView(given: ReceiptListFacts, reader: Reader): Html {
-  const { receipts, pagination, query, partnerIds } = given;
-  const { cursor, ...filtered } = query;
-  const isFiltered = givenFilters(query).length > 0;
-  if (receipts.length === 0 && !isFiltered && cursor === undefined) return noDelivery(partnerIds);
-  return plainCard(
-    filterForm(given),
-    filterChips(filtered),
-    receipts.length === 0 ? nothingFits(filtered) : receiptTable(receipts, reader),
-    pager({
-      summary: `${counted(receipts.length, 'receipt')} on this page, newest first`,
-      ...(cursor !== undefined && { newest: receiptsPath(filtered) }),
-      ...(pagination.nextCursor !== undefined && {
-        older: receiptsPath({ ...filtered, cursor: pagination.nextCursor }),
-      }),
-    }),
-  );
+export function receiptListView(found: ReceiptListFacts, reader: Reader): Html {
+  const { cursor: _cursor, ...filtered } = found.query;
+  return listCard({
+    ...found,
+    pathOf: receiptsPath,
+    label: 'Filter receipts',
+    filters: filtersFor(found),
+    chips: filterChips(filtered),
+    caption: 'Receipts, newest first',
+    columns: columnsFor(reader),
+    summary: `${counted(found.items.length, 'receipt')} on this page, newest first`,
+    none: noDelivery(found.partnerIds),
+    nothingFits: nothingFits(filtered),
+  });
 }
 
 const BY_WORDS: Readonly<Record<Identifier, string>> = {
@@ -56,57 +47,48 @@ const BY_WORDS: Readonly<Record<Identifier, string>> = {
   correlationId: 'Correlation id',
 };
 
-function filterForm({ query, wrong, partnerIds }: ReceiptListFacts): Html {
-  const { partnerId, status, outcome, from, to } = query;
+function filtersFor({ query, wrong, partnerIds }: ReceiptListFacts): Filter[] {
+  const { partnerId } = query;
   const by = identifiers.find((name) => (query[name] ?? wrong[name]) !== undefined);
-  const any: Choice = { value: '', label: 'Any' };
   const known = partnerId === undefined || partnerIds.includes(partnerId);
   const partners = known ? partnerIds : [partnerId, ...partnerIds];
   const choices = (words: Readonly<Record<string, { words: string }>>, values: readonly string[]) =>
     values.map((value) => ({ value, label: words[value]?.words }));
-  return filters({
-    action: RECEIPTS_PATH,
-    label: 'Filter receipts',
-    fields: [
-      select({
-        name: 'partnerId',
-        label: 'Partner',
-        value: partnerId,
-        choices: [any, ...partners.map((id) => ({ value: id, label: cut(id) }))],
-        ...wrong['partnerId'],
-      }),
-      select({
-        name: 'status',
-        label: 'Status',
-        value: status,
-        choices: [any, ...choices(STATUS_WORDS, receiptStatuses)],
-        ...wrong['status'],
-      }),
-      select({
-        name: 'outcome',
-        label: 'An event is',
-        value: outcome,
-        choices: [{ value: '', label: 'Anything' }, ...choices(OUTCOME_WORDS, outcomes)],
-        ...wrong['outcome'],
-      }),
-      input({ name: 'from', label: 'From', type: 'date', value: from, ...wrong['from'] }),
-      input({ name: 'to', label: 'To', type: 'date', value: to, ...wrong['to'] }),
-      select({
-        name: 'by',
-        label: 'Find by',
-        value: by,
-        choices: identifiers.map((value) => ({ value, label: BY_WORDS[value] })),
-        ...wrong['by'],
-      }),
-      input({
-        name: 'id',
-        label: 'Which is',
-        type: 'search',
-        value: by && query[by],
-        ...(wrong['id'] ?? (by && wrong[by])),
-      }),
-    ],
-  });
+  return [
+    {
+      name: 'partnerId',
+      label: 'Partner',
+      any: 'Any',
+      choices: partners.map((id) => ({ value: id, label: cut(id) })),
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      any: 'Any',
+      choices: choices(STATUS_WORDS, receiptStatuses),
+    },
+    {
+      name: 'outcome',
+      label: 'An event is',
+      any: 'Anything',
+      choices: choices(OUTCOME_WORDS, outcomes),
+    },
+    { name: 'from', label: 'From', type: 'date' },
+    { name: 'to', label: 'To', type: 'date' },
+    {
+      name: 'by',
+      label: 'Find by',
+      value: by,
+      choices: identifiers.map((value) => ({ value, label: BY_WORDS[value] })),
+    },
+    {
+      name: 'id',
+      label: 'Which is',
+      type: 'search',
+      value: by && query[by],
+      ...(by && wrong[by]),
+    },
+  ];
 }
 
 const CHIP_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
@@ -148,38 +130,35 @@ export function filterWords(filtered: ReceiptsFilters): [keyof ReceiptsFilters, 
   });
 }
 
-function nothingFits(filtered: ReceiptsFilters): Html {
+function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
   const { outcome, status, from, to } = filtered;
   const rest = { ...filtered, outcome: undefined, status: undefined };
-  return empty(
-    {
-      id: 'nothing-fits',
-      heading: 'No receipt matches',
-      text: html`None has all of this:
-      ${filterWords(filtered)
-        .map(([, words]) => words)
-        .join(', ')}.`,
-      next: html`${
-        (outcome ?? status) !== undefined &&
-        link({ href: receiptsPath(rest), text: 'However it ended', look: 'button' })
-      }
-      ${
-        (from ?? to) !== undefined &&
-        link({
-          href: receiptsPath({ ...filtered, from: undefined, to: undefined }),
-          text: 'At any time',
-          look: 'button',
-        })
-      }
-      ${link({ href: RECEIPTS_PATH, text: 'Clear all filters' })}`,
-    },
-    { inCard: true },
-  );
+  return {
+    id: 'nothing-fits',
+    heading: 'No receipt matches',
+    text: html`None has all of this:
+    ${filterWords(filtered)
+      .map(([, words]) => words)
+      .join(', ')}.`,
+    next: html`${
+      (outcome ?? status) !== undefined &&
+      link({ href: receiptsPath(rest), text: 'However it ended', look: 'button' })
+    }
+    ${
+      (from ?? to) !== undefined &&
+      link({
+        href: receiptsPath({ ...filtered, from: undefined, to: undefined }),
+        text: 'At any time',
+        look: 'button',
+      })
+    }
+    ${link({ href: RECEIPTS_PATH, text: 'Clear all filters' })}`,
+  };
 }
 
-function noDelivery([partnerId]: readonly string[]): Html {
+function noDelivery([partnerId]: readonly string[]): EmptyFacts {
   const address = `/api/v1/webhooks/partners/${partnerId ?? '{partnerId}'}/deletions`;
-  return empty({
+  return {
     id: 'no-delivery',
     heading: 'No delivery yet',
     text: html`Partners send deletions to ${code(address)}, signed with the secret of the
@@ -190,36 +169,30 @@ function noDelivery([partnerId]: readonly string[]): Html {
       text: partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
       look: 'primary',
     }),
-  });
+  };
 }
 
-function receiptTable(receipts: readonly ReceiptSummary[], reader: Reader): Html {
-  return table<ReceiptSummary>({
-    caption: 'Receipts, newest first',
-    rows: receipts,
-    columns: [
-      {
-        label: 'Receipt',
-        kind: 'whole',
-        cell: ({ id }) =>
-          link({ href: receiptPath(id), text: html`${hidden('Receipt …')}${code(shortId(id))}` }),
-      },
-      { label: 'Received', kind: 'whole', cell: ({ receivedAt }) => time(receivedAt, reader) },
-      { label: 'Partner', cell: partnerLink },
-      {
-        label: 'Event',
-        cell: ({ path, eventType }) =>
-          html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${path === 'events' && note('to events')}`,
-      },
-      { label: 'Outcome', cell: outcomeBadges },
-      {
-        label: 'Next try',
-        kind: 'whole',
-        cell: ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
-      },
-    ],
-  });
-}
+const columnsFor = (reader: Reader): Column<ReceiptSummary>[] => [
+  {
+    label: 'Receipt',
+    kind: 'whole',
+    cell: ({ id }) =>
+      link({ href: receiptPath(id), text: html`${hidden('Receipt …')}${code(shortId(id))}` }),
+  },
+  { label: 'Received', kind: 'whole', cell: ({ receivedAt }) => time(receivedAt, reader) },
+  { label: 'Partner', cell: partnerLink },
+  {
+    label: 'Event',
+    cell: ({ path, eventType }) =>
+      html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${path === 'events' && note('to events')}`,
+  },
+  { label: 'Outcome', cell: outcomeBadges },
+  {
+    label: 'Next try',
+    kind: 'whole',
+    cell: ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
+  },
+];
 
 function partnerLink({ partnerId }: ReceiptSummary): Html {
   return link({ href: partnerPath(partnerId), text: foreign(partnerId) });

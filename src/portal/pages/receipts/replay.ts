@@ -5,7 +5,7 @@ import { html } from '../../html.ts';
 import type { FormProblem, PortalPage } from '../../page.ts';
 import { refuseTyped, typedField } from '../../retyped.ts';
 import { questionPage } from '../../routes/question-page.ts';
-import type { QuestionRequest, Question } from '../../routes/question-page.ts';
+import type { Question, QuestionRequest } from '../../routes/question-page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';

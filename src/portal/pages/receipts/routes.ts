@@ -35,14 +35,14 @@ function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
         partners.receipts.page(cursor === undefined ? request : { ...request, cursor }),
         partners.list(),
       ]);
-      const { receipts, pagination } = page;
+      const { receipts: items, pagination } = page;
       const partnerIds = known.map(({ id }) => id);
-      const facts = { receipts, pagination, query, wrong, partnerIds };
+      const facts = { items, pagination, query, wrong, partnerIds };
       return {
         title: 'Receipts',
         section: 'receipts',
         meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-        actions: actionsFor(query, receipts.length > 0),
+        actions: actionsFor(query, items.length > 0),
         body: receiptListView(facts, readerOf(deps, person)),
       };
     },

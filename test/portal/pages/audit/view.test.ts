@@ -20,7 +20,7 @@ const entry = (given: Partial<AuditEntryOut> = {}): AuditEntryOut => ({
 const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: false }) =>
   auditView(
     {
-      entries,
+      items: entries,
       pagination,
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
       wrong: {},

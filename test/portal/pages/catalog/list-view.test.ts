@@ -8,7 +8,7 @@ const render = (facts: Partial<CatalogListFacts> = {}): string =>
   flat(
     catalogListView(
       {
-        versions: [versionOf()],
+        items: [versionOf()],
         pagination: { hasMore: false },
         query: {},
         wrong: {},
@@ -22,7 +22,7 @@ const render = (facts: Partial<CatalogListFacts> = {}): string =>
 
 describe('the list of the catalog', () => {
   test('names each artifact with its version, state, owner and group', () => {
-    const rows = render({ versions: [versionOf({ groupPath: 'sales/leads' })] });
+    const rows = render({ items: [versionOf({ groupPath: 'sales/leads' })] });
     expect(rows).toContain('<a href="/portal/catalog/lead-intake"><bdi>Lead intake API</bdi></a>');
     expect(rows).toContain('<code>2.3.0</code>'.replaceAll('.', '.<wbr />'));
     expect(rows).toContain('<span class="badge" data-s="ok">Published</span>');
@@ -34,7 +34,7 @@ describe('the list of the catalog', () => {
     const sunsetAt = Date.parse('2027-03-01T00:00:00Z');
     const finding = { pointer: '#/spec', code: 'x', detail: 'x' };
     const rows = render({
-      versions: [
+      items: [
         versionOf({ lifecycle: 'DEPRECATED', sunsetAt }),
         versionOf({ lifecycle: 'DRAFT', findings: [finding, finding] }),
       ],
@@ -45,7 +45,7 @@ describe('the list of the catalog', () => {
 
   test('ends on the day that was chosen, wherever its reader is', () => {
     const sunsetAt = Date.parse('2027-02-28T23:59:59Z');
-    const rows = render({ versions: [versionOf({ lifecycle: 'DEPRECATED', sunsetAt })] });
+    const rows = render({ items: [versionOf({ lifecycle: 'DEPRECATED', sunsetAt })] });
     expect(rows).toMatch(/Sunset.*title="2027-02-28 23:59:59 UTC">28 Feb 2027/);
   });
 
@@ -70,7 +70,7 @@ describe('the list of the catalog', () => {
   });
 
   test('says what to do when it is empty, to those who may', () => {
-    const nothing = { versions: [] };
+    const nothing = { items: [] };
     expect(render(nothing)).toContain('href="/portal/catalog/-/new"');
     expect(render({ ...nothing, mayWrite: false })).not.toContain('/-/new');
     expect(render({ ...nothing, query: { q: 'x' } })).toContain('Show all');
@@ -79,9 +79,9 @@ describe('the list of the catalog', () => {
   test('takes no text for markup, and cuts long ones', () => {
     const texts = { title: hostile, owner: hostile, groupPath: hostile };
     const query = { q: hostile, owner: hostile, groupPath: hostile, projectId: hostile };
-    expect(isInert(render({ versions: [versionOf(texts)], query }))).toBe(true);
+    expect(isInert(render({ items: [versionOf(texts)], query }))).toBe(true);
     const long = 'x'.repeat(64_000);
     const lengthy = versionOf({ title: long, owner: long, groupPath: long });
-    expect(render({ versions: [lengthy] }).length).toBeLessThan(10_000);
+    expect(render({ items: [lengthy] }).length).toBeLessThan(10_000);
   });
 });

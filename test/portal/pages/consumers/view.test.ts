@@ -86,7 +86,7 @@ test('names, labels and subjects of any kind stay text', () => {
   const grants = [{ action: 'leads:read' as const, labels: [hostile] }];
   const wild = { name: hostile.repeat(10), grants };
   expect(isInert(show(wild, [hostile]))).toBe(true);
-  const list = { consumers: [consumer(wild)], pagination: { hasMore: false }, wrong: {} };
+  const list = { items: [consumer(wild)], pagination: { hasMore: false }, wrong: {} };
   const query = consumersQuery.parse({ q: hostile });
   expect(isInert(consumerListView({ ...list, query }, reader))).toBe(true);
 });
@@ -96,7 +96,7 @@ test('a key that ends soon, an overlap and a key for ever read differently', () 
     flat(
       consumerListView(
         {
-          consumers: [consumer({ keys: [key(given)] })],
+          items: [consumer({ keys: [key(given)] })],
           pagination: { hasMore: false },
           query: consumersQuery.parse({}),
           wrong: {},
@@ -114,7 +114,7 @@ test('a list of the longest names and labels stays below 50 KB', () => {
   const long = consumer({ name: '"<'.repeat(100), grants: [{ action: 'leads:read', labels }] });
   const consumers = Array.from({ length: 30 }, () => long);
   const facts = {
-    consumers,
+    items: consumers,
     pagination: { hasMore: false },
     query: consumersQuery.parse({}),
     wrong: {},

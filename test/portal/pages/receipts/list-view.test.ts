@@ -24,7 +24,7 @@ const queryOf = (search: string) =>
 const view = (receipts: ReceiptSummary[], search = '', pagination = { hasMore: false }) =>
   receiptListView(
     {
-      receipts,
+      items: receipts,
       pagination,
       query: queryOf(search),
       wrong: {},
