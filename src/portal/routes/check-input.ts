@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { problemsOf, PROBLEMS_MAX } from '#http/problems/field-problems.ts';
 import type { Part } from '#http/problems/field-problems.ts';
 import { fieldWords } from '#http/problems/field-words.ts';
+import { TrackportError } from '#shared/errors.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
 /** What takes nothing. */
@@ -33,3 +35,13 @@ function toWords(part: Part, problem: FieldProblem): FieldProblem {
   if (part !== 'body') return problem;
   return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
 }
+
+/** A path that no object can have is one where nothing is. @throws {not-found} */
+export function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
+  const checked = checkInput(schema, 'params', request.params);
+  if (checked.kind === 'good') return checked.value;
+  throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+}
+
+/** The path of an address. */
+export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?')[0] ?? '';

@@ -4,32 +4,27 @@
  * were checked, and everything that the request brings fits its schema.
  */
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 
-import type { Session } from '#access/sessions/session.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { TrackportError } from '#shared/errors.ts';
 
 import type { Once } from '../page.ts';
-import { checkInput, nothing } from './check-input.ts';
-import { submitOnce } from './forms/submit-once.ts';
-import type { SubmitOnceDeps } from './forms/submit-once.ts';
-import { fieldsOf, FORM_BYTES_MAX, formTokenOf } from './forms/form-body.ts';
-import type { FormTokens } from './forms/form-token.ts';
-import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
-import { PortalRefusal, refuseOtherOrigins } from './errors/refusal.ts';
-import type { ActionOptions, ActionRequest, ActionResult, PortalRoutes } from './route-types.ts';
+import { nothing, paramsOf, pathOf } from './check-input.ts';
+import { refuseOtherOrigins } from './errors/refusal.ts';
+import { FORM_BYTES_MAX } from './forms/form-body.ts';
+import type { PortalRoutes } from './route-types.ts';
 import { runAction } from './run-action.ts';
-import { queryOf, showList } from './show-list.ts';
+import type { AnyAction, RunActionDeps } from './run-action.ts';
+import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
 import type { SendPageDeps } from './send-page.ts';
+import { sessionOf } from './session-guard.ts';
 import type { SessionGuard } from './session-guard.ts';
+import { queryOf, showList } from './show-list.ts';
 
 export type PortalRoutesDeps = SendPageDeps &
-  SubmitOnceDeps & {
-    sessions: Pick<Sessions, 'putOnce' | 'takeOnce'>;
+  RunActionDeps & {
+    sessions: Pick<Sessions, 'takeOnce'>;
     guard: SessionGuard;
-    formTokens: FormTokens;
     publicUrl: () => string;
   };
 
@@ -63,7 +58,8 @@ export function createPortalRoutes(
         params: paramsOf(request, params),
       };
       const isShown = request.method === 'GET' && typeof onceId === 'string';
-      const once = isShown ? await takeOnce(sessions, session, onceId) : undefined;
+      const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
+      const once = left as Once | undefined;
       // The schemas' defaults are those of the type parameters.
       const show = (more: object) => handler({ ...input, once, ...more } as never);
       if (isList) {
@@ -90,8 +86,10 @@ export function createPortalRoutes(
       };
       const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
       app.post(path, route, async (request, reply) => {
-        const run = toRun(deps, request, options as unknown as AnyOptions);
-        const outcome = await runAction(run, handler as unknown as AnyHandler);
+        const outcome = await runAction(deps, request, {
+          options,
+          handler,
+        } as unknown as AnyAction);
         if (outcome.kind === 'problems') return sendPage(deps, { request, reply }, outcome.page);
         return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
       });
@@ -106,64 +104,9 @@ function leadToPages(app: HttpApp, pages: ReadonlySet<string>, actions: Readonly
     const isPage = (count: number): boolean => pages.has(segments.slice(0, count).join('/'));
     const count = segments.findLastIndex((_segment, at) => isPage(at + 1)) + 1;
     if (count === segments.length) continue;
-    app.get(path, PORTAL_ROUTE, async ({ url }, reply) => {
-      const [own = ''] = url.split('?');
-      const page = own.split('/').slice(0, count).join('/');
+    app.get(path, PORTAL_ROUTE, async (request, reply) => {
+      const page = pathOf(request).split('/').slice(0, count).join('/');
       return reply.headers(PORTAL_HEADERS).redirect(page === '' ? '/portal' : page, 303);
     });
   }
-}
-
-type AnyOptions = ActionOptions<z.ZodType, z.ZodType, z.ZodType>;
-type AnyHandler = (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>;
-
-/** @throws {PortalRefusal} the form is not one of this session @throws {not-found} */
-function toRun(
-  { guard, sessions, formTokens, ...once }: PortalRoutesDeps,
-  request: FastifyRequest,
-  { form, params = nothing, page, onProblems = page, doneOnce = false }: AnyOptions,
-) {
-  const session = sessionOf(request);
-  const token = formTokenOf(request);
-  const isStale = !formTokens.fits(session, token);
-  // From a page of ours, as the browser says, that the same person had: what was typed is shown again, not done.
-  const isTheirs = request.headers.origin !== undefined && formTokens.isOfPerson(session, token);
-  const canComeBack = onProblems !== undefined && isTheirs;
-  if (isStale && !canComeBack) throw new PortalRefusal('stale-form');
-  const sent = { session, path: request.url, typed: fieldsOf(request) };
-  return {
-    sessions,
-    request,
-    session,
-    isStale,
-    path: pathOf(request),
-    person: guard.personOf(session),
-    params: paramsOf(request, params),
-    typed: sent.typed,
-    form,
-    onProblems,
-    around: doneOnce ? (work: () => Promise<string>) => submitOnce(once, sent, work) : undefined,
-  };
-}
-
-const pathOf = ({ url }: FastifyRequest): string => url.split('?')[0] ?? '';
-
-async function takeOnce(
-  sessions: PortalRoutesDeps['sessions'],
-  session: Session,
-  id: string,
-): Promise<Once | undefined> {
-  return (await sessions.takeOnce(session, id)) as Once | undefined;
-}
-
-function sessionOf(request: FastifyRequest): Session {
-  if (!request.portalSession) throw new Error('the guard of the portal did not run');
-  return request.portalSession;
-}
-
-/** A path that no object can have is one where nothing is. */
-function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
-  const checked = checkInput(schema, 'params', request.params);
-  if (checked.kind === 'good') return checked.value;
-  throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
 }

@@ -8,52 +8,86 @@ import { hangUpOf } from '#http/requests/hang-up.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 
-import type { PortalPage, TypedFields } from '../page.ts';
-import type { PortalPerson } from '../person.ts';
-import { checkInput, nothing } from './check-input.ts';
-import type { ActionRequest, ActionResult, FormRequest } from './route-types.ts';
+import type { PortalPage } from '../page.ts';
+import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
+import { PortalRefusal } from './errors/refusal.ts';
+import { fieldsOf, formTokenOf } from './forms/form-body.ts';
+import type { FormTokens } from './forms/form-token.ts';
+import { submitOnce } from './forms/submit-once.ts';
+import type { SubmitOnceDeps } from './forms/submit-once.ts';
+import type { ActionOptions, ActionRequest, ActionResult, FormRequest } from './route-types.ts';
 import { withParameter } from './return-path.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
+import { sessionOf } from './session-guard.ts';
+import type { SessionGuard } from './session-guard.ts';
 
-/** An action that is allowed to run, with what its request brought. */
-export type ActionRun = {
+export type RunActionDeps = SubmitOnceDeps & {
   sessions: Pick<Sessions, 'putOnce'>;
-  request: FastifyRequest;
-  session: Session;
-  /** The form is of an earlier session. */
-  isStale: boolean;
-  path: string;
-  person: PortalPerson;
-  params: unknown;
-  typed: TypedFields;
-  form: z.ZodType | undefined;
-  onProblems: ((request: FormRequest) => Promise<PortalPage>) | undefined;
-  /** Sees to it that the work is done once; see `submitOnce`. */
-  around: ((work: () => Promise<string>) => Promise<string>) | undefined;
+  guard: Pick<SessionGuard, 'personOf'>;
+  formTokens: FormTokens;
+};
+
+export type AnyAction = {
+  options: ActionOptions<z.ZodType, z.ZodType, z.ZodType>;
+  handler: (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>;
 };
 
 type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
 
-/** Checks the form and runs the action. @throws what is not about the form */
+/**
+ * Checks the form and runs the action.
+ * @throws {PortalRefusal} the form is not one of this session @throws {not-found} @throws what is not about the form
+ */
 export async function runAction(
-  run: ActionRun,
-  handler: (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>,
+  deps: RunActionDeps,
+  request: FastifyRequest,
+  { options, handler }: AnyAction,
 ): Promise<ActionOutcome> {
-  const { request, session, person, params, typed } = run;
-  if (run.isStale) return backToForm(run, signedInAnew);
-  const checked = checkInput(run.form ?? nothing, 'body', typed);
+  const { params = nothing, form = nothing, page, onProblems = page, doneOnce } = options;
+  const session = sessionOf(request);
+  const isStale = isOfEarlierSession(deps, request, onProblems !== undefined);
+  const sent = {
+    person: deps.guard.personOf(session),
+    session,
+    path: pathOf(request),
+    params: paramsOf(request, params),
+    typed: fieldsOf(request),
+  };
+  const back = (error: TrackportError) => backToForm({ ...sent, onProblems, isStale }, error);
+  if (isStale) return back(signedInAnew);
+  const checked = checkInput(form, 'body', sent.typed);
   if (checked.kind === 'bad')
-    return backToForm(run, new TrackportError('validation-failed', { errors: checked.problems }));
+    return back(new TrackportError('validation-failed', { errors: checked.problems }));
+  const signal = hangUpOf(request);
+  const origin = { actor: actorOf(session.principal), requestId: request.id, signal };
+  const work = async (): Promise<string> => {
+    const result = await handler({ ...sent, origin, form: checked.value });
+    return locationOf(deps, session, result);
+  };
   try {
-    const [requestId, signal] = [request.id, hangUpOf(request)];
-    const origin = { actor: actorOf(session.principal), requestId, signal };
-    const work = async (): Promise<string> =>
-      locationOf(run, await handler({ person, origin, session, params, form: checked.value }));
-    return { kind: 'done', location: await (run.around ? run.around(work) : work()) };
+    const submitted = { session, path: request.url, typed: sent.typed };
+    const location = doneOnce === true ? await submitOnce(deps, submitted, work) : await work();
+    return { kind: 'done', location };
   } catch (error) {
-    if (isTrackportError(error)) return backToForm(run, error);
+    if (isTrackportError(error)) return back(error);
     throw error;
   }
+}
+
+/**
+ * From a page of ours, as the browser says, that the same person had: what was typed is shown again, not done.
+ * @throws {PortalRefusal} from any other
+ */
+function isOfEarlierSession(
+  { formTokens }: RunActionDeps,
+  request: FastifyRequest,
+  canComeBack: boolean,
+): boolean {
+  const [session, token] = [sessionOf(request), formTokenOf(request)];
+  if (formTokens.fits(session, token)) return false;
+  const isTheirs = request.headers.origin !== undefined && formTokens.isOfPerson(session, token);
+  if (!canComeBack || !isTheirs) throw new PortalRefusal('stale-form');
+  return true;
 }
 
 /** What a form that was filled in before the sign-in comes back with. */
@@ -71,32 +105,28 @@ const signedInAnew = new TrackportError('validation-failed', {
 
 const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 
+type Sent = Omit<FormRequest, 'query' | 'problems'> & {
+  onProblems: ((request: FormRequest) => Promise<PortalPage>) | undefined;
+  isStale: boolean;
+};
+
 /** The form again, for what its sender can mend there. @throws anything else */
-async function backToForm(run: ActionRun, error: TrackportError): Promise<ActionOutcome> {
-  const { onProblems, path, person, session, params, typed } = run;
+async function backToForm(
+  { onProblems, isStale, ...sent }: Sent,
+  error: TrackportError,
+): Promise<ActionOutcome> {
   if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
   const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
-  const page = await onProblems({
-    path,
-    person,
-    session,
-    params,
-    query: undefined,
-    typed,
-    problems,
-  });
-  return {
-    kind: 'problems',
-    page: { status: run.isStale ? 403 : 422, hasProblems: true, ...page },
-  };
+  const page = await onProblems({ ...sent, query: undefined, problems });
+  return { kind: 'problems', page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
 }
 
 /** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */
 async function locationOf(
-  { sessions, session }: ActionRun,
+  { sessions }: RunActionDeps,
+  session: Session,
   { location, ...once }: ActionResult,
 ): Promise<string> {
   if (once.notice === undefined && once.secret === undefined) return location;
-  const id = await sessions.putOnce(session, once);
-  return withParameter(location, ONCE_PARAMETER, id);
+  return withParameter(location, ONCE_PARAMETER, await sessions.putOnce(session, once));
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Once, PortalPage, RenderPage } from '../page.ts';
+import { sessionOf } from './session-guard.ts';
 import type { SessionGuard } from './session-guard.ts';
 
 /** The parameter by which a page finds what it shows once. */
@@ -27,8 +28,7 @@ export function sendPage(
   page: PortalPage,
   once?: Once,
 ) {
-  if (!request.portalSession) throw new Error('the guard of the portal did not run');
-  const person = guard.personOf(request.portalSession);
+  const person = guard.personOf(sessionOf(request));
   const frame = { person, currentPath: currentPathOf(request), ...(once && { once }) };
   return sendDocument(reply, renderPage(frame, page), once?.secret ? SECRET_STATUS : page.status);
 }

@@ -51,6 +51,12 @@ export function createSessionGuard(deps: SessionGuardDeps): SessionGuard {
   };
 }
 
+/** Whose session a request is, after `find` or `require`. */
+export function sessionOf({ portalSession }: Pick<FastifyRequest, 'portalSession'>): Session {
+  if (!portalSession) throw new Error('the guard of the portal did not run');
+  return portalSession;
+}
+
 /** For the log line and for pages about errors. */
 function noteSession(request: FastifyRequest, session: Session): void {
   const { subject, workspaceId, clientId } = session.principal;

@@ -1,11 +1,20 @@
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { link } from '../../shell/parts.ts';
+import { foreign, link } from '../../shell/parts.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
 import { consumerPage, ofConsumer, scope } from './consumer-page.ts';
 import type { ConsumerPagesDeps } from './consumer-page.ts';
-import { consumerListView } from './list-view.ts';
-import { CONSUMERS_PATH, consumersQuery, toFilter } from './query.ts';
+import { consumerPath, CONSUMERS_PATH, consumersPath, consumersQuery, toFilter } from './query.ts';
+import type { ConsumersQuery } from './query.ts';
+import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
+import type { Consumer } from '#access/consumers/consumer.ts';
+import type { Html } from '../../html.ts';
+import { listCard } from '../../shell/list.ts';
+import type { Listed } from '../../shell/list.ts';
+import type { Column } from '../../shell/table.ts';
+import { count, counted } from '../../shell/times.ts';
+import type { Reader } from '../../shell/times.ts';
+import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge } from './words.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
@@ -35,3 +44,67 @@ export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): vo
   addConsumerActions(portal, deps);
   addConsumerConfirmations(portal, deps);
 }
+
+/** What a row shows of a name, and how many labels; the consumer's page shows all. */
+const NAME_CHARACTERS = 80;
+const LABELS = 2;
+
+/** Who reads, and whose key ends soon or is missing. */
+export function consumerListView(found: Listed<Consumer, ConsumersQuery>, reader: Reader): Html {
+  const { hasMore } = found.pagination;
+  const states = standings.toReversed();
+  return listCard({
+    ...found,
+    pathOf: consumersPath,
+    label: 'Filter consumers',
+    filters: [
+      { name: 'q', label: 'Name or key id', type: 'search', isWide: true },
+      {
+        name: 'state',
+        label: 'State',
+        any: 'Any',
+        choices: states.map((value) => ({ value, label: STANDING_WORDS[value].words })),
+      },
+      {
+        name: 'expires',
+        label: 'Key expires',
+        any: 'Any time',
+        choices: ['14', '90'].map((value) => ({ value, label: `Within ${value} days` })),
+      },
+    ],
+    caption: 'Consumers, oldest first',
+    columns: columnsFor(reader),
+    summary: `${counted(found.items.length, 'consumer')} on this page, oldest first`,
+    pagerWords: { newest: 'First', older: 'Next' },
+    none: {
+      id: 'no-consumers',
+      heading: 'Nobody reads yet',
+      text: 'A consumer is a machine that reads leads, such as a sales tool. Create one, say which leads it may see, and give it a key.',
+      next: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
+    },
+    nothingFits: {
+      id: 'nothing-fits',
+      heading: hasMore ? 'None on this page' : 'Nobody like this',
+      text: hasMore
+        ? 'There are more consumers to look through: go on to the next page.'
+        : 'No consumer fits all of these filters.',
+      next: link({ href: CONSUMERS_PATH, text: 'Show all', look: 'button' }),
+    },
+  });
+}
+
+const columnsFor = (reader: Reader): Column<Consumer>[] => [
+  {
+    label: 'Name',
+    cell: ({ id, name }) => link({ href: consumerPath(id), text: foreign(name, NAME_CHARACTERS) }),
+  },
+  { label: 'State', cell: (consumer) => standingBadge(consumer, reader) },
+  { label: 'May read', cell: ({ grants }) => grantWords(grants, LABELS) },
+  {
+    label: 'Active keys',
+    kind: 'number',
+    cell: (consumer) => count(activeKeys(consumer, reader.nowMs).length),
+  },
+  { label: 'Next expiry', cell: (consumer) => expiryWords(consumer, reader) },
+  { label: 'Last used', cell: (consumer) => lastUsedWords(consumer, reader) },
+];

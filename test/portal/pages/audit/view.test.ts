@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import { toCsv } from '#portal/pages/audit/routes.ts';
+import { auditView, toCsv } from '#portal/pages/audit/routes.ts';
 import { withQuery } from '#portal/address.ts';
 import { auditQuery, toFilter } from '#portal/pages/audit/query.ts';
-import { auditView } from '#portal/pages/audit/view.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import { consumerView } from '#portal/pages/consumers/consumer/consumer-view.ts';
-import { consumerListView } from '#portal/pages/consumers/list-view.ts';
+import { consumerListView } from '#portal/pages/consumers/routes.ts';
 import { consumersQuery } from '#portal/pages/consumers/query.ts';
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';

@@ -17,7 +17,7 @@ import type { Reader } from '../../../shell/times.ts';
 import { grantsDigest, toVisibility } from '../forms.ts';
 import type { Visibility } from '../forms.ts';
 import { consumerPath } from '../query.ts';
-import { changesText } from '../../audit/view.ts';
+import { changesText } from '../../audit/routes.ts';
 import { visibilityFields } from '../visibility.ts';
 import type { KnownLabels } from '../visibility.ts';
 import { expiryWords, grantWords, keyBadge, lastUsedWords } from '../words.ts';
