@@ -3,7 +3,6 @@
  * and for ten minutes: no instance remembers anything, each tab has its own, and a callback that was
  * meant for another browser finds nothing.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
@@ -12,6 +11,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 
 import type { PortalCookies } from '../routes/cookies.ts';
+import type { Exchange } from '../routes/send-page.ts';
 
 const PREFIX = 'trackport-sign-in-';
 const ATTEMPT_MS = 10 * MINUTE;
@@ -31,20 +31,13 @@ const sealedAttempt = z.object({
 /** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
 type OpenAttempt = SignInAttempt & { returnTo: string; timeZone?: string };
 
-export type Attempts = {
-  put(exchange: { request: FastifyRequest; reply: FastifyReply }, attempt: OpenAttempt): void;
-  /** The attempt of this state, which is over then; undefined when this browser has none. */
-  take(
-    exchange: { request: FastifyRequest; reply: FastifyReply },
-    state: unknown,
-  ): OpenAttempt | undefined;
-};
+export type Attempts = ReturnType<typeof createAttempts>;
 
 export type AttemptsDeps = { cookies: PortalCookies; sealer: Sealer; clock: Pick<Clock, 'now'> };
 
-export function createAttempts({ cookies, sealer, clock }: AttemptsDeps): Attempts {
+export function createAttempts({ cookies, sealer, clock }: AttemptsDeps) {
   return {
-    put: ({ request, reply }, attempt) => {
+    put: ({ request, reply }: Exchange, attempt: OpenAttempt): void => {
       const known = cookies.names(request.headers.cookie, PREFIX);
       for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
         reply.header('set-cookie', cookies.clear(name));
@@ -53,7 +46,8 @@ export function createAttempts({ cookies, sealer, clock }: AttemptsDeps): Attemp
       const value = sealed.toString('base64url');
       reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
     },
-    take: ({ request, reply }, state) => {
+    /** The attempt of this state, which is over then; undefined when this browser has none. */
+    take: ({ request, reply }: Exchange, state: unknown): OpenAttempt | undefined => {
       if (typeof state !== 'string') return undefined;
       const name = nameOf(state);
       const value = cookies.read(request.headers.cookie, name);

@@ -91,55 +91,42 @@ function signingOut(facts: { repository: string; issuer: string; location: strin
   return renderLonePage('Signed out', repository, content);
 }
 
+/** Pages about a sign-in that did not work: what happened, and who can do what about it. */
 function failed(deps: SignInViewsDeps, failure: SignInFailure, requestId: string) {
-  const { publicUrl, clock, ...facts } = deps;
-  const { code, document } = failurePage({
-    ...facts,
-    failure,
-    redirectUri: `${publicUrl()}/portal/callback`,
-    startPath: startOf(publicUrl(), '/portal'),
-    requestId,
-    atMs: clock.now(),
-  });
+  const { repository, publicUrl, clock } = deps;
+  const redirectUri = `${publicUrl()}/portal/callback`;
+  const words = wordsOf[failure.kind]({ ...deps, failure, redirectUri });
+  const code = codeOf(failure, words.code);
+  const again = {
+    href: startOf(publicUrl(), '/portal'),
+    text: 'Try again',
+    look: 'primary',
+  } as const;
+  const facts = { repository, requestId, atMs: clock.now(), actions: link(again) };
+  const document = renderLoneRefusal({ ...words, ...facts, code });
   const { status } = problemKinds[code];
   const retry = status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS };
   return { status, document, retryAfterSeconds: undefined, ...retry };
 }
 
-type FailurePageFacts = {
+type FailureFacts = {
   failure: SignInFailure;
-  /** `owner/name`. */
-  repository: string;
   /** Host of the issuer. */
   issuer: string;
   /** What the client must be registered with at the issuer. */
   redirectUri: string;
   /** What access tokens must be for. */
   audience: string;
-  /** Begins the sign-in again. */
-  startPath: string;
-  requestId: string;
-  atMs: number;
 };
 
 type Words = { code: ErrorCode; heading: string; text: HtmlValue; nextStep: HtmlValue };
-
-/** Status and whole document. */
-function failurePage(facts: FailurePageFacts): { code: ErrorCode; document: string } {
-  const { repository, startPath, requestId, atMs } = facts;
-  const words = wordsOf[facts.failure.kind](facts);
-  const code = codeOf(facts.failure, words.code);
-  const actions = link({ href: startPath, text: 'Try again', look: 'primary' });
-  const document = renderLoneRefusal({ ...words, code, repository, requestId, atMs, actions });
-  return { code, document };
-}
 
 /** What anybody can make up by an address is not a failure of a server. */
 function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
   return isFromBrowser && problemKinds[code].status >= 500 ? 'bad-request' : code;
 }
 
-const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailurePageFacts) => Words>> = {
+const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => Words>> = {
   denied: ({ issuer, failure }) => ({
     code: 'insufficient-scope',
     heading: 'You were not signed in',

@@ -1,5 +1,3 @@
-import type { NameKind } from '#partners/receipts/receipt.ts';
-
 import { html } from '../../html.ts';
 import type { Html } from '../../html.ts';
 import { badge, code, foreign, link, note } from '../../shell/parts.ts';
@@ -10,50 +8,20 @@ import type { Reader } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
 import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 import { weekOf } from './concerns.ts';
-import type { Worry } from './worries.ts';
-
-/** An event that ended FAILED. */
-export type DeadLetter = {
-  receiptId: string;
-  partnerId: string;
-  /** When it was settled. */
-  atMs: number;
-  /** One of `eventErrors`. */
-  error: string;
-  /** Numbers of its issues. */
-  leadIds: readonly string[];
-};
-
-/** The newest of those that ended in the same way. */
-export type Newest = {
-  total: number;
-  partnerId: string;
-  atMs: number;
-  /** The first of its events that ended so. */
-  event: { names: readonly NameKind[]; lastError?: string };
-};
-
-type Others = {
-  unmatched?: Newest | undefined;
-  rejected?: Newest | undefined;
-  worries?: readonly Worry[];
-};
+import type { DeadLetter, Newest, Operation, Worry } from './concerns.ts';
 
 type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
 
 /** What needs a person, the gravest first; undefined when nothing does. */
-export function nextSteps(
-  deadLetters: readonly DeadLetter[],
-  { unmatched, rejected, worries = [] }: Others,
-  reader: Reader,
-): Html | undefined {
+export function nextSteps(operation: Operation, reader: Reader): Html | undefined {
+  const { deadLetters, lastUnmatched, lastRejected, worries } = operation;
   const stepsIn = (state: Worry['state']): Step[] =>
     worries.filter((worry) => worry.state === state).flatMap(worrySteps);
   const rows = [
     ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
     ...stepsIn('bad'),
-    ...(unmatched ? [unmatchedStep(unmatched, reader)] : []),
-    ...(rejected ? [rejectedStep(rejected, reader)] : []),
+    ...(lastUnmatched ? [unmatchedStep(lastUnmatched, reader)] : []),
+    ...(lastRejected ? [rejectedStep(lastRejected, reader)] : []),
     ...stepsIn('warn'),
   ];
   if (rows.length === 0) return undefined;

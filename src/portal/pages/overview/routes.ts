@@ -16,10 +16,9 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import { toHealthLine } from './health-lines.ts';
-import type { DeadLetter, Newest } from './next-steps.ts';
-import { worriesOf } from './worries.ts';
+import { worriesOf } from './concerns.ts';
+import type { DeadLetter, Newest, Operation } from './concerns.ts';
 import { overviewPage } from './view.ts';
-import type { Operation } from './view.ts';
 import type { WebhookFacts } from './health-lines.ts';
 
 /** What the overview asks. */

@@ -1,5 +1,4 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import type { RecentOutcomes } from '#partners/receipts/outcomes/outcome-reader.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 
 import { html } from '../../html.ts';
@@ -21,20 +20,10 @@ import {
   restOf,
   weekOf,
 } from './concerns.ts';
-import type { Queue } from './concerns.ts';
+import type { Operation } from './concerns.ts';
 import type { HealthLine, WebhookFacts } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
-import type { DeadLetter, Newest } from './next-steps.ts';
 import { isRefused, webhookLine } from './health-lines.ts';
-
-/** What only those see who may see receipts. */
-export type Operation = Queue & {
-  hours: RecentOutcomes['hours'];
-  /** Some of them, the newest first. */
-  deadLetters: readonly DeadLetter[];
-  lastUnmatched: Newest | undefined;
-  lastRejected: Newest | undefined;
-};
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];
@@ -80,7 +69,7 @@ function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader
   return { ...line, text: html`${line.text} ${said}` };
 }
 
-function verdict(lines: readonly HealthLine[], queue: Queue | undefined, reader: Reader): Html {
+function verdict(lines: readonly HealthLine[], queue: Operation | undefined, reader: Reader): Html {
   const concerns = concernsOf(lines, queue, reader.nowMs);
   const [first] = concerns;
   const text = restOf(concerns, lines);
@@ -136,16 +125,14 @@ const SERIES = STACKED.map((key) => {
 });
 
 function work(operation: Operation, reader: Reader): Html {
-  const { deadLetters, lastUnmatched, lastRejected, worries, hours } = operation;
-  const rest = { unmatched: lastUnmatched, rejected: lastRejected, worries };
-  const steps = nextSteps(deadLetters, rest, reader);
+  const steps = nextSteps(operation, reader);
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',
     aside: link({ href: RECEIPTS_PATH, text: 'All receipts' }),
     unit: 'event',
     series: SERIES,
-    slots: hours,
+    slots: operation.hours,
   };
   return html`${steps && card({ id: 'next-steps', heading: 'Next steps' }, steps)}
   ${bars(picture, reader)}`;
