@@ -39,6 +39,9 @@ export async function showList(
   }
 }
 
+/** Characters of what was typed: the rest of a longer text is no use to anybody. */
+const TYPED_SHOWN = 100;
+
 type List = { given: Given; schema: z.ZodType; show: Show };
 
 async function showWithout(problems: readonly FieldProblem[], { given, schema, show }: List) {
@@ -48,7 +51,9 @@ async function showWithout(problems: readonly FieldProblem[], { given, schema, s
   const wrong = Object.fromEntries(
     entries.flatMap(([name, value]) => {
       const error = errorOf(name);
-      return error === undefined ? [] : [[name, { value: String(value), error }]];
+      return error === undefined
+        ? []
+        : [[name, { value: String(value).slice(0, TYPED_SHOWN), error }]];
     }),
   );
   const page = (await show({ query: queryOf(fitting, schema), wrong })) as PortalPage;
