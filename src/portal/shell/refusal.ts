@@ -5,6 +5,7 @@ import { problemKinds } from '#http/problems/problem.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import { body, card, facts, row } from './card.ts';
+import { renderLonePage } from './page.ts';
 import { code, cut } from './parts.ts';
 import { time } from './times.ts';
 import type { Reader } from './times.ts';
@@ -52,4 +53,13 @@ export function refusalTitle({ code, heading }: Pick<RefusalFacts, 'code' | 'hea
 /** The status of a page that refuses. */
 export function refusalStatus({ code, status }: Pick<RefusalFacts, 'code' | 'status'>): number {
   return status ?? problemKinds[code].status;
+}
+
+/** A refusal before there is a session, times in UTC. */
+export function renderLoneRefusal(given: RefusalFacts & { repository: string }): string {
+  const title = refusalTitle(given);
+  const reader = { timeZone: 'UTC', nowMs: given.atMs };
+  const content = html`<h1>${title}</h1>
+    ${refusal(given, reader)}`;
+  return renderLonePage(title, given.repository, content);
 }

@@ -5,10 +5,12 @@ import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
 import { html } from '../html.ts';
 import type { Html, HtmlValue } from '../html.ts';
-import { renderLoneRefusal, renderSignIn } from '../shell/lone.ts';
-import type { SignInFacts } from '../shell/lone.ts';
+import { body } from '../shell/card.ts';
+import { remark } from '../shell/notice.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { cut, link } from '../shell/parts.ts';
+import type { State } from '../shell/parts.ts';
+import { renderLoneRefusal } from '../shell/refusal.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
 type SignInViewsDeps = {
@@ -60,6 +62,33 @@ export function createSignInViews(deps: SignInViewsDeps) {
     failed: (failure: SignInFailure, requestId: string) =>
       failed({ ...deps, issuer }, failure, requestId),
   };
+}
+
+export type SignInFacts = {
+  /** `owner/name`. */
+  repository: string;
+  /** Host of the issuer. */
+  issuer: string;
+  /** What starts the sign-in. */
+  startPath: string;
+  /** Why the person is here: the session ended, it is signed out, the issuer refused. */
+  reason?: { state: State; heading: string; text: HtmlValue };
+};
+
+/** Where am I, why am I here, where shall I be afterwards? */
+export function renderSignIn({ repository, issuer, startPath, reason }: SignInFacts): string {
+  const content = html`<section class="card dialog" aria-labelledby="t">
+    ${body(
+      html`<h1 id="t">Sign in</h1>`,
+      reason && remark(reason.state, reason.heading, reason.text),
+      link({ href: startPath, text: `Continue to ${issuer}`, look: 'primary' }),
+      html`<p class="note">
+        You sign in at your organisation; Trackport never sees a password. To see more than health
+        you need one of the scopes <code>catalog:read</code> or <code>trackport:admin</code>.
+      </p>`,
+    )}
+  </section>`;
+  return renderLonePage('Sign in', repository, content);
 }
 
 /** With the whole address, so that it all happens at the one that the issuer leads back to. */

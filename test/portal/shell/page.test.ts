@@ -1,7 +1,7 @@
 import { html } from '#portal/html.ts';
-import { renderLoneRefusal, renderSignIn } from '#portal/shell/lone.ts';
 import { createPageRenderer } from '#portal/shell/page.ts';
-import { refusal, refusalStatus, refusalTitle } from '#portal/shell/refusal.ts';
+import { refusal, refusalStatus, refusalTitle, renderLoneRefusal } from '#portal/shell/refusal.ts';
+import { renderSignIn } from '#portal/sign-in/views.ts';
 import { timeZoneForm } from '#portal/sign-in/time-zone.ts';
 import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';

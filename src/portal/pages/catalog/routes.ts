@@ -45,8 +45,8 @@ export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void
     (request) => listPage(deps, request),
   );
   const one = `${CATALOG_PATH}/:id`;
-  portal.page(one, { ...ofArtifact, query: artifactQuery }, ({ person, params: { id }, query }) =>
-    artifactPage(deps, { person, id, query }),
+  portal.page(one, { ...ofArtifact, query: artifactQuery }, (request) =>
+    artifactPage(deps, request),
   );
   portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
     specFile(deps, person, { ...params, ...query }),

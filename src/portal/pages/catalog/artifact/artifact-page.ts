@@ -28,17 +28,16 @@ export const artifactQuery = z.strictObject({
 });
 
 type ArtifactQuery = z.output<typeof artifactQuery>;
-type Deps = Pick<CatalogPagesDeps, 'catalog' | 'clock'>;
-type Given = { person: PortalPerson; id: string; query: ArtifactQuery };
 
 const PAGE_VERSIONS = 25;
 const LAST_CHANGES = 6;
 
 /** The page of one artifact, about one of its versions. */
 export async function artifactPage(
-  { catalog, clock }: Deps,
-  { person, id, query }: Given,
+  { catalog, clock }: CatalogPagesDeps,
+  { person, params, query }: { person: PortalPerson; params: { id: string }; query: ArtifactQuery },
 ): Promise<PortalPage> {
+  const { id } = params;
   const { workspaceId, timeZone } = person;
   const reader = { workspaceId };
   const byDefault = await readDefault(catalog, reader, id);
@@ -54,15 +53,11 @@ export async function artifactPage(
   const { items: versions, pagination } = await catalog.listVersions(reader, page);
   const all = { ...facts, versions, pagination, cursor };
   const body = artifactView(all, { timeZone, nowMs: clock.now() });
-  return framed(shown, { person, defaultVersion, body });
+  return { ...headOf(shown, person, defaultVersion), body };
 }
 
 /** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
-async function highestVersion(
-  catalog: Catalog,
-  reader: CatalogReader,
-  id: string,
-): Promise<string> {
+async function highestVersion(catalog: Catalog, reader: CatalogReader, id: string) {
   const { items } = await catalog.listVersions(reader, { id, limit: 1 });
   return items[0]?.version ?? '';
 }
@@ -92,17 +87,9 @@ export async function readDefault(
   }
 }
 
-type Frame = Pick<PortalPage, 'body'> & {
-  person: PortalPerson;
-  defaultVersion: string | undefined;
-};
-
-function framed({ record }: VersionView, { person, defaultVersion, body }: Frame): PortalPage {
+function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: string | undefined) {
   const { id, version, title, type, owner, groupPath, lifecycle } = record;
-  const group = groupPath !== undefined && {
-    href: groupPathOf(groupPath),
-    text: groupPath,
-  };
+  const group = groupPath !== undefined && { href: groupPathOf(groupPath), text: groupPath };
   const created = withQuery(NEW_PATH, { id, version });
   return {
     title,
@@ -121,6 +108,5 @@ function framed({ record }: VersionView, { person, defaultVersion, body }: Frame
     ...(may(person, 'catalog:write') && {
       actions: link({ href: created, text: 'Create version', look: 'button' }),
     }),
-    body,
-  };
+  } as const;
 }
