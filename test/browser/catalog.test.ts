@@ -1,15 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { modes, openIn } from './support/modes.ts';
-import {
-  axeFindingsInBothSchemes,
-  describeInBrowser,
-  openAs,
-  startSandboxPortal,
-} from './support/portal.ts';
-
-/** Dozens of pages, by keyboard with every stop: on a busy machine that is slow, and right all the same. */
-const LONG_TIMEOUT_MS = 180_000;
+import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 const spec = (paths: string[]): string =>
   [
@@ -42,14 +34,14 @@ async function publish(page: Page, version: string, breaking?: string): Promise<
   await page.getByText(`${version} is published.`).waitFor();
 }
 
-describeInBrowser('the catalog in the portal', (open) => {
+describeInBrowser('the catalog in the portal', ({ open, portal }) => {
   test.each(modes)(
     'a draft is published, followed, deprecated with a sunset, compared and retired: %s',
     async (_mode, mode) => {
-      const { url } = await startSandboxPortal();
+      const { url } = await portal();
       const { page, complaints } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-      await createDraft(page, 'browser-api');
+      await createDraft(page, `life-${mode.name}`);
       await publish(page, '1.0.0');
 
       await page.getByRole('link', { name: 'Create version' }).click();
@@ -98,19 +90,18 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByText('1.0.0 is retired.').waitFor();
       expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
-    LONG_TIMEOUT_MS,
   );
 
   test.each(modes)(
     'a draft with a mistake is mended, described, reinstated and deleted: %s',
     async (_mode, mode) => {
-      const { url } = await startSandboxPortal();
+      const { url } = await portal();
       const { page, complaints } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-      await createDraft(page, 'browser-api');
+      await createDraft(page, `mended-${mode.name}`);
       await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
       await page.getByLabel('Title').fill('');
-      await page.getByLabel('Members').fill('browser-api\nbrowser-list');
+      await page.getByLabel('Members').fill(`mended-${mode.name}\nbrowser-list`);
       await press(page, 'Save draft');
       await page
         .getByRole('alert')
@@ -142,14 +133,13 @@ describeInBrowser('the catalog in the portal', (open) => {
       await page.getByText('Draft 1.1.0 was deleted.').waitFor();
       expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
-    LONG_TIMEOUT_MS,
   );
 
   test('who may only read is offered nothing else', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const owner = await open();
     await openAs(owner.page, { url, path: '/portal/catalog', person: 'owner' });
-    await createDraft(owner.page, 'browser-api');
+    await createDraft(owner.page, 'browser-read');
     const { page } = await open();
     await openAs(page, { url, path: '/portal/catalog', person: 'reader' });
     expect(await page.getByRole('link', { name: /Create/ }).count()).toBe(0);
@@ -158,90 +148,60 @@ describeInBrowser('the catalog in the portal', (open) => {
     expect(await page.getByRole('link', { name: /…|Edit|Create|Make/ }).count()).toBe(0);
   });
 
-  test(
-    'every page is without findings of axe',
-    async () => {
-      const { url } = await startSandboxPortal();
-      const { page } = await open();
-      const list = `${url}/portal/catalog`;
-      await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-      await createDraft(page, 'browser-list');
-      await publish(page, '1.0.0');
-      await page.goto(list);
-      await createDraft(page, 'browser-api');
-      const one = `${list}/browser-api`;
-      const at = (below: string, version = '1.0.0'): string =>
-        `${one}/versions/${version}/${below}`;
-      const drafts = [at('edit'), at('publish'), at('delete'), `${list}/-/new`];
-      const asked = [list, `${list}?q=nothing`, `${list}?q=-`, `${list}?type=NONE`];
-      const absent = [`${list}/none`, at('edit', '9'), `${list}?nonsense=1`];
-      const before = await faultsOf(page, [...asked, ...absent, one, ...drafts]);
-      expect(before).toEqual([]);
+  test('every page is without findings of axe', async () => {
+    const { url } = await portal();
+    const { page } = await open();
+    const list = `${url}/portal/catalog`;
+    await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
+    await createDraft(page, 'browser-list');
+    await publish(page, '1.0.0');
+    await page.goto(list);
+    await createDraft(page, 'browser-api');
+    const one = `${list}/browser-api`;
+    const at = (below: string, version = '1.0.0'): string => `${one}/versions/${version}/${below}`;
+    const drafts = [at('edit'), at('publish'), at('delete'), `${list}/-/new`];
+    const asked = [list, `${list}?q=nothing`, `${list}?q=-`, `${list}?type=NONE`];
+    const absent = [`${list}/none`, at('edit', '9'), `${list}?nonsense=1`];
+    const before = await findingsAt(page, [...asked, ...absent, one, ...drafts]);
+    expect(before).toEqual([]);
 
-      await page.goto(at('edit'));
-      await page.getByLabel('Title').fill('');
-      await page.getByLabel('Members').fill('- browser-list');
-      await page.getByLabel('Spec', { exact: true }).fill('x'.repeat(30_000));
-      await press(page, 'Save draft');
-      expect(await faultsHere(page, 'a form that came back')).toEqual([]);
-      await page.goto(at('delete'));
-      await press(page, 'Delete draft 1.0.0');
-      expect(await faultsHere(page, 'a confirmation that came back')).toEqual([]);
-      await page.goto(at('edit'));
-      await page.getByLabel('Members').fill('browser-list');
-      await press(page, 'Save draft');
-      await publish(page, '1.0.0');
-      expect(await faultsHere(page, 'what was done')).toEqual([]);
-      await page.getByRole('link', { name: 'Create version' }).click();
-      await page.getByLabel('Spec', { exact: true }).fill(spec(['/c']));
-      await press(page, 'Create draft');
-      await publish(page, '1.1.0', 'breaking changes against');
-      await page.goto(at('deprecate'));
-      await press(page, 'Deprecate 1.0.0');
-      await press(page, 'Make default 1.0.0');
-      const ends = [at('deprecate'), at('retire'), at('unset-default'), at('edit')];
-      const after = [
-        `${one}?from=1.0.0&to=1.1.0`,
-        `${list}?versions=all`,
-        `${list}/browser-list`,
-        ...ends,
-      ];
-      expect(await faultsOf(page, after)).toEqual([]);
-    },
-    LONG_TIMEOUT_MS,
-  );
+    await page.goto(at('edit'));
+    await page.getByLabel('Title').fill('');
+    await page.getByLabel('Members').fill('- browser-list');
+    await page.getByLabel('Spec', { exact: true }).fill('x'.repeat(30_000));
+    await press(page, 'Save draft');
+    expect(await findingsOn(page)).toEqual([]);
+    await page.goto(at('delete'));
+    await press(page, 'Delete draft 1.0.0');
+    expect(await findingsOn(page)).toEqual([]);
+    await page.goto(at('edit'));
+    await page.getByLabel('Members').fill('browser-list');
+    await press(page, 'Save draft');
+    await publish(page, '1.0.0');
+    expect(await findingsOn(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Create version' }).click();
+    await page.getByLabel('Spec', { exact: true }).fill(spec(['/c']));
+    await press(page, 'Create draft');
+    await publish(page, '1.1.0', 'breaking changes against');
+    await page.goto(at('deprecate'));
+    await press(page, 'Deprecate 1.0.0');
+    await press(page, 'Make default 1.0.0');
+    const ends = [at('deprecate'), at('retire'), at('unset-default'), at('edit')];
+    const after = [
+      `${one}?from=1.0.0&to=1.1.0`,
+      `${list}?versions=all`,
+      `${list}/browser-list`,
+      ...ends,
+    ];
+    expect(await findingsAt(page, after)).toEqual([]);
+  });
 
   test('what a person may not do is refused on a page without findings of axe', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal/catalog', person: 'reader' });
-    expect(await faultsOf(page, [`${url}/portal/catalog/-/new`])).toEqual([]);
+    expect(await findingsAt(page, [`${url}/portal/catalog/-/new`])).toEqual([]);
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(await page.locator('form[action*="/-/new"]').count()).toBe(0);
   });
 });
-
-/** What axe finds, and what is wider than the window, at a phone's width and at a desk's. */
-async function faultsOf(page: Page, addresses: readonly string[]): Promise<string[]> {
-  const faults: string[] = [];
-  for (const address of addresses) {
-    await page.goto(address);
-    faults.push(...(await faultsHere(page, address)));
-  }
-  return faults;
-}
-
-/** The same of the page that is open. */
-async function faultsHere(page: Page, name: string): Promise<string[]> {
-  const faults: string[] = [];
-  for (const width of [320, 1280]) {
-    await page.setViewportSize({ width, height: 900 });
-    const overflow = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    const findings = await axeFindingsInBothSchemes(page);
-    if (overflow !== 0) findings.push('wider than the window');
-    faults.push(...findings.map((finding) => `${name} ${width} ${finding}`));
-  }
-  return faults;
-}

@@ -3,12 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { modes, openIn } from './support/modes.ts';
-import {
-  axeFindingsInBothSchemes,
-  describeInBrowser,
-  openAs,
-  startSandboxPortal,
-} from './support/portal.ts';
+import { describeInBrowser, openAs, startSandboxPortal } from './support/portal.ts';
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('button', { name }).click();
@@ -55,7 +50,7 @@ async function labelOfSomeLeads(url: string, key: string): Promise<string> {
   return some;
 }
 
-describeInBrowser('consumers in the portal', (open) => {
+describeInBrowser('consumers in the portal', ({ open }) => {
   test.each(modes)(
     'a consumer is created, reads, is rotated, revoked and refused; the audit tells it all: %s',
     async (_mode, mode) => {
@@ -151,31 +146,5 @@ describeInBrowser('consumers in the portal', (open) => {
     await page.getByText('Somebody else has changed these grants').waitFor();
     expect(await page.getByLabel('none').isChecked()).toBe(true);
     expect(await page.locator('dd', { hasText: 'all leads' }).count()).toBe(1);
-  });
-
-  test('every page of consumers, partners and audit is without findings of axe', async () => {
-    const { url } = await startSandboxPortal();
-    const { page } = await open({ viewport: { width: 320, height: 800 } });
-    await openAs(page, { url, path: '/portal/consumers', person: 'owner' });
-    await createConsumer(page, 'approved');
-    const [consumer = ''] = page.url().split('?');
-    const keyPages = await page
-      .getByRole('link', { name: /^(?:Rotate|Revoke)/ })
-      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
-    const paths = [consumer, `${consumer}/keys/new`, ...keyPages.map((path) => url + path)];
-    const others = ['consumers', 'consumers/new', 'partners', 'audit', 'consumers?q=nobody'];
-    for (const address of [...paths, ...others.map((path) => `${url}/portal/${path}`)])
-      for (const width of [320, 1280]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.goto(address);
-        expect({ address, findings: await axeFindingsInBothSchemes(page) }).toEqual({
-          address,
-          findings: [],
-        });
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        expect({ address, width, overflow }).toEqual({ address, width, overflow: 0 });
-      }
   });
 });

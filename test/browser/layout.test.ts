@@ -1,16 +1,9 @@
 /** What only a layout shows: what is cut off, which letters, where the focus is, and what *Back* brings. */
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
-import { findChromium, launchChromium } from '../e2e/support/chromium.ts';
 import { startWithPartner } from './support/partner.ts';
-import { openPage } from '../e2e/support/browser.ts';
-import {
-  axeFindingsInBothSchemes,
-  describeInBrowser,
-  openAs,
-  startSandboxPortal,
-} from './support/portal.ts';
+import { describeInBrowser, findingsOn, openAs } from './support/portal.ts';
 
 const LONG = 'x'.repeat(150);
 
@@ -47,7 +40,7 @@ async function createDeprecated(page: Page, url: string): Promise<string> {
   return '/portal/catalog/a';
 }
 
-describeInBrowser('the layout', (open) => {
+describeInBrowser('the layout', ({ open, portal }) => {
   test('cuts nothing off, on a phone, a tablet and a desk', async () => {
     const { url, deleteLead } = await startWithPartner();
     const receipt = await deleteLead();
@@ -59,17 +52,18 @@ describeInBrowser('the layout', (open) => {
       (one) => `/portal/${one}`,
     );
     const artifact = await createDeprecated(page, url);
-    for (const path of [...paths, consumer, artifact])
+    for (const path of [...paths, consumer, artifact]) {
+      await page.goto(`${url}${path}`);
       for (const width of [360, 768, 1024, 1280]) {
         await page.setViewportSize({ width, height: 900 });
-        await page.goto(`${url}${path}`);
         expect({ path, width, cut: await cutOff(page) }).toEqual({ path, width, cut: [] });
       }
-    expect(await axeFindingsInBothSchemes(page)).toEqual([]);
+    }
+    expect(await findingsOn(page)).toEqual([]);
   });
 
   test('hides what is hidden, shows code as code, and leads to what is wrong', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open({ javaScriptEnabled: false });
     await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
     await page.locator('.foot form[hidden]').waitFor({ state: 'hidden' });
@@ -83,9 +77,9 @@ describeInBrowser('the layout', (open) => {
   });
 });
 
-describeInBrowser('the end of a session', (open) => {
+describeInBrowser('the end of a session', ({ open, portal }) => {
   test('is announced five minutes before', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open();
     await page.clock.install();
     await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
@@ -98,31 +92,34 @@ describeInBrowser('the end of a session', (open) => {
   });
 });
 
-describeInBrowser('a key that is shown once', () => {
-  test.each([true, false])(
-    'does not come back by Back, with script: %s',
-    async (javaScriptEnabled) => {
-      const browser = await launchChromium(findChromium() ?? '', ['--disable-back-forward-cache']);
-      onTestFinished(() => browser.close());
-      const { page } = await openPage(browser, { javaScriptEnabled });
-      const { url } = await startSandboxPortal();
-      await openAs(page, { url, path: '/portal/consumers', person: 'owner' });
-      await page.goto(`${url}/portal/consumers/new`);
-      await createConsumer(page, 'Sales cockpit');
-      await page.getByRole('link', { name: 'Audit', exact: true }).click();
-      await page.waitForURL('**/portal/audit');
-      // Playwright waits for a load that a page from memory does not have.
-      await page.goBack({ timeout: 3000 }).catch(() => undefined);
-      await page.getByRole('heading', { name: 'Sales cockpit' }).waitFor();
-      expect(await page.content()).not.toContain('tpk_');
-      // Other pages do come from memory here: this browser keeps them.
-      await page.goto(`${url}/portal/receipts`);
-      await page.evaluate('globalThis.isKept = true');
-      await page.getByRole('link', { name: 'Partners' }).first().click();
-      await page.waitForURL('**/portal/partners');
-      await page.goBack({ timeout: 3000 }).catch(() => undefined);
-      await page.getByRole('heading', { name: 'Receipts' }).waitFor();
-      expect(await page.evaluate('globalThis.isKept')).toBe(true);
-    },
-  );
-});
+describeInBrowser(
+  'a key that is shown once',
+  ({ open, portal }) => {
+    test.each([true, false])(
+      'does not come back by Back, with script: %s',
+      async (javaScriptEnabled) => {
+        const { page } = await open({ javaScriptEnabled });
+        const { url } = await portal();
+        await openAs(page, { url, path: '/portal/consumers', person: 'owner' });
+        await page.goto(`${url}/portal/consumers/new`);
+        const name = `Sales cockpit, ${javaScriptEnabled}`;
+        await createConsumer(page, name);
+        await page.getByRole('link', { name: 'Audit', exact: true }).click();
+        await page.waitForURL('**/portal/audit');
+        // Playwright waits for a load that a page from memory does not have.
+        await page.goBack({ timeout: 300 }).catch(() => undefined);
+        await page.getByRole('heading', { name }).waitFor();
+        expect(await page.content()).not.toContain('tpk_');
+        // Other pages do come from memory here: this browser keeps them.
+        await page.goto(`${url}/portal/receipts`);
+        await page.evaluate('globalThis.isKept = true');
+        await page.getByRole('link', { name: 'Partners' }).first().click();
+        await page.waitForURL('**/portal/partners');
+        await page.goBack({ timeout: 300 }).catch(() => undefined);
+        await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+        expect(await page.evaluate('globalThis.isKept')).toBe(true);
+      },
+    );
+  },
+  { keepsPages: true },
+);

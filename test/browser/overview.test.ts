@@ -1,39 +1,31 @@
 import type { Page, Response } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
-  axeFindingsInBothSchemes,
   describeInBrowser,
+  findingsOn,
   openAs,
   signInAs,
-  startSandboxPortal,
   WITHOUT_SCRIPT,
 } from './support/portal.ts';
 
 const WIDTHS = [320, 1280, 1920];
 const BYTES_MAX = 50_000;
 
-const scrollsSideways = (page: Page) =>
-  page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-
 const verdict = (page: Page) => page.locator('#verdict');
 
-describeInBrowser('the overview', (open) => {
-  test('has no finding of axe and scrolls nowhere, on a phone and on a wall', async () => {
-    const { url } = await startSandboxPortal();
+describeInBrowser('the overview', ({ open, portal }) => {
+  test('has no finding of axe and scrolls nowhere, on a phone, a desk and a wall', async () => {
+    const { url } = await portal();
     const { page, complaints } = await open();
     await openAs(page, { url, path: '/portal', person: 'owner' });
     expect(await page.locator('h1').innerText()).toBe('Overview');
     await page.getByText('The same as a table').click();
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      expect(await axeFindingsInBothSchemes(page)).toEqual([]);
-      expect(await scrollsSideways(page)).toBe(false);
-    }
+    expect(await findingsOn(page, WIDTHS)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
   test('says all there is without script', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open(WITHOUT_SCRIPT);
     await openAs(page, { url, path: '/portal', person: 'operator' });
     expect(await verdict(page).innerText()).not.toBe('');
@@ -46,7 +38,7 @@ describeInBrowser('the overview', (open) => {
   });
 
   test('comes whole with less than 50 KB, and from this service alone', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal', person: 'owner' });
     await page.waitForLoadState('networkidle'); // what is under way cannot be read after the reload
@@ -60,7 +52,7 @@ describeInBrowser('the overview', (open) => {
   });
 
   test('leads a keyboard past the navigation to the content first', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal', person: 'reader' });
     await page.reload();
@@ -73,7 +65,7 @@ describeInBrowser('the overview', (open) => {
   });
 
   test('shows times in the zone of the browser, and offers it while another was chosen', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page } = await open({ timezoneId: 'Asia/Tokyo' });
     await openAs(page, { url, path: '/portal/time-zone', person: 'owner' });
     await page.getByText('Times in Asia/Tokyo').waitFor();
@@ -86,17 +78,13 @@ describeInBrowser('the overview', (open) => {
   });
 });
 
-describeInBrowser('pages outside the portal', (open) => {
+describeInBrowser('pages outside the portal', ({ open, portal }) => {
   test('have no finding of axe, and the first one leads to the portal', async () => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page, complaints } = await open();
     for (const path of ['/problems/not-found', '/problems', '/']) {
       await page.goto(`${url}${path}`);
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(await axeFindingsInBothSchemes(page)).toEqual([]);
-        expect(await scrollsSideways(page)).toBe(false);
-      }
+      expect(await findingsOn(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);
     await page.getByRole('link', { name: 'Portal' }).click();

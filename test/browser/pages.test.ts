@@ -1,64 +1,45 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { modes, openIn } from './support/modes.ts';
-import {
-  axeFindingsInBothSchemes,
-  describeInBrowser,
-  openAs,
-  startSandboxPortal,
-} from './support/portal.ts';
+import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
-const WIDTHS = [320, 1280];
+/** The overview, and what is of the catalog, of receipts and of consumers, have tests of their own. */
+const PATHS = [
+  '/time-zone',
+  '/partners',
+  '/receipts',
+  '/receipts?outcome=FAILED&from=2020-01-01&to=2020-01-01&by=leadId&id=9999',
+  '/receipts?status=DONE',
+  '/receipts/replay',
+  '/receipts/replay?outcome=FAILED',
+  '/claims/9999',
+  '/consumers',
+  '/consumers?q=nobody-is-called-so',
+  '/consumers/nobody',
+  '/audit',
+  '/audit?who=nobody-is-called-so',
+  '/nothing',
+  '/%zz',
+  `/nothing/${'x'.repeat(9000)}`,
+];
 
-const scrollsSideways = (page: Page) =>
-  page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-
-/** What is wrong with the page that is shown, at both widths and in both schemes. */
-async function findingsOn(page: Page): Promise<string[]> {
-  const findings: string[] = [];
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
-    const found = await axeFindingsInBothSchemes(page);
-    if (await scrollsSideways(page)) found.push('scrolls sideways');
-    findings.push(...found.map((finding) => `${width}: ${finding}`));
-  }
-  return findings;
-}
-
-/** axe looks at each page four times. */
-const SLOW = { timeout: 180_000 };
-
-describeInBrowser('every page outside the catalog', (open) => {
-  test.each<[string, string[]]>([
-    ['the overview and the time zone', ['', '/time-zone']],
-    ['partners', ['/partners']],
-    ['receipts and consumers', ['/receipts', '/consumers']],
-    ['the audit', ['/audit']],
-    [
-      'receipts like none there are',
-      ['/receipts?outcome=FAILED&from=2020-01-01&to=2020-01-01&by=leadId&id=9999'],
-    ],
-    ['nobody like this', ['/consumers?q=nobody-is-called-so', '/audit?who=nobody-is-called-so']],
-    ['forms and what is confirmed', ['/consumers/new', '/receipts/replay?outcome=FAILED']],
-    ['a lead that nothing hides', ['/claims/9999']],
-    ['what is not there', ['/nothing', '/consumers/nobody']],
-    ['what is asked wrongly', ['/receipts?status=DONE', '/receipts/replay']],
-    ['failures before routing', ['/%zz', `/nothing/${'x'.repeat(9000)}`]],
-  ])('has no finding of axe on a phone and on a desk: %s', SLOW, async (_name, paths) => {
-    const { url } = await startSandboxPortal();
+describeInBrowser('every page outside the catalog', ({ open, portal }) => {
+  test('has no finding of axe on a phone and on a desk', async () => {
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal', person: 'owner' });
-    for (const path of paths) {
-      await page.goto(`${url}/portal${path}`);
-      await page.locator('h1').waitFor();
-      expect({ path, findings: await findingsOn(page) }).toEqual({ path, findings: [] });
-    }
+    expect(
+      await findingsAt(
+        page,
+        PATHS.map((path) => `${url}/portal${path}`),
+      ),
+    ).toEqual([]);
   });
 
-  test('nor a consumer with a key, and what is confirmed about it', SLOW, async () => {
-    const { url } = await startSandboxPortal();
+  test('nor a consumer with a key, and what is done with it', async () => {
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal/consumers/new', person: 'operator' });
+    expect(await findingsOn(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create consumer' }).click();
     await page.getByRole('alert').waitFor();
     expect(await findingsOn(page)).toEqual([]);
@@ -66,28 +47,26 @@ describeInBrowser('every page outside the catalog', (open) => {
     await page.getByRole('button', { name: 'Create consumer' }).click();
     await page.locator('#secret').waitFor();
     expect(await findingsOn(page)).toEqual([]);
-    for (const name of [/^Revoke… key/, /^Revoke consumer…/]) {
-      await page.getByRole('link', { name }).click();
-      await page.locator('.dialog').waitFor();
-      expect(await findingsOn(page)).toEqual([]);
-      await page.goBack();
-    }
+    const [consumer = ''] = page.url().split('?');
+    const links = page.getByRole('link', { name: /^(?:Rotate|Revoke)/ });
+    const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(paths).toHaveLength(3);
+    const addresses = [consumer, `${consumer}/keys/new`, ...paths.map((path) => `${url}${path}`)];
+    expect(await findingsAt(page, addresses)).toEqual([]);
   });
 
-  test('nor what a person may not see', SLOW, async () => {
-    const { url } = await startSandboxPortal();
+  test('nor what a person may not see', async () => {
+    const { url } = await portal();
     const { page } = await open();
     await openAs(page, { url, path: '/portal', person: 'reader' });
-    expect(await findingsOn(page)).toEqual([]);
-    await page.goto(`${url}/portal/audit`);
+    expect(await findingsAt(page, [`${url}/portal`, `${url}/portal/audit`])).toEqual([]);
     expect(await page.locator('h1').innerText()).toBe('You may not do this');
-    expect(await findingsOn(page)).toEqual([]);
   });
 });
 
-describeInBrowser('what is watched', (open) => {
+describeInBrowser('what is watched', ({ open, portal }) => {
   test.each(modes)('leads from the overview to lists and back: %s', async (_mode, mode) => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page, complaints } = await openIn(mode, open);
     await openAs(page, { url, path: '/portal', person: 'owner' });
     await page.getByText('The same as a table').click();
@@ -101,7 +80,7 @@ describeInBrowser('what is watched', (open) => {
   });
 
   test.each(modes)('tells of the partners, each with its receipts: %s', async (_mode, mode) => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page, complaints } = await openIn(mode, open);
     await openAs(page, { url, path: '/portal/partners', person: 'operator' });
     const partner = page.getByRole('rowheader').first().getByRole('link');
@@ -115,7 +94,7 @@ describeInBrowser('what is watched', (open) => {
   });
 
   test.each(modes)('the audit is filtered, and had as a file: %s', async (_mode, mode) => {
-    const { url } = await startSandboxPortal();
+    const { url } = await portal();
     const { page, complaints } = await openIn(mode, open);
     await openAs(page, { url, path: '/portal/audit', person: 'owner' });
     await page.getByLabel('What').selectOption({ label: 'consumer.create' });

@@ -13,11 +13,10 @@ import { openPage } from '../../e2e/support/browser.ts';
 import type { Watched } from '../../e2e/support/browser.ts';
 import { findChromium, launchChromium } from '../../e2e/support/chromium.ts';
 
-const chromium = findChromium();
 /** A browser and a sandbox start slowly where all tests run at once. */
 const TIMEOUT_MS = 180_000;
 
-if (chromium === undefined)
+if (findChromium() === undefined)
   process.stderr.write('No Chromium found (see CHROMIUM_PATH): the tests of pages are skipped.\n');
 
 /** Who can sign in to the sandbox, and the name that the portal shows. */
@@ -34,15 +33,35 @@ export const WITHOUT_SCRIPT: BrowserContextOptions = { javaScriptEnabled: false 
 /** A page of a browser with a profile of its own, and what it complained of. */
 export type OpenPage = (options?: BrowserContextOptions) => Promise<Watched>;
 
-/** Tests that share one browser. Skipped where there is none. */
-export function describeInBrowser(name: string, body: (open: OpenPage) => void): void {
+/** What tests of one browser share. */
+type Shared = {
+  open: OpenPage;
+  /** A sandbox that goes on to the next test: for those who do not mind what others did there. */
+  portal: () => Promise<SandboxPortal>;
+};
+
+/** Tests that share one browser. Skipped where there is none. `keepsPages`: in memory, for *Back*. */
+export function describeInBrowser(
+  name: string,
+  body: (shared: Shared) => void,
+  { keepsPages = false } = {},
+): void {
+  const chromium = findChromium({ isWhole: keepsPages });
+  const without = keepsPages ? ['--disable-back-forward-cache'] : [];
   describe.skipIf(chromium === undefined)(`${name} (in Chromium)`, { timeout: TIMEOUT_MS }, () => {
     let browser: Browser;
+    let sandbox: ReturnType<typeof startSandbox> | undefined;
     beforeAll(async () => {
-      browser = await launchChromium(chromium ?? '');
+      browser = await launchChromium(chromium ?? '', without);
     }, TIMEOUT_MS);
-    afterAll(() => browser.close());
-    body((options) => openPage(browser, options));
+    afterAll(async () => {
+      await browser.close();
+      await (await sandbox)?.stop();
+    });
+    body({
+      open: (options) => openPage(browser, options),
+      portal: () => (sandbox ??= startSandbox()),
+    });
   });
 }
 
@@ -55,8 +74,15 @@ export type SandboxPortal = {
   printed: () => string;
 };
 
-/** A sandbox in this process, stopped when the running test ends. */
+/** A sandbox of the running test's own, stopped when that ends. */
 export async function startSandboxPortal(): Promise<SandboxPortal> {
+  const { stop, ...portal } = await startSandbox();
+  onTestFinished(stop);
+  return portal;
+}
+
+/** A sandbox in this process. */
+async function startSandbox(): Promise<SandboxPortal & { stop: () => Promise<void> }> {
   const lines: string[] = [];
   const printed: string[] = [];
   const service = await startSandboxService({
@@ -75,8 +101,12 @@ export async function startSandboxPortal(): Promise<SandboxPortal> {
     }),
     print: (text) => void printed.push(text),
   });
-  onTestFinished(() => service.stop());
-  return { url: service.url, log: () => lines.join(''), printed: () => printed.join('') };
+  return {
+    url: service.url,
+    log: () => lines.join(''),
+    printed: () => printed.join(''),
+    stop: () => service.stop(),
+  };
 }
 
 /** From wherever the portal asks for a sign-in to the page that was asked for. */
@@ -98,23 +128,47 @@ export async function openAs(
 const require = createRequire(import.meta.url);
 let axe: string | undefined;
 
-/** What axe finds on a page in the scheme that it has, as `rule: element` lines. Needs script. */
-async function axeFindings(page: Page): Promise<string[]> {
+/** What depends on the scheme. */
+const COLORS = ['color-contrast', 'link-in-text-block'];
+
+/** What axe finds on a page as it is shown, as `rule: element` lines: by all rules, or those alone. */
+async function axeFindings(page: Page, runOnly?: string[]): Promise<string[]> {
   axe ??= readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe);
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target }) => `${id}: ${target.join(' ')}`),
   );
 }
 
-/** The same in both schemes. */
-export async function axeFindingsInBothSchemes(page: Page): Promise<string[]> {
+const IS_WIDER = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+
+/** A phone, and a desk. */
+const WIDTHS = [320, 1280];
+
+/** What is wrong with the page that is open, by axe in both schemes, and by what is wider than the window. */
+export async function findingsOn(page: Page, widths = WIDTHS): Promise<string[]> {
   const findings: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light' });
     const found = await axeFindings(page);
-    findings.push(...found.map((finding) => `${colorScheme}: ${finding}`));
+    await page.emulateMedia({ colorScheme: 'dark' });
+    found.push(...(await axeFindings(page, COLORS)).map((finding) => `dark: ${finding}`));
+    if (await page.evaluate(IS_WIDER)) found.push('wider than the window');
+    findings.push(...found.map((finding) => `${page.url()} ${width}: ${finding}`));
+  }
+  return findings;
+}
+
+/** The same of the pages at these addresses. */
+export async function findingsAt(page: Page, addresses: readonly string[]): Promise<string[]> {
+  const findings: string[] = [];
+  for (const address of addresses) {
+    await page.goto(address);
+    await page.locator('h1').waitFor();
+    findings.push(...(await findingsOn(page)));
   }
   return findings;
 }

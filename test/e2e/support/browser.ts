@@ -9,6 +9,9 @@ export type Watched = {
   origins: Set<string>;
 };
 
+/** A machine that is busy with other things as well makes a test slow, and not fail. */
+const PATIENCE_MS = 100_000;
+
 /** A page of a profile of its own that keeps what went wrong; gone after the test. */
 export async function openPage(
   browser: Browser,
@@ -16,6 +19,7 @@ export async function openPage(
 ): Promise<Watched> {
   const usual = { viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' };
   const context = await browser.newContext({ ...usual, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 
+/** Without a window, for half the work. It keeps no page in memory for *Back*. */
+const SHELL = '/usr/bin/chromium-headless-shell';
 const PLACES = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -21,9 +23,9 @@ const SWITCHES = [
   '--disable-sync',
 ];
 
-/** The browser that `CHROMIUM_PATH` names, else the first that is installed. */
-export function findChromium(): string | undefined {
-  const places = [process.env['CHROMIUM_PATH'] ?? PLACES].flat();
+/** The browser that `CHROMIUM_PATH` names, else the first that is installed; a whole one on demand. */
+export function findChromium({ isWhole = false } = {}): string | undefined {
+  const places = [process.env['CHROMIUM_PATH'] ?? [...(isWhole ? [] : [SHELL]), ...PLACES]].flat();
   return places.find((place) => existsSync(place));
 }
 
