@@ -1,12 +1,32 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { scratchFolder } from '../../support/at-exit.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
-const ownProgram = path.resolve('bin/trackport.js');
+let ownProgram: string | undefined;
+
+/** This checkout's, as it is installed: without a look at the source each time whether it has changed. */
+function findOwnProgram(): string {
+  const { path: folder } = scratchFolder('program');
+  chmodSync(folder, 0o755); // other users run it, too
+  const program = path.join(folder, 'bin', 'trackport.js');
+  mkdirSync(path.dirname(program));
+  copyFileSync('bin/trackport.js', program);
+  copyFileSync('package.json', path.join(folder, 'package.json'));
+  symlinkSync(path.resolve('dist'), path.join(folder, 'dist'));
+  return program;
+}
 
 export type Trackport = {
   child: ChildProcess;
@@ -32,10 +52,11 @@ export type StartOptions = {
 
 /** Runs the whole program as a process of its own; it is killed when the test is over. */
 export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
-  const command = [process.execPath, options.program ?? ownProgram, ...args];
-  const [program = '', ...rest] =
+  const program = options.program ?? (ownProgram ??= findOwnProgram());
+  const command = [process.execPath, program, ...args];
+  const [first = '', ...rest] =
     options.limits === undefined ? command : limited(command, options.limits);
-  const child = spawn(program, rest, {
+  const child = spawn(first, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.environment },
     ...options.user,
