@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
-import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
+import { readDirectoryView } from '#adapters/store/directory/view.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
-import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
 import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { median } from '../row.ts';
@@ -91,18 +91,14 @@ async function putPeople(directory: LeadDirectory, count: number): Promise<void>
 function openSqliteLookup(file: string): Lookup {
   const database = openSqlite({ path: file });
   database.truncateLog();
-  const view = createDirectoryView(database, REPOSITORY);
-  return { find: async (hash) => view.find(hash), close: async () => database.close() };
+  return { find: (hash) => findLeads(database, hash), close: async () => database.close() };
 }
 
 async function openPostgresLookup(url: string): Promise<Lookup> {
   const database = openPostgres({ url });
   await database.exec('VACUUM ANALYZE'); // as its autovacuum does in time
   return {
-    find: async (hash) => {
-      const view = await readDirectoryView(database, REPOSITORY, [{ kind: 'email', hash }]);
-      return view.find(hash);
-    },
+    find: (hash) => findLeads(database, hash),
     close: () => database.close(),
   };
 }
@@ -119,4 +115,8 @@ async function timeLookups({ find, count }: Filled, lookups: number): Promise<nu
     if (found !== index + 1) throw new Error(`the directory does not find person ${index}`);
   }
   return performance.now() - startedAt;
+}
+
+async function findLeads(session: Session, hash: Buffer): Promise<readonly number[]> {
+  return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }

@@ -24,7 +24,7 @@ CREATE TRIGGER catalog_text_taken AFTER DELETE ON catalog_version BEGIN
   DELETE FROM catalog_version_text WHERE rowid = OLD.serial;
 END;
 
-CREATE TRIGGER claim_changed AFTER UPDATE OF repositoryId, number, releasedAt ON claim BEGIN
+CREATE TRIGGER claim_changed AFTER UPDATE OF repository_id, number, released_at ON claim BEGIN
   UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
 END;
 
@@ -34,20 +34,20 @@ END;
 
 CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
   UPDATE claim_version
-  SET version = version + 1, lastRemovedAt = max(lastRemovedAt, NEW.removedAt);
+  SET version = version + 1, last_removed_at = max(last_removed_at, NEW.removed_at);
 END;
 
-CREATE TRIGGER event_leads_changed AFTER UPDATE OF leadIds ON event
-WHEN OLD.leadIds IS NOT NEW.leadIds BEGIN
+CREATE TRIGGER event_leads_changed AFTER UPDATE OF lead_ids ON event
+WHEN OLD.lead_ids IS NOT NEW.lead_ids BEGIN
   DELETE FROM event_lead WHERE receipt = OLD.receipt AND event = OLD.id
-    AND number IN (SELECT CAST(value AS INTEGER) FROM json_each(coalesce(OLD.leadIds, '[]')));
+    AND number IN (SELECT CAST(value AS INTEGER) FROM json_each(coalesce(OLD.lead_ids, '[]')));
   INSERT OR IGNORE INTO event_lead (number, receipt, event)
-  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(coalesce(NEW.leadIds, '[]'));
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(coalesce(NEW.lead_ids, '[]'));
 END;
 
-CREATE TRIGGER event_leads_given AFTER INSERT ON event WHEN NEW.leadIds IS NOT NULL BEGIN
+CREATE TRIGGER event_leads_given AFTER INSERT ON event WHEN NEW.lead_ids IS NOT NULL BEGIN
   INSERT OR IGNORE INTO event_lead (number, receipt, event)
-  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(NEW.leadIds);
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(NEW.lead_ids);
 END;
 
 CREATE TABLE access_version (
@@ -159,22 +159,22 @@ CREATE TABLE change_batch (
 
 CREATE TABLE claim (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  repositoryId INTEGER NOT NULL,
+  repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  receiptId TEXT NOT NULL,
+  receipt_id TEXT NOT NULL,
   event INTEGER NOT NULL, -- event.id
-  claimedAt INTEGER NOT NULL,
-  removedAt INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
-  releasedAt INTEGER, isProvisional INTEGER NOT NULL DEFAULT 0
-  CHECK (isProvisional IN (0, 1)), -- an operator gave the lead back
-  UNIQUE (repositoryId, number, event)
+  claimed_at INTEGER NOT NULL,
+  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
+  released_at INTEGER, is_provisional INTEGER NOT NULL DEFAULT 0
+  CHECK (is_provisional IN (0, 1)), -- an operator gave the lead back
+  UNIQUE (repository_id, number, event)
 ) STRICT;
 
 CREATE TABLE claim_version (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
   withdrawn INTEGER NOT NULL -- how often a claim was taken back
-, lastRemovedAt INTEGER NOT NULL DEFAULT 0) STRICT;
+, last_removed_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE consumer (
   id TEXT PRIMARY KEY,
@@ -192,75 +192,75 @@ CREATE TABLE consumer_grant (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_approval (
-  repositoryId INTEGER NOT NULL,
+  repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
   labels TEXT NOT NULL, -- JSON array of names in lower case: all that it ever carried while approved
-  PRIMARY KEY (repositoryId, number)
+  PRIMARY KEY (repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_key (
-  keyHash BLOB NOT NULL,
-  repositoryId INTEGER NOT NULL,
+  key_hash BLOB NOT NULL,
+  repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL, kind TEXT,
-  PRIMARY KEY (keyHash, repositoryId, number)
+  PRIMARY KEY (key_hash, repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_lead (
-  repositoryId INTEGER NOT NULL,
+  repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  updatedAt INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  crawl INTEGER NOT NULL, isMoved INTEGER NOT NULL DEFAULT 0 CHECK (isMoved IN (0, 1)), createdAt INTEGER NOT NULL DEFAULT 0, -- the last crawl in which it was seen
-  PRIMARY KEY (repositoryId, number)
+  crawl INTEGER NOT NULL, is_moved INTEGER NOT NULL DEFAULT 0 CHECK (is_moved IN (0, 1)), created_at INTEGER NOT NULL DEFAULT 0, -- the last crawl in which it was seen
+  PRIMARY KEY (repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_merge (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- the oldest go first
-  fromHash BLOB NOT NULL, -- as directory_key has it: of an external id, with its partner
-  toHash BLOB NOT NULL, -- whoever is known by the other is known by this, too
-  UNIQUE (toHash, fromHash)
+  from_hash BLOB NOT NULL, -- as directory_key has it: of an external id, with its partner
+  to_hash BLOB NOT NULL, -- whoever is known by the other is known by this, too
+  UNIQUE (to_hash, from_hash)
 ) STRICT;
 
 CREATE TABLE directory_state (
-  repositoryId INTEGER PRIMARY KEY,
-  rulesCheck BLOB NOT NULL, -- tells whether bodies were read by today's form
+  repository_id INTEGER PRIMARY KEY,
+  rules_check BLOB NOT NULL, -- tells whether bodies were read by today's form
   crawl INTEGER NOT NULL, -- number of the crawl that runs, or of the last one
   crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
-  crawlStartedAt INTEGER NOT NULL,
-  crawlIssues INTEGER NOT NULL, -- seen so far
-  crawlReached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept; it resumes there
-  completedAt INTEGER, -- end of the last complete crawl; null: there was none yet
-  caughtUpTo INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
+  crawl_started_at INTEGER NOT NULL,
+  crawl_issues INTEGER NOT NULL, -- seen so far
+  crawl_reached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept; it resumes there
+  completed_at INTEGER, -- end of the last complete crawl; null: there was none yet
+  caught_up_to INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
 ) STRICT;
 
 CREATE TABLE "event" (
   id INTEGER PRIMARY KEY,
   receipt INTEGER NOT NULL REFERENCES "receipt" (number),
   position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
-  eventType TEXT, -- as it was sent
-  eventId TEXT,
-  externalId TEXT,
+  event_type TEXT, -- as it was sent
+  event_id TEXT,
+  external_id TEXT,
   outcome TEXT NOT NULL
     CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
   erasure TEXT CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
   note TEXT, -- a code: what a reader of the receipt should know besides the outcome
-  leadIds TEXT, -- JSON array of issue numbers as text
+  lead_ids TEXT, -- JSON array of issue numbers as text
   attempts INTEGER NOT NULL DEFAULT 0,
-  lastError TEXT, -- a code, never a message
-  completedAt INTEGER,
+  last_error TEXT, -- a code, never a message
+  completed_at INTEGER,
   payload BLOB, -- the event's bytes, AES-256-GCM; NULL once dropped
   -- Work, of use only while PENDING.
-  dueAt INTEGER,
-  leaseToken TEXT, -- fencing: only its holder may settle or reschedule
-  leaseUntil INTEGER,
+  due_at INTEGER,
+  lease_token TEXT, -- fencing: only its holder may settle or reschedule
+  lease_until INTEGER,
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
   stage TEXT NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
-  again INTEGER NOT NULL DEFAULT 0, history TEXT NOT NULL DEFAULT '[]', names TEXT, askedAt INTEGER, acknowledgedAt INTEGER, -- when it came once more while it was worked, then it is worked again; 0: it did not
+  again INTEGER NOT NULL DEFAULT 0, history TEXT NOT NULL DEFAULT '[]', names TEXT, asked_at INTEGER, acknowledged_at INTEGER, -- when it came once more while it was worked, then it is worked again; 0: it did not
   UNIQUE (receipt, position),
-  CHECK ((outcome = 'PENDING') = (dueAt IS NOT NULL)),
-  CHECK ((outcome = 'PENDING') = (completedAt IS NULL))
+  CHECK ((outcome = 'PENDING') = (due_at IS NOT NULL)),
+  CHECK ((outcome = 'PENDING') = (completed_at IS NULL))
 ) STRICT;
 
 CREATE TABLE event_lead (
@@ -283,12 +283,12 @@ CREATE TABLE idempotency_key (
 
 CREATE TABLE late_look (
   event INTEGER PRIMARY KEY REFERENCES event (id),
-  repositoryId INTEGER NOT NULL,
-  keyHash BLOB NOT NULL,
+  repository_id INTEGER NOT NULL,
+  key_hash BLOB NOT NULL,
   actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
-  matchedAt INTEGER NOT NULL,
-  createdBefore INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
-  dueAt INTEGER NOT NULL
+  matched_at INTEGER NOT NULL,
+  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
+  due_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE logout_token (
@@ -306,22 +306,22 @@ CREATE TABLE migration (
 CREATE TABLE "receipt" (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE, -- a UUID
-  partnerId TEXT NOT NULL,
+  partner_id TEXT NOT NULL,
   path TEXT NOT NULL CHECK (path IN ('events', 'deletions')),
-  eventType TEXT NOT NULL,
-  externalId TEXT,
-  correlationId TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  external_id TEXT,
+  correlation_id TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
-  receivedAt INTEGER NOT NULL
+  received_at INTEGER NOT NULL
 , traceparent TEXT) STRICT;
 
 CREATE TABLE "same_event" (
-  idKey BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
-  personKey BLOB NOT NULL, -- of all that names the person; the event has no id: empty
+  id_key BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
+  person_key BLOB NOT NULL, -- of all that names the person; the event has no id: empty
   key BLOB NOT NULL, -- of all that makes two events the same
   event INTEGER NOT NULL REFERENCES event (id),
-  firstSeenAt INTEGER NOT NULL,
-  PRIMARY KEY (idKey, personKey, key)
+  first_seen_at INTEGER NOT NULL,
+  PRIMARY KEY (id_key, person_key, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE secret_key (
@@ -353,8 +353,8 @@ CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE tracker_repository (
   name TEXT PRIMARY KEY, -- owner/name in lower case
-  repositoryId INTEGER NOT NULL,
-  seenAt INTEGER NOT NULL
+  repository_id INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE traffic (
@@ -371,8 +371,8 @@ CREATE TABLE worker_lease (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   holder TEXT, -- null: nobody has it
   beat INTEGER NOT NULL,
-  hasLock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
-, isAsked INTEGER NOT NULL DEFAULT 0) STRICT;
+  has_lock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
+, is_asked INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE write_check (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -406,44 +406,44 @@ CREATE INDEX catalog_version_by_workspace
 CREATE INDEX catalog_version_face
   ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_face = 1;
 
-CREATE INDEX claim_by_event ON claim (event, repositoryId);
+CREATE INDEX claim_by_event ON claim (event, repository_id);
 
-CREATE INDEX claim_removal ON claim (removedAt, number) WHERE releasedAt IS NULL;
+CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NULL;
 
 CREATE INDEX consumer_by_age ON consumer (created_at, id);
 
-CREATE INDEX directory_key_by_lead ON directory_key (repositoryId, number);
+CREATE INDEX directory_key_by_lead ON directory_key (repository_id, number);
 
-CREATE INDEX directory_merge_from ON directory_merge (fromHash);
+CREATE INDEX directory_merge_from ON directory_merge (from_hash);
 
-CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledgedAt IS NOT NULL;
+CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledged_at IS NOT NULL;
 
-CREATE INDEX event_by_event_id ON event (eventId, receipt) WHERE eventId IS NOT NULL;
+CREATE INDEX event_by_event_id ON event (event_id, receipt) WHERE event_id IS NOT NULL;
 
-CREATE INDEX event_by_external_id ON event (externalId, receipt) WHERE externalId IS NOT NULL;
+CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external_id IS NOT NULL;
 
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 
-CREATE INDEX event_due ON event (stage, dueAt, askedAt) WHERE outcome = 'PENDING';
+CREATE INDEX event_due ON event (stage, due_at, asked_at) WHERE outcome = 'PENDING';
 
-CREATE INDEX event_with_payload ON event (completedAt) WHERE payload IS NOT NULL;
+CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
 
 CREATE INDEX event_without_partner ON event (receipt)
-  WHERE outcome = 'PENDING' AND lastError = 'partner-unknown';
+  WHERE outcome = 'PENDING' AND last_error = 'partner-unknown';
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
 
-CREATE INDEX late_look_due ON late_look (dueAt);
+CREATE INDEX late_look_due ON late_look (due_at);
 
-CREATE INDEX receipt_by_correlation ON receipt (correlationId, number);
+CREATE INDEX receipt_by_correlation ON receipt (correlation_id, number);
 
-CREATE INDEX receipt_by_partner ON receipt (partnerId, number);
+CREATE INDEX receipt_by_partner ON receipt (partner_id, number);
 
 CREATE INDEX receipt_by_status ON receipt (status, number);
 
-CREATE INDEX receipt_by_time ON receipt (receivedAt);
+CREATE INDEX receipt_by_time ON receipt (received_at);
 
-CREATE INDEX same_event_by_time ON same_event (firstSeenAt);
+CREATE INDEX same_event_by_time ON same_event (first_seen_at);
 
 CREATE INDEX session_by_issuer_session ON session (issuer_session) WHERE issuer_session IS NOT NULL;
 

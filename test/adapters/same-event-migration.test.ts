@@ -1,17 +1,15 @@
 /** The migration that gives the hashes of events one index, on stores that a version before it had filled. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { migrate as migratePostgres } from '#adapters/postgres/migrate.ts';
-import { createReceiptStore as createPostgresStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
-import { createReceiptStore as createSqliteStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/store/migrations.ts';
 import { REPOSITORY } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';
-import { acceptEvent, payloadKey, sealer } from '../support/partners.ts';
+import { acceptEvent, payloadKey } from '../support/partners.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 import { connectTo } from '../support/stores.ts';
 
@@ -41,7 +39,7 @@ async function sqliteFilledBefore(): Promise<ReceiptStore> {
       (x'${hex(withoutId.sameEventKey)}', 12, 1, NULL, NULL)`);
   migrateSqlite({ database, log });
   expect(database.handle.pragma('foreign_key_check')).toEqual([]);
-  return createSqliteStore({ database, payloadKey, repository: REPOSITORY });
+  return createReceiptStore(database, { payloadKey, repository: REPOSITORY });
 }
 
 async function postgresFilledBefore(): Promise<ReceiptStore> {
@@ -63,8 +61,7 @@ async function postgresFilledBefore(): Promise<ReceiptStore> {
     UNION ALL
     SELECT '\\x${hex(withoutId.sameEventKey)}', id, 1, NULL, NULL FROM event WHERE position = 1`);
   await migratePostgres({ database, log });
-  const groupCommit = createGroupCommit(database);
-  return createPostgresStore({ database, groupCommit, sealer, repository: REPOSITORY });
+  return createReceiptStore(database, { payloadKey, repository: REPOSITORY });
 }
 
 const filledBefore = { SQLite: sqliteFilledBefore, PostgreSQL: postgresFilledBefore };

@@ -37,7 +37,26 @@ const FILL = `
       '["x"]', '{"n":1}', '[]', 'Short');
   INSERT INTO catalog_spec VALUES (9, '{}');
   INSERT INTO catalog_version_text (rowid, terms) VALUES (8, 'pay old o'), (9, 'pay große o a b short');
-  INSERT INTO catalog_artifact_text (rowid, terms) VALUES (3, 'pay große o a b short')`;
+  INSERT INTO catalog_artifact_text (rowid, terms) VALUES (3, 'pay große o a b short');
+  INSERT INTO tracker_repository VALUES ('acme/leads', 4711, 1);
+  INSERT INTO directory_state VALUES (4711, x'07', 2, 1, 3, 4, 5, NULL, 6);
+  INSERT INTO directory_lead VALUES (4711, 12, 7, 1, '["a"]', 2, 1, 8);
+  INSERT INTO directory_key VALUES (x'08', 4711, 12, 'email');
+  INSERT INTO directory_approval VALUES (4711, 12, '["a","b"]');
+  INSERT INTO directory_merge VALUES (9, x'09', x'0a');
+  INSERT INTO receipt VALUES
+    (3, 'r-3', 'crm-one', 'deletions', 'lead.deletion', 'x', 'c', 'ACCEPTED', 12, '00-01');
+  INSERT INTO event (id, receipt, position, eventType, eventId, externalId, outcome, erasure, note,
+    leadIds, attempts, lastError, completedAt, payload, dueAt, leaseToken, leaseUntil, progress, again,
+    history, names, askedAt, acknowledgedAt)
+  VALUES (5, 3, 0, 't', 'e', 'x', 'PENDING', NULL, 'n', '["12"]', 1, 'refused', NULL, x'0b', 13, 'lease',
+      14, '{"stage":"act"}', 15, '[{"at":1}]', 'email', 16, NULL),
+    (6, 3, 1, NULL, NULL, NULL, 'DONE', 'complete', NULL, NULL, 0, NULL, 17, NULL, NULL, NULL, NULL,
+      NULL, 0, '[]', NULL, NULL, 18);
+  INSERT INTO same_event VALUES (x'0c', x'0d', x'0e', 5, 19);
+  INSERT INTO late_look VALUES (5, 4711, x'08', '["close"]', 20, 21, 22);
+  INSERT INTO claim VALUES (23, 4711, 12, 'r-3', 5, 24, 25, NULL, 1), (26, 4711, 13, 'r-3', 6, 27, 28, 29, 0);
+  UPDATE worker_lease SET holder = 'h', beat = 30, hasLock = 1, isAsked = 1`;
 
 const TABLES = [
   'consumer',
@@ -52,6 +71,20 @@ const TABLES = [
   'change_batch',
   'catalog_artifact',
   'catalog_spec',
+  'tracker_repository',
+  'directory_state',
+  'directory_lead',
+  'directory_key',
+  'directory_approval',
+  'directory_merge',
+  'receipt',
+  'event',
+  'event_lead',
+  'same_event',
+  'late_look',
+  'claim',
+  'claim_version',
+  'worker_lease',
 ];
 
 /** One column of these is gone, and one has come. */
@@ -75,7 +108,7 @@ test('SQLite: every row is as it was, and keys stay in the order in which they w
       ' ',
     );
   const versions = rowsOf('catalog_version', `${VERSION}, ${renamed.join(', ')}`);
-  migrateTo(30);
+  migrateTo(31);
   expect(TABLES.map((table) => rowsOf(table))).toEqual(before);
   const columns = `${VERSION}, ${renamed.map(toSnakeCase).join(', ')}`;
   expect(rowsOf('catalog_version', columns)).toEqual(versions);
@@ -96,7 +129,7 @@ test('SQLite: every row is as it was, and keys stay in the order in which they w
   expect(handle.pragma('foreign_key_check')).toEqual([]);
 });
 
-test('PostgreSQL: the labels of grants are those that they were', async () => {
+test('PostgreSQL: lists are those that they were', async () => {
   const database = await connectToPostgres(await emptyPostgres());
   const migrations = readMigrations('migrations/postgres');
   await migratePostgres(
@@ -106,7 +139,15 @@ test('PostgreSQL: the labels of grants are those that they were', async () => {
   await database.exec(`
     INSERT INTO consumer VALUES ('c-1', 'one', 'active', NULL, 1);
     INSERT INTO consumer_grant VALUES
-      ('c-1', 'leads:read', ARRAY['Größe "L"', 'b']), ('c-1', 'catalog:read', NULL)`);
+      ('c-1', 'leads:read', ARRAY['Größe "L"', 'b']), ('c-1', 'catalog:read', NULL);
+    INSERT INTO directory_lead VALUES (1, 2, 3, 4, true, ARRAY['Ä "x"', 'b'], 5);
+    INSERT INTO directory_approval VALUES (1, 2, '{}');
+    INSERT INTO receipt (id, partner_id, path, event_type, correlation_id, status, received_at)
+    VALUES ('r', 'crm-one', 'deletions', 't', 'c', 'PROCESSED', 1);
+    INSERT INTO event (receipt, position, outcome, completed_at, lead_ids)
+    SELECT number, place, 'DONE', 1, CASE place WHEN 0 THEN ARRAY['12', '7'] END
+    FROM receipt, generate_series(0, 1) AS of (place);
+    INSERT INTO late_look SELECT id, 1, '', ARRAY['close'], 1, 1, 1 FROM event WHERE position = 0`);
   await migratePostgres({ database, log }, migrations);
   const rows = await database.all<{ labels: string | null }>(
     'SELECT labels FROM consumer_grant ORDER BY action',
@@ -115,4 +156,13 @@ test('PostgreSQL: the labels of grants are those that they were', async () => {
     null,
     ['Größe "L"', 'b'],
   ]);
+  const listsOf = async (table: string, column: string): Promise<unknown[]> => {
+    const sql = `SELECT ${column} AS list FROM ${table} ORDER BY 1 NULLS LAST`;
+    const lists = await database.all<{ list: string | null }>(sql);
+    return lists.map(({ list }) => list && (JSON.parse(list) as unknown));
+  };
+  expect(await listsOf('directory_lead', 'labels')).toEqual([['Ä "x"', 'b']]);
+  expect(await listsOf('directory_approval', 'labels')).toEqual([[]]);
+  expect(await listsOf('event', 'lead_ids')).toEqual([['12', '7'], null]);
+  expect(await listsOf('late_look', 'actions')).toEqual([['close']]);
 });

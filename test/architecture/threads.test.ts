@@ -31,8 +31,8 @@ function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } 
 
 test('the writing thread loads little: its driver and no other package', () => {
   const { files, packages } = loadedBy('src/adapters/sqlite/writer/thread-main.ts');
-  expect(files).toContain('src/adapters/sqlite/receipt/accept.ts');
-  expect(files.size).toBeLessThan(78); // responses are rendered where they are stored
+  expect(files).toContain('src/adapters/store/receipt/accept.ts');
+  expect(files.size).toBeLessThan(79); // responses are rendered where they are stored
   expect([...packages]).toEqual(['better-sqlite3']);
 });
 

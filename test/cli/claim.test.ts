@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
@@ -34,7 +34,7 @@ async function runClaim(args: string[], how: { json?: boolean } = {}) {
 }
 
 test('`list` shows lead, instant and receipts', async () => {
-  claimLeads(database, { numbers: [12], at });
+  await claimLeads(database, { numbers: [12], at });
   expect(JSON.parse(await claim(['list'], { json: true }))).toEqual({
     items: [{ leadId: '12', claimedAt: '2026-03-01T12:00:00Z', receiptIds: ['receipt-1'] }],
     pagination: { hasMore: false },
@@ -45,15 +45,15 @@ test('`list` shows lead, instant and receipts', async () => {
 });
 
 test('`list` holds every claim, newest first, however many there are', async () => {
-  claimLeads(database, { numbers: Array.from({ length: 101 }, (_, index) => index + 1), at });
+  await claimLeads(database, { numbers: Array.from({ length: 101 }, (_, index) => index + 1), at });
   const { items } = JSON.parse(await claim(['list'], { json: true }));
   const ids = items.map(({ leadId }: { leadId: string }) => leadId);
   expect([ids.length, ids[0], ids.at(-1)]).toEqual([101, '101', '1']);
 });
 
 test('`show` tells of one lead, and fails where there is no claim', async () => {
-  claimLeads(database, { numbers: [12], event: 1, at });
-  claimLeads(database, { numbers: [12], event: 2, at });
+  await claimLeads(database, { numbers: [12], event: 1, at });
+  await claimLeads(database, { numbers: [12], event: 2, at });
   const shown = { leadId: '12', claimedAt: '2026-03-01T12:00:00Z' };
   expect(JSON.parse(await claim(['show', '12'], { json: true }))).toEqual({
     ...shown,
@@ -70,7 +70,7 @@ test('`list` says so when there is nothing', async () => {
 });
 
 test('`release` gives the lead back and says who did it in the audit log', async () => {
-  claimLeads(database, { numbers: [12], at });
+  await claimLeads(database, { numbers: [12], at });
   const view = createClaimStore(database, { repository: REPOSITORY });
   expect((await view.current()).has(12)).toBe(true);
   expect(JSON.parse(await claim(['release', '12'], { json: true }))).toEqual({
@@ -90,7 +90,7 @@ test('`release` gives the lead back and says who did it in the audit log', async
 });
 
 test('`release` names every step on the tracker after which readers see the lead', async () => {
-  claimLeads(database, { numbers: [12], at });
+  await claimLeads(database, { numbers: [12], at });
   const { notes } = await runClaim(['release', '12']);
   expect(notes).toMatch(/approved label and not the deleted one/);
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { REFRESH_RECEIPT_STATUS } from '#adapters/sqlite/receipt/status.ts';
+import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
@@ -43,16 +43,16 @@ async function accept(externalId: string, partnerId = 'crm-one'): Promise<string
   return receipt.id;
 }
 
-function settle(id: string, outcome: Outcome): void {
+async function settle(id: string, outcome: Outcome): Promise<void> {
   const { handle } = database;
   const number = handle.prepare('SELECT number FROM receipt WHERE id = ?').pluck().get(id);
   handle
     .prepare(
-      `UPDATE event SET outcome = ?, completedAt = ?, dueAt = NULL, attempts = 11,
-       lastError = 'tracker-server', leadIds = '["7","9"]' WHERE receipt = ?`,
+      `UPDATE event SET outcome = ?, completed_at = ?, due_at = NULL, attempts = 11,
+       last_error = 'tracker-server', lead_ids = '["7","9"]' WHERE receipt = ?`,
     )
     .run(outcome, clock.now(), number);
-  handle.prepare(REFRESH_RECEIPT_STATUS).run(number);
+  await connectTo(handle.name).run(REFRESH_RECEIPT_STATUS, { receipts: [number] });
 }
 
 type List = { items: { id: string }[]; pagination: { hasMore: boolean; nextCursor?: string } };
@@ -87,7 +87,7 @@ describe('receipt list', () => {
 
   test('filters and pages', async () => {
     const first = await accept('x-1');
-    settle(first, 'FAILED');
+    await settle(first, 'FAILED');
     await clock.advance(DAY);
     const second = await accept('x-2');
     expect(idsOf(await json('list', '--status', 'failed'))).toEqual([first]);
@@ -145,7 +145,7 @@ describe('receipt list', () => {
 describe('receipt show', () => {
   test('tells what became of each event', async () => {
     const id = await accept('x-1');
-    settle(id, 'FAILED');
+    await settle(id, 'FAILED');
     const { out } = await receipt(['show', id]);
     expect(out).toMatch(new RegExp(`^id +${id}\\npartner +crm-one\\n`));
     expect(out).toMatch(/FAILED +– +7 9 +11 +tracker-server +– +2026-03-01T12:00:00Z/);
@@ -177,7 +177,7 @@ describe('receipt replay', () => {
       ['x-1', 'FAILED'],
       ['x-2', 'REJECTED'],
     ] as const)
-      settle(await accept(name), outcome);
+      await settle(await accept(name), outcome);
     await accept('x-3');
     expect(await json('replay', '--lead-id', '8')).toEqual({ queued: 0 });
     expect(await json('replay', '--lead-id', '7')).toEqual({ queued: 1 });
@@ -185,7 +185,7 @@ describe('receipt replay', () => {
 
   test('of one queues its dead letters and stands in the audit log', async () => {
     const id = await accept('x-1');
-    settle(id, 'FAILED');
+    await settle(id, 'FAILED');
     expect(await json('replay', id)).toEqual({ queued: 1 });
     expect(await json('show', id)).toMatchObject({ status: 'ACCEPTED' });
     expect(await createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
@@ -200,19 +200,19 @@ describe('receipt replay', () => {
     ['IGNORED', 'Nothing was queued: 1 is IGNORED.\n'],
   ])('of one that is %s says why it does nothing', async (outcome, text) => {
     const id = await accept('x-1');
-    if (outcome !== 'PENDING') settle(id, outcome);
+    if (outcome !== 'PENDING') await settle(id, outcome);
     expect((await receipt(['replay', id])).out).toBe(text);
   });
 
   test('of one whose payload is gone says who can help', async () => {
     const id = await accept('x-1');
-    settle(id, 'FAILED');
+    await settle(id, 'FAILED');
     database.handle.prepare('UPDATE event SET payload = NULL').run();
     const text = `Nothing was queued: 1 is past replay: the payload was dropped 30 days after the end, so the partner has to send again.\n`;
     expect((await receipt(['replay', id])).out).toBe(text);
     expect((await receipt(['replay', '--all'])).out).toBe(text);
     expect(await json('replay', id)).toEqual({ queued: 0, notQueued: { payloadDropped: 1 } });
-    settle(await accept('x-2'), 'FAILED');
+    await settle(await accept('x-2'), 'FAILED');
     expect((await receipt(['replay', '--all'])).out).toMatch(
       /^1 event waits for the worker\. Of the others 1 is past replay: /,
     );
@@ -230,7 +230,7 @@ describe('receipt replay', () => {
       ['b', 'UNMATCHED'],
       ['c', 'DONE'],
     ] as const)
-      settle(await accept(name), outcome);
+      await settle(await accept(name), outcome);
     expect((await receipt(['replay', '--outcome', 'FAILED'])).out).toBe(
       '1 event waits for the worker.\n',
     );

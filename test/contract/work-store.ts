@@ -8,6 +8,7 @@ import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import type { HashedIdentity } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
@@ -508,6 +509,31 @@ export function describeWorkStore(engine: string, open: Open): void {
         await store.forgetLeases(900);
         expect(await store.dueLooks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
       });
+    });
+
+    test('a lead of the person that is shown late is claimed and acted on, also after the end', async () => {
+      const { fixture, store, accept } = await setUp();
+      const identities = [{ kind: 'email', value: 'ada@example.com' }] as const;
+      const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
+      await accept('a');
+      const lookAgain = { keyHash, dueAt: 60, createdBefore: 5 };
+      const match = { leads: [1], conflicts: [] };
+      await store.confirm(await leaseOne(store), match, {
+        actions: act.actions,
+        now: 5,
+        lookAgain,
+      });
+      const item = await leaseOne(store, 'act', 5);
+      await store.settle(item, { outcome: 'DONE', attempts: 1 }, 6);
+      await fixture.directory.put([4, 9].map((at) => entry(at, { createdAt: at, identities })));
+      for (const look of await store.dueLooks(60, 10))
+        expect(await store.lookAgain(look, { now: 60, retryAt: 70 })).toEqual([4]);
+      const leads = [
+        { number: 1, state: 'done' },
+        { number: 4, state: 'open' },
+      ];
+      expect((await leaseOne(store, 'act', 60)).progress).toEqual({ ...act, leads });
+      expect(await store.nextLookAt()).toBeUndefined();
     });
 
     test('an event that comes again before anybody has begun it is asked for from then on', async () => {

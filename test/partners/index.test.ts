@@ -93,7 +93,8 @@ describe('of two processes on one store', () => {
     const { fill } = await startPartners();
     expect(fill).toHaveBeenCalledTimes(1);
     const idle = vi.fn<() => void>();
-    const { partners } = buildPartners({ filler: emptyFiller(idle), partners: {} });
+    const rules = () => ({ retryMs: [1] }) as never; // all that the worker asks for without work
+    const { partners } = buildPartners({ filler: emptyFiller(idle), partners: {}, rules });
     onTestFinished(() => partners.stop());
     await partners.start();
     expect((await partners.workerStatus()).state).toBe('running');

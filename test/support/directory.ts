@@ -1,7 +1,7 @@
-import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
+import { claimsOf, insertClaims } from '#adapters/store/claim/claim-leads.ts';
+import type { Session, StoreDatabase } from '#adapters/store/session.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
@@ -26,7 +26,7 @@ export const REPOSITORY_ID = 4711;
 
 /** A directory that knows its repository, and is in its first crawl. */
 export async function openedDirectory(
-  database: Database,
+  database: StoreDatabase,
   repositoryId: number = REPOSITORY_ID,
 ): Promise<LeadDirectory> {
   const directory = createLeadDirectory(database, { repository: REPOSITORY });
@@ -52,21 +52,21 @@ export function entry(
   };
 }
 
+export type TestOrder = {
+  numbers: readonly number[];
+  event?: number;
+  at?: number;
+  repositoryId?: number;
+};
+
 /** Claims leads as the worker does, for tests that are not about the worker. */
-export function claimLeads(
-  database: Database,
-  order: { numbers: readonly number[]; event?: number; at?: number; repositoryId?: number },
-): void {
+export async function claimLeads(session: Session, order: TestOrder): Promise<void> {
   const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
-  database.transaction(() =>
-    createClaimWriter(database).claim(
-      { repositoryId, receiptId: `receipt-${event}`, event, numbers },
-      at,
-    ),
-  );
+  const claims = claimsOf({ repositoryId, receiptId: `receipt-${event}`, event, numbers }, at);
+  await insertClaims(session, claims);
 }
 
 /** Numbers of the leads with this identity, as a match finds them. */
-export function findLeads(database: Database, hash: Buffer): readonly number[] {
-  return createDirectoryView(database, REPOSITORY).find(hash);
+export async function findLeads(session: Session, hash: Buffer): Promise<readonly number[]> {
+  return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }

@@ -1,7 +1,7 @@
-import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createPartners } from '#partners/index.ts';
 import type { Partners, PartnersPorts } from '#partners/index.ts';
@@ -44,7 +44,7 @@ export function openReceiptStores(
   repository: string = REPOSITORY,
 ): { receipts: ReceiptStore; work: WorkStore } {
   return {
-    receipts: createReceiptStore({ database, payloadKey, repository }),
+    receipts: createReceiptStore(database, { payloadKey, repository }),
     work: createWorkStore({ database, instance: INSTANCE, sealer, newId: newUuid, repository }),
   };
 }

@@ -1,102 +1,78 @@
 import { setImmediate } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
+import type { Session, StoreDatabase, Write } from '../store/session.ts';
 import { isLocked } from './connection/errors.ts';
-import type { Database, Session } from './connection/database.ts';
-import { claimTransaction } from './locks.ts';
+import { LOCK_FOR_CLAIMS } from './locks.ts';
 
 /** Writes that share one transaction at most: what it holds up must be soon over. */
 const GROUP_MAX = 100;
 
-/** How writes of one kind are made, all of a transaction in one go. */
-type WriteKind<In, Out> = {
-  /** Answers one result for each item, in their order. */
-  write(session: Session, items: readonly In[]): Promise<readonly Out[]>;
-  /** How many items from the first one on can go together; at least one. Default: all. */
-  countTogether?: (items: readonly In[]) => number;
-};
-
-/**
- * Lets all writes that arrive while a transaction is under way share the next one (`claimTransaction`),
- * whatever their kind, and with it one wait for the disk. Each is answered after the commit; when the commit
- * fails, none of them has happened. One that fails for a reason of its own does not take the others with it.
- */
-export type GroupCommit = {
-  /** Adds a kind: the function makes one write of it. @throws {store-unavailable} */
-  open<In, Out>(kind: WriteKind<In, Out>): (item: In) => Promise<Out>;
-};
+/** As `Database.transaction`. */
+type Transact = <T>(work: (session: Session) => Promise<T>, lock: string) => Promise<T>;
 
 type Waiting = {
-  kind: WriteKind<unknown, unknown>;
-  item: unknown;
+  write: Write;
+  input: readonly never[];
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 };
 
-/** Writes of one kind. */
-type Batch = [Waiting, ...Waiting[]];
-
-/** One queue of writes: a database has one, for two would only wait for each other. */
-export function createGroupCommit(database: Pick<Database, 'transaction'>): GroupCommit {
+/**
+ * `StoreDatabase.writer.callInTurn`: all writes that arrive while a transaction is under way share the next
+ * one, whatever their kind, and with it one wait for the disk. Each is answered after the commit; when the
+ * commit fails, none of them has happened. One that fails for a reason of its own does not take the others
+ * with it. A database has one queue of writes, for two would only wait for each other.
+ */
+export function createGroupCommit(transact: Transact): StoreDatabase['writer']['callInTurn'] {
   let waiting: Waiting[] = [];
   let isFlushing = false;
   const flush = async (): Promise<void> => {
     isFlushing = true;
     await setImmediate(); // what comes in the same turn goes together
     while (waiting.length > 0) {
-      const batches = takeBatches(waiting);
-      const taken = new Set(batches.flat());
-      waiting = waiting.filter((one) => !taken.has(one));
-      const locked = await commit(database, batches);
+      const group = waiting.slice(0, GROUP_MAX);
+      waiting = waiting.slice(GROUP_MAX);
+      const locked = await commit(transact, group);
       if (locked) for (const { reject } of waiting.splice(0)) reject(locked); // they waited for it, too
     }
     isFlushing = false;
   };
-  return {
-    open: <In, Out>(kind: WriteKind<In, Out>) => {
-      const opened = kind as WriteKind<unknown, unknown>;
-      return (item: In) =>
-        new Promise<Out>((resolve, reject) => {
-          const settle = { resolve: resolve as (result: unknown) => void, reject };
-          waiting.push({ kind: opened, item, ...settle });
-          if (!isFlushing) void flush();
-        });
-    },
-  };
-}
-
-/** Of each kind as many as can go together, from the first one on. */
-function takeBatches(waiting: readonly Waiting[]): Batch[] {
-  const byKind = Map.groupBy(waiting.slice(0, GROUP_MAX), ({ kind }) => kind);
-  return [...byKind].map(([{ countTogether }, all]) => {
-    const count = countTogether?.(all.map(({ item }) => item)) ?? all.length;
-    return all.slice(0, count) as Batch;
-  });
+  return (_name, write, input) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ write, input: input as readonly never[], resolve, reject });
+      if (!isFlushing) void flush();
+    });
 }
 
 /** Never throws. Answers why, when somebody else's lock stood in the way for as long as anybody waits. */
-async function commit(
-  database: Pick<Database, 'transaction'>,
-  batches: readonly Batch[],
-): Promise<unknown> {
-  const all = batches.flat();
+async function commit(transact: Transact, group: readonly Waiting[]): Promise<unknown> {
   try {
-    const results = await claimTransaction(database, (session) => writeAll(session, batches));
-    for (const [index, { resolve }] of all.entries()) resolve(results[index]);
+    const results = await transact((session) => writeAll(session, group), LOCK_FOR_CLAIMS);
+    for (const one of group) one.resolve(results.get(one));
   } catch (error) {
-    if (all.length > 1 && !isTrackportError(error, 'store-unavailable'))
-      for (const one of all) await commit(database, [[one]]);
-    else for (const { reject } of all) reject(error);
+    if (group.length > 1 && !isTrackportError(error, 'store-unavailable'))
+      for (const one of group) await commit(transact, [one]);
+    else for (const { reject } of group) reject(error);
     if (isLocked(error)) return error;
   }
   return undefined;
 }
 
-async function writeAll(session: Session, batches: readonly Batch[]): Promise<unknown[]> {
-  const results: unknown[] = [];
-  for (const batch of batches) {
-    const [{ kind }] = batch;
-    const items = batch.map(({ item }) => item);
-    results.push(...(await kind.write(session, items)));
+/** Those that can be made in one go stand where the first of them does. */
+async function writeAll(
+  session: Session,
+  group: readonly Waiting[],
+): Promise<Map<Waiting, unknown>> {
+  const results = new Map<Waiting, unknown>();
+  for (const batch of Map.groupBy(group, (one) => one.write.all ?? one).values()) {
+    const made = await writeBatch(session, batch);
+    for (const [at, one] of batch.entries()) results.set(one, made[at]);
   }
   return results;
+}
+
+async function writeBatch(session: Session, batch: Waiting[]): Promise<readonly unknown[]> {
+  const [first] = batch;
+  if (first?.write.all) return first.write.all(session, batch.map(({ input }) => input) as never);
+  return Promise.all(batch.map(({ write, input }) => write(session, ...input)));
 }

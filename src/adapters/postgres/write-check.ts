@@ -7,13 +7,16 @@ import type { Database } from './connection/database.ts';
 
 const TOUCH = 'UPDATE write_check SET checked_at = @now';
 
-/** Another table may have room in its file where those of deliveries have none. */
+/**
+ * Another table may have room in its file where those of deliveries have none. Under a number that no delivery
+ * ever has.
+ */
 const DELIVERY = `
   WITH delivery AS (
-    INSERT INTO receipt (id, partner_id, path, event_type, correlation_id, status, received_at)
-    VALUES (@id, '', 'events', '', '', 'ACCEPTED', @now) RETURNING number)
-  INSERT INTO event (receipt, position, outcome, due_at, payload)
-  SELECT number, 0, 'PENDING', @now, @payload FROM delivery`;
+    INSERT INTO receipt (number, id, partner_id, path, event_type, correlation_id, status, received_at)
+    VALUES (-1, @id, '', 'events', '', '', 'ACCEPTED', @now) RETURNING number)
+  INSERT INTO event (id, receipt, position, outcome, due_at, payload)
+  SELECT -1, number, 0, 'PENDING', @now, @payload FROM delivery`;
 
 /** Whether PostgreSQL takes writes. */
 export function createWriteCheck(

@@ -1,15 +1,16 @@
 import { createWriteCheck as createCheck, LARGE_BYTES } from '#shared/store/write-check.ts';
 import type { WriteCheck, WriteCheckDeps } from '#shared/store/write-check.ts';
+import { bindWrites } from '../store/session.ts';
+import type { StoreDatabase } from '../store/session.ts';
 import { checkWrites } from './store-writes.ts';
-import type { Database } from './connection/database.ts';
 
 /** Whether SQLite takes writes. Waits for another process's lock as deliveries do. */
 export function createWriteCheck(
-  { writer }: Pick<Database, 'writer'>,
+  database: Pick<StoreDatabase, 'writer'>,
   clock: WriteCheckDeps['clock'],
 ): WriteCheck {
-  const commit = writer.open(checkWrites, undefined);
-  const touch = () => commit('fill', 0);
-  const tryRoom = () => commit('fill', LARGE_BYTES).then(touch);
+  const { fill } = bindWrites(database, 'write-check', checkWrites);
+  const touch = () => fill(0);
+  const tryRoom = () => fill(LARGE_BYTES).then(touch);
   return createCheck({ touch, tryRoom, clock });
 }

@@ -20,8 +20,23 @@ export type Session = {
 };
 
 /** Writes in the transaction of the session. What it takes and answers is plain data. */
-type Write = (session: Session, ...input: never[]) => Promise<unknown>;
+export type Write = {
+  (session: Session, ...input: never[]): Promise<unknown>;
+  /** Makes several of them in one go: one result for each of the inputs, in their order. */
+  all?: (session: Session, inputs: never) => Promise<readonly unknown[]>;
+};
 export type Writes = Readonly<Record<string, Write>>;
+
+/** A write of which several that come at the same time are made in one go. */
+export function together<In extends readonly unknown[], Out>(
+  all: (session: Session, inputs: readonly In[]) => Promise<readonly Out[]>,
+): ((session: Session, ...input: In) => Promise<Out>) & { all: typeof all } {
+  const alone = async (session: Session, ...input: In): Promise<Out> => {
+    const [result] = await all(session, [input]);
+    return result as Out;
+  };
+  return Object.assign(alone, { all });
+}
 
 /** Where a write is found by whoever has its name alone: in `everyWrite`. */
 export type WriteName = { store: string; name: string };
@@ -39,7 +54,17 @@ export type StoreDatabase = Session & {
      * @throws {store-unavailable} nothing was committed
      */
     call(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
+    /**
+     * The same for what writes events, claims or the lead directory. Whoever does takes turns with all others,
+     * of every instance: what is read cannot change before the commit, and removals come into their feed in the
+     * order in which they are committed. Those that wait for their turn share the next transaction.
+     */
+    callInTurn(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
   };
+  /** Tells whether anybody else may have committed something since the last call. Cheap. */
+  watchOthers(): () => Promise<boolean>;
+  /** Takes what was deleted out of every file of the store. False: not now, try again. */
+  scrub(): Promise<boolean>;
 };
 
 /** Idempotent. */
@@ -57,11 +82,32 @@ export function bindWrites<W extends Writes>(
   store: string,
   writes: W,
 ): Bound<W> {
+  return bind(writes, (name, ...call) => writer.call({ store, name }, ...call));
+}
+
+/** The same for those that take turns (`callInTurn`). */
+export function bindInTurn<W extends Writes>(
+  { writer }: Pick<StoreDatabase, 'writer'>,
+  store: string,
+  writes: W,
+): Bound<W> {
+  return bind(writes, (name, ...call) => writer.callInTurn({ store, name }, ...call));
+}
+
+function bind<W extends Writes>(
+  writes: W,
+  call: (name: string, write: Write, input: readonly unknown[]) => Promise<unknown>,
+): Bound<W> {
   const bound = Object.entries(writes).map(([name, write]) => [
     name,
-    (...input: readonly unknown[]) => writer.call({ store, name }, write, input),
+    (...input: readonly unknown[]) => call(name, write, input),
   ]);
   return Object.fromEntries(bound) as Bound<W>;
+}
+
+/** Where the engines have different words for the same. It holds no other `either`. */
+export function either(postgres: string, sqlite: string): string {
+  return `/*postgres*/${postgres}/*sqlite ${sqlite}*/`;
 }
 
 /** `received_at` → `receivedAt`. */
@@ -71,12 +117,41 @@ export function toCamelCase(column: string): string {
 
 /** Objects as `jsonb_to_recordset` reads them, their properties as columns. */
 export function toRecords(rows: readonly object[]): string {
-  const toRecord = (row: object): object =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [toSnakeCase(name), value]));
-  return JSON.stringify(rows.map(toRecord));
+  const records = rows.map(toRecord);
+  const text = JSON.stringify(records);
+  return STRANGE.test(text) ? JSON.stringify(records, toPlainText) : text;
 }
+
+function toRecord(row: object): object {
+  const record: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) record[toSnakeCase(name)] = toJsonValue(value);
+  return record;
+}
+
+/** Bytes are a text that PostgreSQL reads as bytes. */
+function toJsonValue(value: unknown): unknown {
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
+}
+
+/** What the JSON of PostgreSQL has no room for: NUL, and half a surrogate pair. */
+const STRANGE = /\\u(?:0000|d[89a-f])/;
+
+function toPlainText(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value;
+}
+
+/** For the parameter of a column that holds JSON, or nothing. */
+export function toJson(value: object | null | undefined): string | null {
+  return value == null ? null : JSON.stringify(value);
+}
+
+const snakeCase = new Map<string, string>();
 
 /** `receivedAt` → `received_at`. */
 export function toSnakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const before = snakeCase.get(name);
+  if (before !== undefined) return before;
+  const made = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakeCase.set(name, made);
+  return made;
 }

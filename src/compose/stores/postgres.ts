@@ -1,20 +1,13 @@
-import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
 import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
-import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
-import { createOutcomeCounts } from '#adapters/postgres/receipt/outcome-counts.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
-import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
 import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/postgres/write-check.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
@@ -54,25 +47,15 @@ export async function openPostgresStore({
   }
 }
 
-function createStores(
-  database: Database,
-  { repository, payloadKey, clock }: StoresOptions,
-): Stores {
+function createStores(database: Database, options: StoresOptions): Stores {
   const instance = newUuid();
-  const groupCommit = createGroupCommit(database);
-  const accepting = { database, groupCommit, sealer: createPayloadSealer(payloadKey), repository };
   return {
-    ...createSharedStores(database, clock),
+    ...createSharedStores(database, { ...options, instance }),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
       const version = createVersionReader(database);
       return createArtifactStore({ database, version, search: searchVersions });
     },
-    claims: () => createClaimStore(database, { repository }),
-    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
-    outcomeCounts: () => createOutcomeCounts(database),
-    receipts: () => createReceiptStore(accepting),
-    work: () => createWorkStore({ ...accepting, instance, newId: newUuid }),
     workerLock: () => createWorkerLock(database, instance),
   };
 }

@@ -1,25 +1,41 @@
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#adapters/store/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
-import type { Clock } from '#shared/clock.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { newUuid } from '#shared/ids.ts';
 
-import type { Stores } from './stores.ts';
+import type { Stores, StoresOptions } from './stores.ts';
 
-/** The stores that are the same on every engine. */
-export function createSharedStores(database: StoreDatabase, clock: Pick<Clock, 'now'>) {
+/** The stores that are the same on every engine. `instance` takes the worker's lease. */
+export function createSharedStores(
+  database: StoreDatabase,
+  { repository, payloadKey, clock, instance }: StoresOptions & { instance: string },
+) {
   return {
     audit: () => createAuditLog(database),
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
+    claims: () => createClaimStore(database, { repository }),
     consumers: () => createConsumerStore({ database, clock }),
+    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotencyStore(database),
+    outcomeCounts: () => createOutcomeCounts(database),
+    receipts: () => createReceiptStore(database, { payloadKey, repository }),
     sessions: async () => {
       const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);
     },
     traffic: () => createTrafficStore(database),
+    work: () => {
+      const sealer = createPayloadSealer(payloadKey);
+      return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
+    },
   } satisfies Partial<Stores>;
 }

@@ -1,16 +1,10 @@
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
-import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
 import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
@@ -96,25 +90,16 @@ function toOpenStore({
   };
 }
 
-function createStores(
-  database: Database,
-  { repository, payloadKey, clock }: StoresOptions,
-): Stores {
-  const sealer = createPayloadSealer(payloadKey);
+function createStores(database: Database, options: StoresOptions): Stores {
   const instance = newUuid();
   return {
-    ...createSharedStores(database, clock),
+    ...createSharedStores(database, { ...options, instance }),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
       const version = () => database.version();
       return createArtifactStore({ database, version, search: searchVersions });
     },
-    claims: () => createClaimStore(database, { repository }),
-    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
-    outcomeCounts: () => createOutcomeCounts(database),
-    receipts: () => createReceiptStore({ database, payloadKey, repository }),
-    work: () => createWorkStore({ database, instance, sealer, newId: newUuid, repository }),
-    workerLock: () => createWorkerLock({ database, instance, clock }),
+    workerLock: () => createWorkerLock({ database, instance, clock: options.clock }),
   };
 }
 

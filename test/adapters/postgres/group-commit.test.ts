@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import type { Database, Session } from '#adapters/postgres/connection/database.ts';
+import type { Database } from '#adapters/postgres/connection/database.ts';
 import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
+import { together } from '#adapters/store/session.ts';
+import type { Session, Write } from '#adapters/store/session.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 
@@ -12,7 +14,7 @@ const insert = (session: Session, n: number) =>
 async function setUp() {
   const database = await connectToPostgres(await emptyPostgres());
   await database.exec('CREATE TABLE note (n integer PRIMARY KEY)');
-  const seen = { transactions: 0 };
+  const seen = { transactions: 0, batches: [] as number[] };
   let failure: Error | undefined;
   const transaction: Database['transaction'] = async (work) => {
     seen.transactions += 1;
@@ -22,20 +24,21 @@ async function setUp() {
       return result;
     });
   };
-  const groupCommit = createGroupCommit({ transaction });
-  const doubled = groupCommit.open<number, number>({
-    write: async (session, items) => {
-      for (const n of items) await insert(session, n);
-      return items.map((n) => n * 2);
-    },
-    countTogether: (items) => Math.min(items.length, 3),
+  const groupCommit = createGroupCommit(transaction);
+  const doubled = writeBy<number>(
+    together(async (session, inputs: readonly [number][]) => {
+      seen.batches.push(inputs.length);
+      for (const [n] of inputs) await insert(session, n);
+      return inputs.map(([n]) => n * 2);
+    }),
+  );
+  const named = writeBy<string>(async (session: Session, n: number) => {
+    await insert(session, n);
+    return `note ${n}`;
   });
-  const named = groupCommit.open<number, string>({
-    write: async (session, items) => {
-      for (const n of items) await insert(session, n);
-      return items.map((n) => `note ${n}`);
-    },
-  });
+  function writeBy<Out>(write: Write): (n: number) => Promise<Out> {
+    return (n) => groupCommit({ store: 'note', name: 'insert' }, write, [n]) as Promise<Out>;
+  }
   const stored = async () =>
     (await database.all<{ n: number }>('SELECT n FROM note ORDER BY n')).map(({ n }) => n);
   return {
@@ -53,15 +56,8 @@ test('writes of several kinds share one transaction, and each has its own result
   const { seen, doubled, named, stored } = await setUp();
   const results = [doubled(1), named(10), doubled(2), named(20)];
   expect(await Promise.all(results)).toEqual([2, 'note 10', 4, 'note 20']);
-  expect(seen.transactions).toBe(1);
+  expect(seen).toEqual({ transactions: 1, batches: [2] });
   expect(await stored()).toEqual([1, 2, 10, 20]);
-});
-
-test('those that cannot go together come in the next transaction', async () => {
-  const { seen, doubled, named } = await setUp();
-  const all = [1, 2, 3, 4].map((n) => doubled(n));
-  expect(await Promise.all([...all, named(5)])).toEqual([2, 4, 6, 8, 'note 5']);
-  expect(seen.transactions).toBe(2);
 });
 
 test('one that fails for a reason of its own takes neither its kind nor another with it', async () => {
@@ -94,10 +90,10 @@ test('what waited behind somebody else’s lock fails with those that waited fir
   const cause = new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error');
   cause.code = '55P03';
   failWith(new TrackportError('store-unavailable', { cause }));
-  const all = [1, 2, 3, 4, 5, 6, 7].map((n) => doubled(n)); // three at once
+  const all = Array.from({ length: 101 }, (_, n) => doubled(n)); // a hundred at once
   const refused = { status: 'rejected', reason: { code: 'store-unavailable' } };
   expect(await Promise.allSettled(all)).toMatchObject(all.map(() => refused));
   expect(seen.transactions).toBe(1);
   failWith(undefined);
-  expect(await doubled(8)).toBe(16);
+  expect(await doubled(200)).toBe(400);
 });

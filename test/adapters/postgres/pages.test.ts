@@ -5,8 +5,8 @@ import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { createArtifactLists } from '#adapters/store/artifact/list.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
-import { readDirectoryView } from '#adapters/postgres/directory/view.ts';
-import { createReceiptReader } from '#adapters/postgres/receipt/read.ts';
+import { readDirectoryView } from '#adapters/store/directory/view.ts';
+import { createReceiptReader } from '#adapters/store/receipt/read.ts';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { ListQuery } from '#catalog/artifact-store.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
@@ -20,13 +20,13 @@ const OUTCOME_BLOCKS_MAX = 4000;
 
 /** Rare and frequent values of every filter; what is frequent is spread evenly. */
 const FILL = `
-  INSERT INTO receipt (id, partner_id, path, event_type, correlation_id, status, received_at)
-  SELECT 'r' || i, 'crm-' || i % 5, 'deletions', 'lead.deletion', 'c' || i,
+  INSERT INTO receipt (number, id, partner_id, path, event_type, correlation_id, status, received_at)
+  SELECT i, 'r' || i, 'crm-' || i % 5, 'deletions', 'lead.deletion', 'c' || i,
     CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'PROCESSED' END, i
   FROM generate_series(1, ${ROWS}) i;
-  INSERT INTO event (receipt, position, event_id, external_id, outcome, lead_ids, completed_at)
-  SELECT i, 0, 'e' || i, 'x' || i, CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'DONE' END,
-    ARRAY[i::text], i
+  INSERT INTO event (id, receipt, position, event_id, external_id, outcome, lead_ids, completed_at)
+  SELECT i, i, 0, 'e' || i, 'x' || i, CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'DONE' END,
+    jsonb_build_array(i::text), i
   FROM generate_series(1, ${ROWS}) i;
   INSERT INTO audit (at, actor_kind, actor_subject, action, subject)
   SELECT i, 'token', 'actor-' || i % 100, (ARRAY['key.create', 'key.revoke', 'key.rotate'])[1 + i % 3], 'consumer/' || i % 500
@@ -41,7 +41,7 @@ const FILL = `
   FROM generate_series(1, ${ROWS}) i;
   INSERT INTO tracker_repository VALUES ('acme/leads', 1, 1);
   INSERT INTO directory_lead
-  SELECT 1, i, i, i, true, '{approved}', 1 FROM generate_series(1, ${ROWS}) i;
+  SELECT 1, i, i, i, true, '["approved"]', 1 FROM generate_series(1, ${ROWS}) i;
   INSERT INTO directory_key
   SELECT decode(md5(i::text), 'hex'), 1, i, 'email' FROM generate_series(1, ${ROWS}) i;
   ANALYZE`;

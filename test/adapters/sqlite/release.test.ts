@@ -1,8 +1,8 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import type { MatchProgress } from '#partners/deletions/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
@@ -23,7 +23,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const store = createWorkStore({
     database,
     instance: INSTANCE,

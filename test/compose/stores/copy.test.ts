@@ -129,7 +129,7 @@ test('a table of somebody else with a type of its own is named, whatever the dat
 
 test('NUL characters, which PostgreSQL has not, become what they become in what is written there', async () => {
   const file = await filledFile();
-  onFile(file, (handle) => handle.exec("UPDATE event SET externalId = 'a' || char(0) || 'b'"));
+  onFile(file, (handle) => handle.exec("UPDATE event SET external_id = 'a' || char(0) || 'b'"));
   const { url } = await emptyPostgres();
   await copyToServer(file, url);
   expect(
@@ -143,9 +143,8 @@ test('no number that was given out before is given out again', async () => {
   const { url } = await emptyPostgres();
   await copyToServer(file, url);
   const next = (database: Postgres) =>
-    database.get(`SELECT nextval(pg_get_serial_sequence('claim', 'id')) AS claim,
-      nextval(pg_get_serial_sequence('receipt', 'number')) AS receipt`);
-  expect(await onPostgres(url, next)).toEqual({ claim: 4, receipt: 4 });
+    database.get("SELECT nextval(pg_get_serial_sequence('claim', 'id')) AS claim");
+  expect(await onPostgres(url, next)).toEqual({ claim: 4 });
   await onPostgres(url, (database) => database.run('DELETE FROM claim'));
   const back = newFile();
   await copyToFile(url, back);

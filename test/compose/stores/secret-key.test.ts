@@ -124,7 +124,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     await before.close();
     await onStore(
       url,
-      "INSERT INTO directory_merge (fromHash, toHash) VALUES (x'01', x'02')",
+      "INSERT INTO directory_merge (from_hash, to_hash) VALUES (x'01', x'02')",
       "INSERT INTO directory_merge (from_hash, to_hash) VALUES ('1', '2')",
     );
     expect(await countHashed(url)).toBe(4);

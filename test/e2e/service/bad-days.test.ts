@@ -247,7 +247,7 @@ describe.each(badDays)('the tracker answers $name', (day) => {
 test('a lead that a deletion claimed is not found while the tracker is down, too', async () => {
   const { tracker, storePath, numbers, get } = await openWorld();
   const [first = 0] = numbers;
-  claimLeads(connectTo(storePath), { numbers: [first] });
+  await claimLeads(connectTo(storePath), { numbers: [first] });
   tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
   const answer = await get(`/api/v1/leads/${first}`);
   expect([answer.status, (await problemOf(answer)).code]).toEqual([404, 'lead-not-found']);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { claimTransaction } from '#adapters/postgres/locks.ts';
+import { LOCK_FOR_CLAIMS } from '#adapters/postgres/locks.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -92,7 +92,7 @@ async function canWriteFile(config: string): Promise<boolean> {
 async function canWritePostgres(url: string): Promise<boolean> {
   const database = openDatabase({ url });
   try {
-    await claimTransaction(database, async () => undefined);
+    await database.transaction(async () => undefined, LOCK_FOR_CLAIMS);
     return true;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { openOperatorApp } from '../../support/http/operator.ts';
@@ -20,9 +20,9 @@ describe('GET /claims', () => {
   test('lists claimed leads, newest claim first, each once with all its receipts', async () => {
     const { database, clock, call } = await openClaimApp();
     const at = clock.now();
-    claimLeads(database, { numbers: [12, 13], event: 1, at });
-    claimLeads(database, { numbers: [7], event: 2, at: at + 1000 });
-    claimLeads(database, { numbers: [12], event: 3, at: at + 2000 });
+    await claimLeads(database, { numbers: [12, 13], event: 1, at });
+    await claimLeads(database, { numbers: [7], event: 2, at: at + 1000 });
+    await claimLeads(database, { numbers: [12], event: 3, at: at + 2000 });
     const reply = await call('GET', '/claims');
     expect(reply.status).toBe(200);
     expect(reply.headers['cache-control']).toBe('no-store');
@@ -38,13 +38,13 @@ describe('GET /claims', () => {
 
   test('is walked page by page while leads are claimed and released', async () => {
     const { database, call } = await openClaimApp();
-    claimLeads(database, { numbers: [1, 2, 3, 4, 5] });
+    await claimLeads(database, { numbers: [1, 2, 3, 4, 5] });
     const seen: string[] = [];
     let path = '/claims?limit=2';
     for (let pages = 0; pages < 5 && path !== ''; pages += 1) {
       const reply = await call('GET', path);
       seen.push(...idsOf(reply));
-      claimLeads(database, { numbers: [pages + 10, 3], event: pages + 10 });
+      await claimLeads(database, { numbers: [pages + 10, 3], event: pages + 10 });
       await call('DELETE', `/claims/${seen.at(-1)}`);
       const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(String(reply.headers['link'])) ?? [];
       expect(reply.body.pagination.hasMore).toBe(next !== '');
@@ -55,8 +55,8 @@ describe('GET /claims', () => {
 
   test('leaves out what was released, and leads of another repository', async () => {
     const { database, call } = await openClaimApp();
-    claimLeads(database, { numbers: [1, 2] });
-    claimLeads(database, { numbers: [3], event: 2, repositoryId: 99 });
+    await claimLeads(database, { numbers: [1, 2] });
+    await claimLeads(database, { numbers: [3], event: 2, repositoryId: 99 });
     await call('DELETE', '/claims/1');
     expect(idsOf(await call('GET', '/claims'))).toEqual(['2']);
     expect((await call('GET', '/claims/3')).status).toBe(404);
@@ -78,7 +78,7 @@ describe('GET /claims', () => {
 describe('GET /claims/{leadId}', () => {
   test('shows the claim on one lead', async () => {
     const { database, call, clock } = await openClaimApp();
-    claimLeads(database, { numbers: [12, 13], at: clock.now() });
+    await claimLeads(database, { numbers: [12, 13], at: clock.now() });
     const reply = await call('GET', '/claims/12');
     expect([reply.status, reply.body]).toEqual([
       200,
@@ -89,7 +89,7 @@ describe('GET /claims/{leadId}', () => {
 
   test('takes the number as people write it', async () => {
     const { database, call } = await openClaimApp();
-    claimLeads(database, { numbers: [12] });
+    await claimLeads(database, { numbers: [12] });
     expect((await call('GET', '/claims/%2312')).body).toMatchObject({ leadId: '12' });
   });
 
@@ -97,7 +97,7 @@ describe('GET /claims/{leadId}', () => {
     'is 404 for %s, which is not claimed',
     async (leadId) => {
       const { database, call } = await openClaimApp();
-      claimLeads(database, { numbers: [12, 10] });
+      await claimLeads(database, { numbers: [12, 10] });
       for (const method of ['GET', 'DELETE'] as const) {
         const { status, body } = await call(method, `/claims/${leadId}`);
         expect([status, body.code]).toEqual([404, 'not-found']);
@@ -109,8 +109,8 @@ describe('GET /claims/{leadId}', () => {
 describe('DELETE /claims/{leadId}', () => {
   test('gives the lead back to readers, once, and says who did in the audit log', async () => {
     const { database, clock, audit, call } = await openClaimApp();
-    claimLeads(database, { numbers: [12], event: 1 });
-    claimLeads(database, { numbers: [12, 13], event: 2 });
+    await claimLeads(database, { numbers: [12], event: 1 });
+    await claimLeads(database, { numbers: [12, 13], event: 2 });
     const view = createClaimStore(database, { repository: REPOSITORY });
     expect((await view.current()).has(12)).toBe(true);
     const reply = await call('DELETE', '/claims/12', { token: 'admin-2' });

@@ -123,7 +123,7 @@ describe('a status address', () => {
       [-MINUTE, '1'],
     ];
     for (const [ms, seconds] of waits) {
-      server.database.handle.prepare('UPDATE event SET dueAt = ?').run(server.clock.now() + ms);
+      server.database.handle.prepare('UPDATE event SET due_at = ?').run(server.clock.now() + ms);
       expect((await read(server, location)).headers['retry-after']).toBe(seconds);
     }
   });

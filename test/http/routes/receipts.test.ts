@@ -102,7 +102,7 @@ describe('GET /receipts', () => {
     const one = await receive(server, { externalId: 'x-1' });
     const two = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
     server.database.handle
-      .prepare(`UPDATE event SET leadIds = '["24"]' WHERE externalId = 'x-2'`)
+      .prepare(`UPDATE event SET lead_ids = '["24"]' WHERE external_id = 'x-2'`)
       .run();
     const find = async (query: string) =>
       idsOf((await server.call('GET', `/receipts?${query}`)).body);

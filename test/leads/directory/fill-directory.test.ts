@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createCrawlBudget } from '#leads/directory/crawl-budget.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
@@ -50,10 +50,10 @@ describe('the first crawl', () => {
     await complete(world);
     expect(world.filler.status()).toMatchObject({ state: 'complete', issues: 250 });
     for (const index of [0, 1, 2, 249])
-      expect(findLeads(world.database, byEmail(`person-${index}@example.com`))).toEqual([
+      expect(await findLeads(world.database, byEmail(`person-${index}@example.com`))).toEqual([
         index + 1,
       ]);
-    expect(findLeads(world.database, byEmail('pull@example.com'))).toEqual([]);
+    expect(await findLeads(world.database, byEmail('pull@example.com'))).toEqual([]);
     expect(listCalls(world)).toHaveLength(3);
   });
 
@@ -107,8 +107,8 @@ describe('the first crawl', () => {
     await complete(second);
     expect(listCalls(second)).toHaveLength(2);
     expect(listCalls(second)[0]?.query).toContain('since=2026-01-01T00%3A03%3A18Z');
-    expect(findLeads(second.database, byEmail('person-349@example.com'))).toEqual([350]);
-    expect(findLeads(second.database, byEmail('person-0@example.com'))).toEqual([1]);
+    expect(await findLeads(second.database, byEmail('person-349@example.com'))).toEqual([350]);
+    expect(await findLeads(second.database, byEmail('person-0@example.com'))).toEqual([1]);
   });
 
   test('meets an issue again that changes while it runs', async () => {
@@ -120,7 +120,7 @@ describe('the first crawl', () => {
     world.tracker.editIssue(1, { body: leadIssue({ email: 'new@example.com' }).body });
     barrier.open();
     await complete(world);
-    expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
+    expect(await findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
   });
 });
 
@@ -133,14 +133,14 @@ describe('the daily crawl', () => {
     await complete(world);
     for (const number of [1, 2]) world.tracker.deleteIssue(number);
     const repositoryId = (await world.directory.repositoryId()) ?? 0;
-    claimLeads(world.database, { numbers: [2], repositoryId });
+    await claimLeads(world.database, { numbers: [2], repositoryId });
     await clock.advance(DAY);
     await eventually(async () => expect(await world.directory.has(1)).toBe(false));
     expect(await world.directory.has(2)).toBe(true);
-    expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
+    expect(await findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
     expect(await world.directory.has(3)).toBe(true);
     await eventually(async () => expect((await world.directory.state())?.isCrawling).toBe(false));
-    expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([]);
+    expect(await findLeads(world.database, byEmail('person-0@example.com'))).toEqual([]);
   });
 
   test('adds what bodies say now, and takes nothing away that they said before', async () => {
@@ -153,11 +153,11 @@ describe('the daily crawl', () => {
     world.tracker.editIssue(2, { body: 'Somebody wrote this instead.' });
     await clock.advance(DAY);
     await eventually(async () => {
-      expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
+      expect(await findLeads(world.database, byEmail('new@example.com'))).toEqual([1]);
       expect((await world.directory.state())?.isCrawling).toBe(false);
     });
-    expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
-    expect(findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
+    expect(await findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
+    expect(await findLeads(world.database, byEmail('person-1@example.com'))).toEqual([2]);
   });
 });
 
@@ -170,7 +170,7 @@ describe('a catch-up', () => {
     world.tracker.calls.clear();
     world.tracker.createIssue(leadIssue({ email: 'new@example.com' }));
     expect(await world.filler.catchUp()).toEqual({ isComplete: true });
-    expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([4]);
+    expect(await findLeads(world.database, byEmail('new@example.com'))).toEqual([4]);
     expect(listCalls(world).map(({ query }) => new URLSearchParams(query).get('since'))).toEqual([
       '2025-12-31T23:59:02Z',
     ]);
@@ -188,10 +188,10 @@ describe('a catch-up', () => {
     const found = (identity: LeadIdentity) =>
       findLeads(world.database, hashIdentity(directoryKey, identity));
     for (const email of ['ada@example.com', 'new@example.com'])
-      expect(found({ kind: 'email', value: email })).toEqual([1]);
+      expect(await found({ kind: 'email', value: email })).toEqual([1]);
     for (const value of ['4711', '4712'])
-      expect(found({ kind: 'external-id', partnerId: 'crm-two', value })).toEqual([1]);
-    expect(found({ kind: 'correlation-id', value: 'c-1' })).toEqual([1]);
+      expect(await found({ kind: 'external-id', partnerId: 'crm-two', value })).toEqual([1]);
+    expect(await found({ kind: 'correlation-id', value: 'c-1' })).toEqual([1]);
   });
 
   test('in flight serves nobody who came after it began; the next serves all of them', async () => {
@@ -207,7 +207,7 @@ describe('a catch-up', () => {
     const late = [world.filler.catchUp(), world.filler.catchUp(), world.filler.catchUp()];
     barrier.open();
     await Promise.all([early, ...late]);
-    expect(findLeads(world.database, byEmail('new@example.com'))).toEqual([2]);
+    expect(await findLeads(world.database, byEmail('new@example.com'))).toEqual([2]);
     expect(listCalls(world)).toHaveLength(2);
   });
 
@@ -253,22 +253,22 @@ describe('the tracker’s webhook', () => {
     world.filler.apply({ kind: 'issue', issue: issueOf(world, 1, between), isGone: false });
     await world.filler.settled();
     for (const email of ['person-0', 'between', 'new'])
-      expect(findLeads(world.database, byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(await findLeads(world.database, byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('takes no identity of a claimed lead away, and adds new ones: a later event finds it', async () => {
     const world = await filledWorld();
     const repositoryId = (await world.directory.repositoryId()) ?? 0;
-    claimLeads(world.database, { numbers: [1], repositoryId });
+    await claimLeads(world.database, { numbers: [1], repositoryId });
     const redacted = issueOf(world, 1, { body: '', updatedAt: Date.now() });
     world.filler.apply({ kind: 'issue', issue: redacted, isGone: false });
     await world.filler.settled();
-    expect(findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
+    expect(await findLeads(world.database, byEmail('person-0@example.com'))).toEqual([1]);
     const corrected = issueOf(world, 1, { ...edited, updatedAt: Date.now() });
     world.filler.apply({ kind: 'issue', issue: corrected, isGone: false });
     await world.filler.settled();
     for (const email of ['person-0', 'new'])
-      expect(findLeads(world.database, byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(await findLeads(world.database, byEmail(`${email}@example.com`))).toEqual([1]);
   });
 
   test('tells who could read a lead by a label that was renamed, taken off and put on since', async () => {
@@ -284,7 +284,7 @@ describe('the tracker’s webhook', () => {
     take(['approved', 'vip'], 2);
     take(['spam'], 3);
     await world.filler.settled();
-    claimLeads(world.database, { numbers: [1], repositoryId });
+    await claimLeads(world.database, { numbers: [1], repositoryId });
     const claims = createClaimStore(world.database, { repository: REPOSITORY });
     for (const [label, isTold] of [
       ['west', true],
@@ -334,7 +334,7 @@ describe('what the stored hashes depend on', () => {
     second.filler.start();
     await complete(second);
     for (const email of ['person-0', 'new'])
-      expect(findLeads(second.database, byEmail(`${email}@example.com`))).toEqual([1]);
+      expect(await findLeads(second.database, byEmail(`${email}@example.com`))).toEqual([1]);
   });
 });
 

@@ -61,8 +61,8 @@ describe('after the next crawl', () => {
       await crawlNextDay(day);
       expect(await rowsOf(world, [1, 2, 3, 4])).toEqual([false, true, false, true]);
     }
-    expect(findLeads(world.database, byEmail(1))).toEqual([]);
-    expect(findLeads(world.database, byEmail(2))).toEqual([2]);
+    expect(await findLeads(world.database, byEmail(1))).toEqual([]);
+    expect(await findLeads(world.database, byEmail(2))).toEqual([2]);
   });
 
   test('an issue of which the webhook told that it moved keeps its row, wherever it is', async () => {
@@ -89,8 +89,8 @@ describe('after the next crawl', () => {
     world.filler.apply({ kind: 'issue', issue: unknown, isGone: true, isMoved: true });
     await world.filler.settled();
     await crawlNextDay(day);
-    expect(findLeads(world.database, byEmail(1))).toEqual([1]);
-    expect(findLeads(world.database, byEmail(77))).toEqual([77]);
+    expect(await findLeads(world.database, byEmail(1))).toEqual([1]);
+    expect(await findLeads(world.database, byEmail(77))).toEqual([77]);
   });
 
   test('nothing is removed that could not be asked for, and the crawl ends all the same', async () => {
@@ -166,7 +166,7 @@ describe('an issue that the list left out', () => {
     await directory.put([entry(1)]);
     await directory.startCrawl(1);
     expect((await directory.unseen(0)).numbers).toEqual([1]);
-    claimLeads(database, { numbers: [1] });
+    await claimLeads(database, { numbers: [1] });
     await directory.remove(1);
     expect(await directory.has(1)).toBe(true);
   });

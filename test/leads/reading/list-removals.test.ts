@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { listRemovals } from '#leads/reading/list-removals.ts';
 import type { RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { DAY } from '#shared/clock.ts';
@@ -21,7 +21,7 @@ async function setUp() {
   };
   const remove = async (number: number, labels: string[] = ['approved']): Promise<void> => {
     await directory.put([entry(number, { labels })]);
-    claimLeads(database, { numbers: [number], event: number, at: clock.now() });
+    await claimLeads(database, { numbers: [number], event: number, at: clock.now() });
   };
   const list = (query: Partial<RemovalListQuery> = {}, visibility = consumer) =>
     listRemovals(deps, { limit: 50, ...query }, visibility);

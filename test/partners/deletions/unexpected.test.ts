@@ -1,7 +1,7 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { actOnEvent } from '#partners/deletions/act/act-on-event.ts';
 import type { ActDeps } from '#partners/deletions/act/act-on-event.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
@@ -37,7 +37,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const store = createWorkStore({
     database,
     instance: INSTANCE,

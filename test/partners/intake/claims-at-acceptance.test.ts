@@ -1,8 +1,8 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {

@@ -1,19 +1,14 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
 import { describe, expect, test } from 'vitest';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
-import { createClaimStore as createPostgresClaims } from '#adapters/postgres/claims/claim-store.ts';
-import { createLeadDirectory as createPostgresDirectory } from '#adapters/postgres/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
-import { directoryKey, entry, leadRules, openedDirectory } from '../../support/directory.ts';
-import { REPOSITORY, REPOSITORY_ID } from '../../support/directory.ts';
+import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
-import { buildPartners, sealer, secretsOf } from '../../support/partners.ts';
+import { buildPartners, payloadKey, secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
@@ -51,15 +46,9 @@ async function openSqlite() {
 
 async function openPostgres() {
   const database = await temporaryPostgres();
-  const directory = createPostgresDirectory(database, { repository: REPOSITORY });
-  await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
-  const receipts = createReceiptStore({
-    database,
-    groupCommit: createGroupCommit(database),
-    sealer,
-    repository: REPOSITORY,
-  });
-  const claims = createPostgresClaims(database, { repository: REPOSITORY });
+  const directory = await openedDirectory(database);
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
   return { directory, claims, ...buildPartners({ receipts, partners }), receipts };
 }
 

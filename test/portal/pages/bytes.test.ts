@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { auditPages } from '#portal/pages/audit/routes.ts';

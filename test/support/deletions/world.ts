@@ -1,8 +1,8 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/deletions/act/act-on-event.ts';
 import type { PartnersPorts } from '#partners/index.ts';

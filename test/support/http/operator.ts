@@ -7,7 +7,7 @@ import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { AuditLog } from '#adapters/store/audit-log.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';

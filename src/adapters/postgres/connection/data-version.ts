@@ -1,14 +1,6 @@
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import type { Session } from './database.ts';
-
-/**
- * Another text as soon as what is connected to may hold less than what was read before: a standby that
- * lagged and was promoted, a backup of an earlier time put in its place. Versions count on from less
- * there, and come to the same numbers for other data. A restarted server gives another text as well.
- */
-export const ORIGIN = `
-  (SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
-    FROM pg_database WHERE datname = current_database())`;
+import { ORIGIN } from '../../store/claim/view.ts';
+import type { Session } from '../../store/session.ts';
 
 /**
  * Two snapshots that read the same of one origin see the same data.
@@ -30,4 +22,15 @@ export function createVersionReader(session: Pick<Session, 'get'>): () => Promis
     seen = row?.snapshot;
     return version;
   });
+}
+
+/** `StoreDatabase.watchOthers`. */
+export function createVersionWatch(session: Pick<Session, 'get'>): () => Promise<boolean> {
+  const version = createVersionReader(session);
+  let seen: number | undefined;
+  return async () => {
+    const before = seen;
+    seen = await version();
+    return seen !== before;
+  };
 }

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import type { Session, StoreDatabase, Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import { createVersionWatch } from './data-version.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import { clientOf, openPool } from './pool.ts';
@@ -53,13 +55,18 @@ export function openDatabase(options: PoolOptions): Database {
   const transaction: Database['transaction'] = (work, lock) =>
     withRetries(() => transact(work, lock));
   let closed: Promise<void> | undefined;
+  const session = createSession((...input) => lend(pool, (client) => run(client, ...input)));
   return {
-    ...createSession((...input) => lend(pool, (client) => run(client, ...input))),
+    ...session,
     transaction,
     writer: {
       call: (_name, write, input) =>
         transaction((session) => write(session, ...(input as never[]))),
+      callInTurn: createGroupCommit(transaction),
     },
+    watchOthers: () => createVersionWatch(session),
+    // What was dropped stays in the server's files until it cleans them up; it was encrypted.
+    scrub: async () => true,
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
     hasOwnConnections: () => guard(() => hasOwnConnections(pool)),
     close: () => (closed ??= pool.end()),

@@ -35,11 +35,12 @@ export type LocalDatabase = Database & { readonly writing: Connection };
 export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
   const connection = openConnection(path);
   const writing = openConnection(path);
+  const writer = createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS });
   return {
     ...connection,
     listen: (_channel, onNotified) => watchVersion(connection, onNotified),
     writing,
-    writer: createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS }),
+    ...withWriter(connection, writer),
     close: () => {
       writing.close();
       connection.close();
@@ -72,5 +73,30 @@ export function writeInThread(
   void database.writer.close();
   database.handle.pragma('query_only = ON');
   const writer = createThreadWriter({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  return { ...database, writer };
+  return { ...database, ...withWriter(database, writer) };
+}
+
+/** What depends on who writes. */
+function withWriter<W extends Writer>(connection: Connection, writer: W) {
+  return {
+    writer,
+    watchOthers: () => createChangeWatch(connection, writer),
+    scrub: () => writer.truncateLog(),
+  };
+}
+
+/**
+ * `StoreDatabase.watchOthers`: for the connection that writes here, everybody else is another. While nobody at
+ * all has written, which this connection sees, the writing thread is left asleep.
+ */
+function createChangeWatch(connection: Connection, writer: Writer): () => Promise<boolean> {
+  let seen: { byReader: number; byWriter: number } | undefined;
+  return async () => {
+    const byReader = connection.foreignVersion();
+    if (seen?.byReader === byReader) return false;
+    const before = seen?.byWriter;
+    const byWriter = await writer.foreignVersion();
+    seen = { byReader, byWriter };
+    return byWriter !== before;
+  };
 }

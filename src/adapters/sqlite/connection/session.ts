@@ -7,8 +7,12 @@ import { guard } from './errors.ts';
 /** Statements that stay prepared at most: those with filters are many. */
 const PREPARED_MAX = 300;
 
-/** `columns` as the rows have them. */
-type Prepared = { statement: Statement<[object]>; columns: readonly string[] };
+/** `columns` as the rows have them; those of `truths` say whether something is so. */
+type Prepared = {
+  statement: Statement<[object]>;
+  columns: readonly string[];
+  truths: readonly string[];
+};
 
 /** Runs each statement at once; that its caller waits for it is the other engine's need. */
 export function createSession(handle: Handle): Session {
@@ -23,16 +27,15 @@ export function createSession(handle: Handle): Session {
   return {
     all: async (sql, values = {}) =>
       guard(() => {
-        const { statement, columns } = prepare(sql);
-        return statement
-          .all(bind(values))
-          .map((row) => toRow(row as unknown[], columns)) as never[];
+        const prepared = prepare(sql);
+        const rows = prepared.statement.all(bind(values)) as unknown[][];
+        return rows.map((row) => toRow(row, prepared)) as never[];
       }),
     get: async (sql, values = {}) =>
       guard(() => {
-        const { statement, columns } = prepare(sql);
-        const row = statement.get(bind(values)) as unknown[] | undefined;
-        return row && (toRow(row, columns) as never);
+        const prepared = prepare(sql);
+        const row = prepared.statement.get(bind(values)) as unknown[] | undefined;
+        return row && (toRow(row, prepared) as never);
       }),
     run: async (sql, values = {}) => guard(() => prepare(sql).statement.run(bind(values)).changes),
     exec: async (sql) => void guard(() => handle.exec(toSqlite(sql))),
@@ -41,31 +44,33 @@ export function createSession(handle: Handle): Session {
 
 function prepareOn(handle: Handle, sql: string): Prepared {
   const statement = handle.prepare<[object]>(toSqlite(sql));
-  if (!statement.reader) return { statement, columns: [] };
+  if (!statement.reader) return { statement, columns: [], truths: [] };
   const columns = statement.columns().map(({ name }) => toCamelCase(name));
-  return { statement: statement.raw(), columns };
+  const truths = columns.filter((name) => /^(?:is|has)[A-Z]/.test(name));
+  return { statement: statement.raw(), columns, truths };
 }
 
-/** A list is read by `json_each`; there are no booleans. */
+/** A list is read by `json_each`. Truth is a number, and text has no NUL, as in the other engine. */
 function bind(values: Values): object {
-  if (!Object.values(values).some(isUnknown)) return values;
-  const bound = Object.entries(values).map(([name, value]) => [
-    name,
-    Array.isArray(value)
-      ? JSON.stringify(value)
-      : typeof value === 'boolean'
-        ? Number(value)
-        : value,
-  ]);
-  return Object.fromEntries(bound);
+  let bound: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(values)) {
+    const stored = toStored(value);
+    if (stored !== value) (bound ??= { ...values })[name] = stored;
+  }
+  return bound ?? values;
 }
 
-function isUnknown(value: unknown): boolean {
-  return Array.isArray(value) || typeof value === 'boolean';
+function toStored(value: unknown): unknown {
+  if (Array.isArray(value)) return JSON.stringify(value);
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\uFFFD')
+    : value;
 }
 
-function toRow(cells: readonly unknown[], columns: readonly string[]): object {
+function toRow(cells: readonly unknown[], { columns, truths }: Prepared): object {
   const row: Record<string, unknown> = {};
   for (let at = 0; at < cells.length; at += 1) row[columns[at] as string] = cells[at];
+  for (const name of truths) row[name] = row[name] === 1;
   return row;
 }

@@ -5,7 +5,7 @@ import { withStopped } from './copy.ts';
 
 /** An event that came once more while it was worked is matched anew at its end. */
 const UNREAD = `
-  SELECT id, partnerId, receivedAt FROM receipt WHERE number IN (SELECT receipt FROM event
+  SELECT id, partner_id, received_at FROM receipt WHERE number IN (SELECT receipt FROM event
     WHERE outcome = 'PENDING' AND (stage = 'match' OR again > 0)) ORDER BY number`;
 
 /** The directory keeps its rows, which tell what may be shown; the next crawl adds hashes to them. */
@@ -13,7 +13,7 @@ const DROP = `
   DELETE FROM session_once; DELETE FROM session;
   DELETE FROM directory_key; DELETE FROM directory_merge; DELETE FROM late_look; DELETE FROM same_event;
   UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
-  UPDATE directory_state SET rulesCheck = zeroblob(0);
+  UPDATE directory_state SET rules_check = zeroblob(0);
   DELETE FROM secret_key`;
 
 /** Replaces the key of a stopped store: the whole of what it takes, or nothing. @throws as `withStopped` */

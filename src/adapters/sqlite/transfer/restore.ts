@@ -77,7 +77,7 @@ function makeStore(file: string, log: Log): Migration[] {
   const connection = openConnection(file);
   try {
     const migrated = migrate({ database: connection, log });
-    guard(() => connection.handle.exec('UPDATE directory_state SET rulesCheck = zeroblob(0)'));
+    guard(() => connection.handle.exec('UPDATE directory_state SET rules_check = zeroblob(0)'));
     return migrated;
   } finally {
     connection.close();

@@ -6,7 +6,8 @@ import type { Clock } from '#shared/clock.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import type { Database } from '../connection/database.ts';
 import { guard, isBusy } from '../connection/errors.ts';
-import { leaseWrites } from '../store-writes.ts';
+import { bindWrites } from '../../store/session.ts';
+import { leaseWrites, READ_LEASE } from '../store-writes.ts';
 import type { Lease } from '../store-writes.ts';
 
 export type WorkerLockDeps = {
@@ -31,14 +32,13 @@ const LOOK_GAP_MAX_MS = LEASE_MS / 2;
  */
 export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
   const { database, instance, clock } = deps;
-  const write = database.writer.open(leaseWrites, undefined);
-  const find = guard(() =>
-    database.handle.prepare<[], Lease>('SELECT holder, beat, hasLock, isAsked FROM worker_lease'),
-  );
+  const writes = bindWrites(database, 'worker-lease', leaseWrites);
+  const find = () => database.get<Lease>(READ_LEASE);
   const isOverdue = createWatch(clock);
   let lock: BetterSqlite3.Database | undefined;
   let renewedAtMs = -Infinity;
 
+  const hasFile = (): boolean => lock !== undefined;
   const letGo = (): void => {
     lock?.close();
     lock = undefined;
@@ -49,27 +49,27 @@ export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
   };
   const renew = async ({ hasLock }: Lease): Promise<boolean> => {
     const isDue = clock.monotonicMs() - renewedAtMs >= RENEW_EVERY_MS;
-    if (!isDue && hasLock === toFlag(lock)) return true;
-    return noteRenewal(await write('renew', instance, toFlag(lock)));
+    if (!isDue && hasLock === hasFile()) return true;
+    return noteRenewal(await writes.renew(instance, hasFile()));
   };
   const takeOver = async (lease: Lease): Promise<boolean> => {
-    if (!isLeft(lease, lock !== undefined) && !isOverdue(lease)) return false;
-    return noteRenewal(await write('take', instance, { seen: lease, hasLock: toFlag(lock) }));
+    if (!isLeft(lease, hasFile()) && !isOverdue(lease)) return false;
+    return noteRenewal(await writes.take(instance, { seen: lease, hasLock: hasFile() }));
   };
   return {
     take: async () => {
       lock ??= guard(() => tryLock(database.handle.name));
-      const lease = guard(() => find.get());
+      const lease = await find();
       if (!lease) throw new Error('the worker has no lease to take');
       const isMine = await (lease.holder === instance ? renew(lease) : takeOver(lease));
       if (!isMine) letGo(); // whoever has the lease shall have the lock
       return isMine;
     },
-    ask: () => write('ask'),
-    isAsked: async () => guard(() => find.get()?.isAsked === 1),
+    ask: () => writes.ask(),
+    isAsked: async () => (await find())?.isAsked === true,
     release: async () => {
       // A store that is away is no reason not to stop: the lock ends, and others see it.
-      await write('release', instance).catch(() => undefined);
+      await writes.release(instance).catch(() => undefined);
       letGo();
     },
   };
@@ -77,9 +77,9 @@ export function createWorkerLock(deps: WorkerLockDeps): WorkerLock {
 
 /** Without a look at the time: its holder has given it back, or has ended. */
 function isLeft({ holder, hasLock }: Lease, haveLock: boolean): boolean {
-  if (haveLock) return hasLock === 1 || holder === null;
+  if (haveLock) return hasLock || holder === null;
   // With its lock in other hands: those of a process that was followed, or of an older program.
-  return hasLock === 0 && holder === null;
+  return !hasLock && holder === null;
 }
 
 /** Whether a lease that somebody has was seen without a renewal for as long as it lasts. */
@@ -96,8 +96,6 @@ function createWatch(clock: WorkerLockDeps['clock']): (lease: Lease) => boolean 
     return lease.holder !== null && nowMs - sinceMs >= LEASE_MS;
   };
 }
-
-const toFlag = (lock: unknown): 0 | 1 => (lock === undefined ? 0 : 1);
 
 /** A connection that holds the file beside the store exclusively; undefined when another one does. */
 function tryLock(store: string): BetterSqlite3.Database | undefined {

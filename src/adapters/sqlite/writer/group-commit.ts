@@ -10,7 +10,7 @@ const LOCK_POLL_MS = 5;
 export type SharedWrite = {
   input: unknown;
   /** Writes several inputs: returns one result for each, in their order. */
-  writeAll: (inputs: readonly unknown[]) => readonly unknown[];
+  writeAll: (inputs: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>;
 };
 
 type Waiting = {
@@ -162,7 +162,7 @@ async function writeBatch(batch: Batch, outcomes: Map<Waiting, Outcome>): Promis
   const [{ work, shared }] = batch;
   const results =
     shared && batch.length > 1
-      ? shared.writeAll(batch.map((one) => one.shared?.input))
+      ? await shared.writeAll(batch.map((one) => one.shared?.input))
       : [await work()];
   if (results.length !== batch.length) throw new Error('not every write has a result');
   for (const [index, one] of batch.entries())

@@ -1,8 +1,8 @@
+import type { Write } from '../../store/session.ts';
 import type { Connection } from '../connection/connection.ts';
-import { guard } from '../connection/errors.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { GroupCommitOptions, SharedWrite } from './group-commit.ts';
-import type { WriteFamily, Writer, Writes } from './writer.ts';
+import type { Writer } from './writer.ts';
 
 /** Writes on a connection that is the writer's own, of the thread that it is made in. */
 export function createLocalWriter(connection: Connection, options: GroupCommitOptions): Writer {
@@ -18,21 +18,21 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
     written.then(forget, forget);
     return written;
   };
+  const shares = new Map<Write, SharedWrite['writeAll']>();
+  const shareOf = (write: Write, input: readonly unknown[]): SharedWrite | undefined => {
+    const { all } = write;
+    if (!all) return undefined;
+    const writeAll = shares.get(write) ?? ((inputs) => all(connection, inputs as never));
+    shares.set(write, writeAll);
+    return { input, writeAll };
+  };
+  const call: Writer['call'] = ({ store, name }, write, input) => {
+    const work = (): Promise<unknown> => write(connection, ...(input as never[]));
+    return track(commit(work, `${store}.${name}`, shareOf(write, input)));
+  };
   return {
-    open: (family, familyOptions) => {
-      let created: ReturnType<typeof family.create> | undefined;
-      const writes = () => (created ??= guard(() => family.create(connection, familyOptions)));
-      const shared = sharedWrites(family, writes);
-      return (name, ...input) => {
-        const writeAll = shared.get(name);
-        const work = () => writes()[name]?.(...input) as never;
-        return track(
-          commit(work, `${family.name}.${name}`, writeAll && { input: input[0], writeAll }),
-        );
-      };
-    },
-    call: ({ store, name }, write, input) =>
-      track(commit(() => write(connection, ...(input as never[])), `${store}.${name}`)),
+    call,
+    callInTurn: call,
     truncateLog: async () => connection.truncateLog(),
     foreignVersion: async () => connection.foreignVersion(),
     close: async () => {
@@ -40,15 +40,4 @@ export function createLocalWriter(connection: Connection, options: GroupCommitOp
       connection.close();
     },
   };
-}
-
-/** By the name of the function that makes one of them. */
-function sharedWrites<W extends Writes>(
-  { together = {} }: Pick<WriteFamily<never, W>, 'together'>,
-  writes: () => W,
-): Map<string, SharedWrite['writeAll']> {
-  const names = Object.entries(together as Record<string, keyof W & string>);
-  return new Map(
-    names.map(([name, all]) => [name, (inputs) => writes()[all]?.(inputs as never) as unknown[]]),
-  );
 }

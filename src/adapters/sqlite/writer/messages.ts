@@ -1,8 +1,6 @@
-import { deserialize, serialize } from 'node:v8';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
 import type { WriteName } from '../../store/session.ts';
-import type { FamilyName } from './writer.ts';
 
 /** What the thread is started with. */
 export type ThreadOptions = { path: string; lockWaitMs: number };
@@ -12,10 +10,7 @@ export const OPENED = 0;
 
 /** What the thread is asked for. Results come back under the same `id`. */
 export type WriterRequest =
-  /** From now on `family` stands for the functions of this name with these options. */
-  | { kind: 'open'; family: number; name: FamilyName; options: unknown }
   | ({ kind: 'call'; id: number; input: readonly unknown[] } & WriteName)
-  | { kind: 'write'; id: number; family: number; name: string; input: unknown[] }
   | { kind: 'truncate-log' | 'foreign-version' | 'close'; id: number };
 
 export type WriterResult =
@@ -27,33 +22,49 @@ export type ErrorData =
   | { kind: 'trackport'; code: ErrorCode; facts: ErrorFacts; cause?: ErrorData }
   | { kind: 'other'; name: string; message: string; stack: string; code?: string };
 
-/** One message between the threads: the content itself, or its bytes. */
-export type Message<T> = readonly T[] | Uint8Array;
+/** One message between the threads. */
+export type Message<T> = readonly T[];
+
+/** In place of bytes: a text with a character for each. */
+type Bytes = { [BYTES]: string };
+const BYTES = '\0bytes';
 
 /**
- * Content without bytes goes as it is, by structured clone. That would turn a `Buffer` into a `Uint8Array`,
- * and copy all of the memory that it is a small part of: content with one is serialized first. Not always,
- * because what `serialize` and `deserialize` touch outlives all small garbage collections.
+ * Structured clone would turn a `Buffer` into a `Uint8Array`, and copy all of the memory that it is a small part
+ * of; what `serialize` and `deserialize` touch outlives all small garbage collections.
  */
 export function encode<T extends WriterRequest | WriterResult>(content: readonly T[]): Message<T> {
-  return content.some(mayHoldBytes) ? serialize(content) : content;
+  return content.some(mayHoldBytes) ? (pack(content) as T[]) : content;
 }
 
 export function decode<T>(message: Message<T>): readonly T[] {
-  return message instanceof Uint8Array ? (deserialize(message) as T[]) : message;
+  return unpack(message) as T[];
 }
 
 function mayHoldBytes(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(mayHoldBytes);
-  return (
-    Object.getPrototypeOf(value) !== Object.prototype || Object.values(value).some(mayHoldBytes)
-  );
+  return Buffer.isBuffer(value) || Object.values(value).some(mayHoldBytes);
 }
 
-/** What `postMessage` hands over rather than copies. */
-export function transferOf(message: Message<unknown>): ArrayBuffer[] {
-  return message instanceof Uint8Array ? [message.buffer as ArrayBuffer] : [];
+function pack(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Buffer.isBuffer(value)) return { [BYTES]: value.toString('latin1') } satisfies Bytes;
+  return mapMembers(value, pack);
+}
+
+function unpack(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (BYTES in value) return Buffer.from((value as Bytes)[BYTES], 'latin1');
+  return mapMembers(value, unpack);
+}
+
+/** Of what is plain data; all else goes as it is. */
+function mapMembers(value: object, map: (member: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(map);
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const mapped: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) mapped[name] = map(member);
+  return mapped;
 }
 
 export function toErrorData(error: unknown): ErrorData {

@@ -1,36 +1,23 @@
 import { parentPort } from 'node:worker_threads';
+import type { Writes } from '../../store/session.ts';
 import { everyWrite } from '../../store/every-write.ts';
-import { claimWrites } from '../claims/write-family.ts';
-import { directoryWrites } from '../directory/write-family.ts';
-import { receiptWrites } from '../receipt/write-family.ts';
-import { workWrites } from '../work/write-family.ts';
 import { checkWrites, leaseWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
 import type { Connection } from '../connection/connection.ts';
 import { createLocalWriter } from './local-writer.ts';
-import { decode, encode, OPENED, toErrorData, transferOf } from './messages.ts';
+import { decode, encode, OPENED, toErrorData } from './messages.ts';
 import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
-import type { FamilyName, Write, WriteFamily, Writer, Writes } from './writer.ts';
+import type { Writer } from './writer.ts';
 
-const everyFamily = [
-  claimWrites,
-  directoryWrites,
-  receiptWrites,
-  workWrites,
-  leaseWrites,
-  checkWrites,
-];
-
-/** Every family by its name: what a thread can write. */
-const families: ReadonlyMap<FamilyName, WriteFamily<never, Writes>> = new Map(
-  everyFamily.map((family) => [family.name, family]),
-);
-
-type Requested = Exclude<WriterRequest, { kind: 'open' }>;
+/** What a thread can write, by its name. */
+const writes: Readonly<Record<string, Writes>> = {
+  ...everyWrite,
+  'worker-lease': leaseWrites,
+  'write-check': checkWrites,
+};
 
 const respond = createResponder((results) => {
-  const message = encode(results);
-  parentPort?.postMessage(message, transferOf(message));
+  parentPort?.postMessage(encode(results));
 });
 
 /**
@@ -66,20 +53,15 @@ function createResponder(post: (results: readonly WriterResult[]) => void) {
 }
 
 function serve(writer: Writer): void {
-  const opened = new Map<number, Write<Writes>>();
-  const work = async (request: Requested): Promise<unknown> => {
+  const work = async (request: WriterRequest): Promise<unknown> => {
     if (request.kind === 'truncate-log') return writer.truncateLog();
     if (request.kind === 'foreign-version') return writer.foreignVersion();
-    if (request.kind === 'write')
-      return opened.get(request.family)?.(request.name, ...(request.input as never[]));
     if (request.kind === 'call') return callWrite(writer, request);
     await writer.close();
     return parentPort?.unref();
   };
   parentPort?.on('message', (message: Message<WriterRequest>) => {
-    for (const request of decode(message))
-      if (request.kind === 'open') opened.set(request.family, openFamily(writer, request));
-      else void respondWith(request.id, work(request));
+    for (const request of decode(message)) void respondWith(request.id, work(request));
   });
 }
 
@@ -87,18 +69,9 @@ function callWrite(
   writer: Writer,
   { store, name, input }: Extract<WriterRequest, { kind: 'call' }>,
 ): Promise<unknown> {
-  const write = everyWrite[store]?.[name];
+  const write = writes[store]?.[name];
   if (!write) throw new Error(`the writing thread knows no write ${store}.${name}`);
   return writer.call({ store, name }, write, input);
-}
-
-function openFamily(
-  writer: Writer,
-  { name, options }: Extract<WriterRequest, { kind: 'open' }>,
-): Write<Writes> {
-  const family = families.get(name);
-  if (!family) throw new Error(`the writing thread knows no family ${name}`);
-  return writer.open(family, options as never);
 }
 
 async function respondWith(id: number, working: Promise<unknown>): Promise<void> {

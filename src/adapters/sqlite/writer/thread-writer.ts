@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { entryUrl } from '#shared/program.ts';
-import { decode, encode, OPENED, toError, transferOf } from './messages.ts';
+import { decode, encode, OPENED, toError } from './messages.ts';
 import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Writer } from './writer.ts';
 
@@ -38,18 +38,13 @@ type ThreadHost = {
  */
 export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
   const host = createHost(options);
-  let families = 0;
   let closed: Promise<void> | undefined;
+  const call: Writer['call'] = ({ store, name }, _write, input) =>
+    host.request((id) => ({ kind: 'call', id, store, name, input }));
   return {
     opened: () => host.opened,
-    open: (family, familyOptions) => {
-      const number = families++;
-      host.send({ kind: 'open', family: number, name: family.name, options: familyOptions });
-      return (name, ...input) =>
-        host.request((id) => ({ kind: 'write', id, family: number, name, input }));
-    },
-    call: ({ store, name }, _write, input) =>
-      host.request((id) => ({ kind: 'call', id, store, name, input })),
+    call,
+    callInTurn: call,
     truncateLog: () => host.request((id) => ({ kind: 'truncate-log', id })),
     foreignVersion: () => host.request((id) => ({ kind: 'foreign-version', id })),
     close: () => (closed ??= host.end()),
@@ -107,9 +102,9 @@ function createSending(worker: Worker): (request: WriterRequest) => void {
     requests.push(request);
     if (requests.length > 1) return;
     setImmediate(() => {
-      const message = encode(requests);
+      const all = requests;
       requests = [];
-      worker.postMessage(message, transferOf(message));
+      worker.postMessage(encode(all));
     });
   };
 }

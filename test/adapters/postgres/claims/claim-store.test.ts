@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
-import { claimsOf, insertClaims, withdrawClaims } from '#adapters/postgres/claims/claim-leads.ts';
-import type { Database, Session } from '#adapters/postgres/connection/database.ts';
-import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { claimTransaction } from '#adapters/postgres/locks.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
+import type { Database } from '#adapters/postgres/connection/database.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { LOCK_FOR_CLAIMS } from '#adapters/postgres/locks.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
 import type { TestClaim } from '../../../contract/claim-store.ts';
-import { REPOSITORY, REPOSITORY_ID } from '../../../support/directory.ts';
+import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import {
   connectToPostgres,
   emptyPostgres,
@@ -18,13 +18,8 @@ import {
 } from '../../../support/postgres/database.ts';
 import { startPostgres } from '../../../support/postgres/server.ts';
 
-function insert(session: Session, { numbers, event = 1, at = 0 }: TestClaim): Promise<void> {
-  const order = { repositoryId: REPOSITORY_ID, receiptId: `receipt-${event}`, event, numbers };
-  return insertClaims(session, claimsOf(order, at));
-}
-
 const claimIn = (database: Database, claim: TestClaim): Promise<void> =>
-  claimTransaction(database, (session) => insert(session, claim));
+  database.transaction((session) => claimLeads(session, claim), LOCK_FOR_CLAIMS);
 
 describeClaimStore('PostgreSQL', async () => {
   const own = await migratedPostgres();
@@ -34,12 +29,12 @@ describeClaimStore('PostgreSQL', async () => {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: (claim) => claimIn(database, claim),
     claimAndFail: (claim) =>
-      claimTransaction(database, async (session) => {
-        await insert(session, claim);
+      database.transaction(async (session) => {
+        await claimLeads(session, claim);
         throw new Error('undo');
-      }),
+      }, LOCK_FOR_CLAIMS),
     withdraw: async (order) => {
-      await claimTransaction(database, (session) => withdrawClaims(session, order));
+      await database.transaction((session) => withdrawClaims(session, order), LOCK_FOR_CLAIMS);
     },
     auditOf: (subject) => createAuditLog(database).listOf(subject),
     elsewhere: async () => {

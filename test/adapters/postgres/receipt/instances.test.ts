@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
-import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
-import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -13,7 +12,7 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../../../support/directory.ts';
-import { sealer } from '../../../support/partners.ts';
+import { payloadKey } from '../../../support/partners.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
 
 const LEADS = 30;
@@ -27,12 +26,7 @@ async function setUp() {
   await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
   await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
   const instances = databases.map((one) => ({
-    receipts: createReceiptStore({
-      database: one,
-      groupCommit: createGroupCommit(one),
-      sealer,
-      repository: REPOSITORY,
-    }),
+    receipts: createReceiptStore(one, { payloadKey, repository: REPOSITORY }),
     claims: createClaimStore(one, { repository: REPOSITORY }),
   }));
   return { database, instances };

@@ -1,10 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createClaimStore } from '#adapters/postgres/claims/claim-store.ts';
-import { createLeadDirectory } from '#adapters/postgres/directory/lead-directory.ts';
-import { createGroupCommit } from '#adapters/postgres/group-commit.ts';
-import { createReceiptStore } from '#adapters/postgres/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/postgres/work/work-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { newUuid } from '#shared/ids.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
@@ -17,24 +16,16 @@ const repository = REPOSITORY;
 
 describeWorkStore('PostgreSQL', async () => {
   const database = await temporaryPostgres();
-  const groupCommit = createGroupCommit(database);
   return {
     storeWith: (key) =>
       createWorkStore({
         database,
-        groupCommit,
         instance: INSTANCE,
         sealer: createPayloadSealer(key),
         newId: newUuid,
         repository,
       }),
-    receiptsWith: (key) =>
-      createReceiptStore({
-        database,
-        groupCommit,
-        sealer: createPayloadSealer(key),
-        repository,
-      }),
+    receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: (subject) => createAuditLog(database).listOf(subject),
     claims: createClaimStore(database, { repository }),

@@ -1,7 +1,7 @@
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createClaimWriter } from '#adapters/sqlite/claims/claim-leads.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
 import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
@@ -13,11 +13,11 @@ describeClaimStore('SQLite', async () => {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: async (claim) => claimLeads(database, claim),
     claimAndFail: async (claim) =>
-      database.transaction(() => {
-        claimLeads(database, claim);
+      database.transactionNow(async () => {
+        await claimLeads(database, claim);
         throw new Error('undo');
       }),
-    withdraw: async (order) => void createClaimWriter(database).withdraw(order),
+    withdraw: async (order) => void (await withdrawClaims(database, order)),
     auditOf: async (subject) => createAuditLog(database).listOf(subject),
     elsewhere: async () => {
       const other = connectTo(database.handle.name);

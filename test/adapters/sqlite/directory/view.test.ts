@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDirectoryView } from '#adapters/sqlite/directory/view.ts';
+import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
@@ -10,34 +10,39 @@ const identities: readonly LeadIdentity[] = [
   { kind: 'external-id', partnerId: 'crm-one', value: '7' },
 ];
 const hashed = identities.map((identity) => toHashedIdentity(directoryKey, identity));
+const leadIds = [1, 2, 3, 4].map((number) => ({ kind: 'lead-id' as const, number }));
+const names = [...leadIds, ...hashed];
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([2, 1].map((number) => entry(number, { identities })));
   await directory.put([entry(3)]);
-  const view = createDirectoryView(database, REPOSITORY.toUpperCase());
-  const hashesOf = (number: number) =>
-    new Set(view.identitiesOf(number).map(({ kind, hash }) => `${kind} ${hash.toString('hex')}`));
+  const view = (repository = REPOSITORY) => readDirectoryView(database, repository, names);
+  const hashesOf = async (number: number) => {
+    const identitiesOfLead = (await view()).identitiesOf(number);
+    return new Set(identitiesOfLead.map(({ kind, hash }) => `${kind} ${hash.toString('hex')}`));
+  };
   return { database, directory, view, hashesOf };
 }
 
 const expected = new Set(hashed.map(({ kind, hash }) => `${kind} ${hash.toString('hex')}`));
 
 test('tells what the directory knows of a number, and who has an identity', async () => {
-  const { view, hashesOf } = await setUp();
+  const { view: read, hashesOf } = await setUp();
+  const view = await read();
   expect([1, 2, 3, 4].map((number) => view.has(number))).toEqual([true, true, true, false]);
   expect(hashed.map(({ hash }) => view.find(hash))).toEqual([
     [1, 2],
     [1, 2],
   ]);
-  expect(hashesOf(1)).toEqual(expected);
-  expect(hashesOf(3)).toEqual(new Set());
+  expect(await hashesOf(1)).toEqual(expected);
+  expect(await hashesOf(3)).toEqual(new Set());
 });
 
 test('knows nothing of another repository', async () => {
-  const { database } = await setUp();
-  const view = createDirectoryView(database, 'acme/other');
+  const { view: read } = await setUp();
+  const view = await read('acme/other');
   expect(view.has(1)).toBe(false);
   expect(view.identitiesOf(1)).toEqual([]);
   expect(hashed.flatMap(({ hash }) => view.find(hash))).toEqual([]);
@@ -46,7 +51,7 @@ test('knows nothing of another repository', async () => {
 test('learns the kinds that an earlier version did not keep when the issue is read again', async () => {
   const { database, directory, hashesOf } = await setUp();
   database.handle.exec('UPDATE directory_key SET kind = NULL');
-  expect([...hashesOf(1)].join(' ')).not.toMatch(/email|external-id/);
+  expect([...(await hashesOf(1))].join(' ')).not.toMatch(/email|external-id/);
   await directory.put([entry(1, { identities })]);
-  expect(hashesOf(1)).toEqual(expected);
+  expect(await hashesOf(1)).toEqual(expected);
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
 import { readMigrations } from '#shared/store/migrations.ts';
 import { payloadKey, sealer } from '../../../support/partners.ts';
@@ -84,12 +84,12 @@ test('keeps what an event waits for and what became of it', async () => {
   migrate({ database, log });
   const row = handle
     .prepare<[], { payload: Buffer; dueAt: number; stage: string; attempts: number }>(
-      'SELECT payload, dueAt, stage, attempts FROM event WHERE id = 11',
+      'SELECT payload, due_at AS dueAt, stage, attempts FROM event WHERE id = 11',
     )
     .get();
   expect(row).toMatchObject({ dueAt: 7, stage: 'match', attempts: 3 });
   expect(row && sealer.open('r1/11', row.payload).toString()).toBe('bytes');
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   expect((await receipts.read('r2'))?.events[0]).toEqual({
     position: 12,
     isReplayable: false,
@@ -107,7 +107,7 @@ test('keeps what an event waits for and what became of it', async () => {
 test('tells which receipts found or named nobody, and what was given back', async () => {
   const database = filledBefore();
   migrate({ database, log });
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const read = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => receipts.read(id)));
   expect(read.map((receipt) => receipt?.status)).toEqual([
     'ACCEPTED',
@@ -129,8 +129,8 @@ test('knows the receipts of each lead, and goes on to know them', () => {
     [24, 4, 16],
     [25, 2, 12],
   ]);
-  handle.prepare(`UPDATE event SET leadIds = '["25","26"]' WHERE id = 12`).run();
-  handle.prepare('UPDATE event SET leadIds = NULL WHERE id = 16').run();
+  handle.prepare(`UPDATE event SET lead_ids = '["25","26"]' WHERE id = 12`).run();
+  handle.prepare('UPDATE event SET lead_ids = NULL WHERE id = 16').run();
   expect(leads()).toEqual([
     [25, 2, 12],
     [26, 2, 12],

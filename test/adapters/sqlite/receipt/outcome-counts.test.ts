@@ -1,5 +1,5 @@
-import { createOutcomeCounts } from '#adapters/sqlite/receipt/outcome-counts.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { expect, test } from 'vitest';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
@@ -10,7 +10,7 @@ describeOutcomeCounts('SQLite', async () => {
   const database = temporaryDatabase();
   return {
     counts: createOutcomeCounts(database),
-    store: createReceiptStore({ database, payloadKey, repository: REPOSITORY }),
+    store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
   };
 });
 

@@ -8,7 +8,7 @@ import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
   directoryKey,
@@ -171,10 +171,8 @@ test('a backup of a newer, breaking schema is refused', async () => {
 
 test('a backup of an older schema is brought to the newest one', async () => {
   const database = temporaryDatabase();
-  database.handle.exec(
-    "DELETE FROM migration WHERE name LIKE '0026%'; DROP INDEX event_without_partner; ALTER TABLE worker_lease DROP COLUMN isAsked",
-  );
+  database.handle.exec("DELETE FROM migration WHERE name LIKE '0014%'; DROP TABLE traffic");
   const storePath = newPath();
   const { migrated } = await restoreTo(storePath, await backUpTo(database));
-  expect(migrated.map(({ name }) => name)).toEqual(['0026_unknown_partners']);
+  expect(migrated.map(({ name }) => name)).toEqual(['0014_traffic']);
 });

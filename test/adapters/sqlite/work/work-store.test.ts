@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
-import { createWorkStore } from '#adapters/sqlite/work/work-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -24,7 +24,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore({ database, payloadKey, repository: REPOSITORY });
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const store = createWorkStore({ ...storeDeps, database });
   const accept = (text: string, at = 0): Promise<string> =>
     acceptEvent(receipts, { at, sameEventKey: Buffer.from(text), payload: Buffer.from(text) });
@@ -104,7 +104,7 @@ describeWorkStore('SQLite', async () => {
   return {
     storeWith: (key) =>
       createWorkStore({ ...storeDeps, sealer: createPayloadSealer(key), database }),
-    receiptsWith: (key) => createReceiptStore({ database, payloadKey: key, repository }),
+    receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => createAuditLog(database).listOf(subject),
     claims: createClaimStore(database, { repository }),

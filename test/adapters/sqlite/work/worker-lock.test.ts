@@ -101,7 +101,7 @@ test('a lock that a program without leases has is respected', async () => {
   const clock = createFakeClock();
   const [older, newer] = [lockOn(file, 'a', clock), lockOn(file, 'b', clock)];
   await older.take();
-  database.handle.exec('UPDATE worker_lease SET holder = NULL, beat = 0, hasLock = 1');
+  database.handle.exec('UPDATE worker_lease SET holder = NULL, beat = 0, has_lock = 1');
   for (let looks = 0; looks < 20; looks += 1) {
     expect(await newer.take()).toBe(false);
     await clock.advance(2000);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { writeInThread } from '#adapters/sqlite/connection/database.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/sqlite/directory/lead-directory.ts';
-import { createReceiptStore } from '#adapters/sqlite/receipt/receipt-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createThreadWriter } from '#adapters/sqlite/writer/thread-writer.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
@@ -38,7 +38,7 @@ async function setUp(database: Database) {
     database,
     path: database.handle.name,
     elsewhere: local.handle,
-    receipts: createReceiptStore({ database, payloadKey, repository: REPOSITORY }),
+    receipts: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
     claims: createClaimStore(database, { repository: REPOSITORY }),
     consumers: createConsumerStore({ database, clock: systemClock }),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),

@@ -95,7 +95,9 @@ describe('a lead created a moment before its deletion, whose webhook is lost', (
     await world.filler.catchUp();
     const { id, late } = await deleteWithLateLead(world);
     move(MINUTE);
-    const dueAt = world.database.handle.prepare('SELECT dueAt - matchedAt FROM late_look').pluck();
+    const dueAt = world.database.handle
+      .prepare('SELECT due_at - matched_at FROM late_look')
+      .pluck();
     await eventually(() => expect(dueAt.get()).toBe(10 * MINUTE));
     expect(await isClaimed(world, late)).toBe(false);
     move(9 * MINUTE);

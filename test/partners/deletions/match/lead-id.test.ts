@@ -79,7 +79,7 @@ describe('while the first crawl runs', () => {
       const reads = () => world.tracker.calls.count({ path: /issues\/2$/ });
       const { handle } = world.database;
       const known = handle.prepare(`SELECT sum(progress ->> '$.isNoLead') FROM event`).pluck();
-      const dueAt = handle.prepare('SELECT sum(dueAt) FROM event').pluck();
+      const dueAt = handle.prepare('SELECT sum(due_at) FROM event').pluck();
       await eventually(() => expect(known.get()).toBe(2));
       const readsUntilKnown = reads(); // two, and more only where a read took too long
       const rounds = new Set<unknown>();

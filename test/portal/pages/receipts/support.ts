@@ -1,4 +1,4 @@
-import { createClaimStore } from '#adapters/sqlite/claims/claim-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';

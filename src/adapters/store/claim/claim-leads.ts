@@ -1,0 +1,122 @@
+import type { ClaimOrder } from '#leads/claims/claim-order.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { toRecords } from '../session.ts';
+import type { Session, Values } from '../session.ts';
+
+/** A claim to be made. */
+export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
+
+/**
+ * The claims of a lead share one instant. A removal comes behind all before it, whatever the clock says:
+ * readers have read up to those. What an operator had taken from this very event is not claimed again.
+ */
+const INSERT = `
+  INSERT INTO claim
+    (repository_id, number, receipt_id, event, is_provisional, claimed_at, removed_at)
+  SELECT repository_id, number, receipt_id, event, true, at,
+    coalesce(earlier_removed_at, greatest(max(at) OVER (), last_removed_at + 1) - 1
+      + dense_rank() OVER (PARTITION BY earlier_removed_at IS NULL ORDER BY first_place))
+  FROM (
+    SELECT given.*, version.last_removed_at,
+      min(place) OVER (PARTITION BY given.repository_id, given.number) AS first_place,
+      (SELECT max(removed_at) FROM claim
+       WHERE claim.repository_id = given.repository_id AND claim.number = given.number
+         AND released_at IS NULL) AS earlier_removed_at
+    FROM jsonb_to_recordset(@claims)
+        AS given (repository_id bigint, number bigint, receipt_id text, event bigint, at bigint, place bigint)
+      CROSS JOIN claim_version AS version
+  ) AS found
+  ORDER BY place
+  ON CONFLICT (repository_id, number, event) DO NOTHING`;
+
+/** Claims leads for their events until a match is certain. */
+export async function insertClaims(session: Session, claims: readonly NewClaim[]): Promise<void> {
+  if (claims.length === 0) return;
+  const placed = claims.map((claim, place) => ({ ...claim, place }));
+  await session.run(INSERT, { claims: toRecords(placed) });
+}
+
+/** The claims of one order. */
+export function claimsOf({ numbers, ...order }: ClaimOrder, at: number): NewClaim[] {
+  return numbers.map((number) => ({ ...order, number, at }));
+}
+
+const OF_LEADS = `
+  repository_id = @repositoryId AND event = @event AND number = ANY(@numbers::bigint[])`;
+
+const CONFIRM = `UPDATE claim SET is_provisional = false WHERE ${OF_LEADS} AND is_provisional`;
+
+/** The same for good: the match is certain. */
+export async function confirmClaims(
+  session: Session,
+  order: ClaimOrder,
+  at: number,
+): Promise<void> {
+  await insertClaims(session, claimsOf(order, at));
+  await session.run(CONFIRM, order);
+}
+
+const WITHDRAW = `
+  DELETE FROM claim WHERE ${OF_LEADS} AND is_provisional AND released_at IS NULL
+  RETURNING number`;
+
+/** Takes back those that are not claimed for good, and answers them. */
+export async function withdrawClaims(session: Session, order: ClaimOrder): Promise<number[]> {
+  if (order.numbers.length === 0) return [];
+  return numbersOf(await session.all(WITHDRAW, order));
+}
+
+/** In an order that an index has, SQLite would read every claim of the repository. */
+const held = (also: string): string => `
+  SELECT number FROM claim
+  WHERE repository_id = /*sqlite +*/@repositoryId AND event = /*sqlite +*/@event
+    AND released_at IS NULL ${also}
+  ORDER BY /*sqlite +*/number`;
+
+const HELD = held('');
+const PROVISIONAL = held('AND is_provisional');
+
+type Owner = Pick<ClaimOrder, 'repositoryId' | 'event'>;
+
+/** The leads that the event has claimed until a match is certain. */
+export async function provisionalClaims(session: Session, owner: Owner): Promise<number[]> {
+  return numbersOf(await session.all(PROVISIONAL, owner));
+}
+
+/** The leads of the repository that the event holds, in ascending order. */
+export async function heldClaims(session: Session, owner: Owner): Promise<number[]> {
+  return numbersOf(await session.all(HELD, owner));
+}
+
+/** The leads that an event holds, for `event.lead_ids`. */
+export function toLeadIds(numbers: readonly number[]): string | null {
+  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
+}
+
+export function numbersOf(rows: readonly { number: number }[]): number[] {
+  return rows.map(({ number }) => number);
+}
+
+/** Behind all that readers of removals have read by now. */
+const NEXT_REMOVAL = 'greatest(@at::bigint, (SELECT last_removed_at + 1 FROM claim_version))';
+
+/** More readers than was known may have the leads: their removals come behind all that those have read. */
+export const REDATE = `
+  UPDATE claim SET removed_at = ${NEXT_REMOVAL}
+  WHERE repository_id = @id AND released_at IS NULL AND number = ANY(@numbers::bigint[])`;
+
+/** Gives the repository the claims that were made before its number was known. */
+export const ADOPT = `
+  UPDATE claim SET repository_id = @id, removed_at = ${NEXT_REMOVAL}
+  WHERE repository_id = ${REPOSITORY_NOT_KNOWN} AND NOT EXISTS (
+    SELECT 1 FROM claim AS own WHERE own.repository_id = @id
+      AND own.number = claim.number AND own.event = claim.event)`;
+
+const NOTE_REMOVALS = `
+  UPDATE claim_version SET last_removed_at = greatest(last_removed_at,
+    (SELECT max(removed_at) FROM claim WHERE released_at IS NULL))`;
+
+/** Runs one of the two. */
+export async function redateClaims(session: Session, sql: string, values: Values): Promise<void> {
+  if ((await session.run(sql, values)) > 0) await session.run(NOTE_REMOVALS);
+}

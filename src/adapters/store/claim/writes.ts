@@ -1,0 +1,35 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import { appendAudit } from '../audit-log.ts';
+import { WITH_GIVEN_STEP } from '../receipt/history.ts';
+import type { Session } from '../session.ts';
+import { OF_REPOSITORY } from './lists.ts';
+
+const RELEASE = `
+  UPDATE claim SET released_at = @at
+  WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
+  RETURNING event`;
+
+const NOTE_RELEASE = `
+  UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
+  WHERE id = ANY(@events::bigint[])`;
+
+/** What operators do to claims; the worker's and those of acceptance are parts of other writes. */
+export const claimWrites = {
+  /** `repository` is `owner/name` in lower case. */
+  release: async (
+    session: Session,
+    repository: string,
+    number: number,
+    entry: AuditEntry,
+  ): Promise<number> => {
+    const values = { repository, number, at: entry.at };
+    const released = await session.all<{ event: number }>(RELEASE, values);
+    if (released.length === 0) return 0;
+    const { at, actor } = entry;
+    const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
+    const events = released.map(({ event }) => event);
+    await session.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
+    await appendAudit(session, entry);
+    return released.length;
+  },
+};

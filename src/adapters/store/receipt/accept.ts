@@ -1,0 +1,165 @@
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import type { Receipt } from '#partners/receipts/receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import { present } from '#shared/store/row.ts';
+import type { RowOf } from '#shared/store/row.ts';
+import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
+import { insertMerges } from '../directory/merges.ts';
+import type { Session } from '../session.ts';
+import { insertDeliveries, openReusedIds } from './insert.ts';
+import type { Writing } from './insert.ts';
+import { findSameEvents, workRepeat } from './repeat.ts';
+import type { Repeat, SameEvent } from './repeat.ts';
+
+type AcceptOptions = {
+  /** The 32 bytes under which the bytes of events are encrypted. */
+  payloadKey: Buffer;
+  /** `owner/name` in lower case: whose leads are claimed. */
+  repository: string;
+};
+
+const READ_ORIGINAL = `
+  SELECT id, partner_id, event_type, external_id, correlation_id, received_at
+  FROM receipt WHERE number = @receipt`;
+
+/** A delivery, and what is known of its events. */
+type Sorted = { delivery: NewReceipt; events: NewEvent[]; repeats: Repeat[] };
+
+type AcceptInput = readonly [delivery: NewReceipt, options: AcceptOptions];
+
+/**
+ * What became of a delivery, without what whoever sent it knows: all of its events were written, or those at
+ * these positions; with `original`, the first receipt, every one came before.
+ */
+export type Accepted = { queued: number; original?: Receipt; written?: number[] };
+
+/** Making one costs more than a delivery, and a process has one key. */
+function createSealerMemo(): (key: Buffer) => PayloadSealer {
+  let last: { key: Buffer; sealer: PayloadSealer } | undefined;
+  return (key) => {
+    if (last?.key.equals(key) !== true) last = { key, sealer: createPayloadSealer(key) };
+    return last.sealer;
+  };
+}
+
+const sealerOf = createSealerMemo();
+
+/** Writes deliveries, all with the same options, one after the other in effect. */
+export async function acceptAll(
+  session: Session,
+  inputs: readonly AcceptInput[],
+): Promise<Accepted[]> {
+  const options = inputs[0]?.[1];
+  if (!options) return [];
+  const { repository } = options;
+  const sealer = sealerOf(options.payloadKey);
+  const accepted: Accepted[] = [];
+  let left = inputs.map(([delivery]) => delivery);
+  while (left.length > 0) {
+    const count = countTogether(left);
+    const written = await writeDeliveries(session, left.slice(0, count), { sealer, repository });
+    accepted.push(...written);
+    left = left.slice(count);
+  }
+  return accepted;
+}
+
+/**
+ * Writes deliveries that can go together (`countTogether`): the events that are new under receipts of their
+ * own, and those that came before as what they ask for now.
+ */
+async function writeDeliveries(
+  session: Session,
+  deliveries: readonly NewReceipt[],
+  { sealer, repository }: { sealer: PayloadSealer; repository: string },
+): Promise<Accepted[]> {
+  const events = deliveries.flatMap((delivery) => delivery.events);
+  const names = events.flatMap((event) => event.names);
+  await insertMerges(session, events); // before anybody is looked for
+  const [before, claims, isIdReused] = await Promise.all([
+    findSameEvents(session, events),
+    openAcceptanceClaims(session, repository, names),
+    openReusedIds(session, events),
+  ]);
+  const writing: Writing = { session, sealer, claims, isIdReused };
+  const sorted = deliveries.map((delivery) => sortOut(delivery, before));
+  await insertDeliveries(
+    writing,
+    sorted.filter((one) => !isRepeat(one)),
+  );
+  const accepted: Accepted[] = [];
+  for (const one of sorted) accepted.push(await acceptOne(writing, one));
+  return accepted;
+}
+
+/** An event that stands twice in one delivery is taken once. */
+function sortOut(delivery: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
+  const seen = new Set<string>();
+  const sorted: Sorted = { delivery, events: [], repeats: [] };
+  for (const event of delivery.events) {
+    const key = keyOf(event);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const same = before.get(event);
+    if (same) sorted.repeats.push({ event, before: same });
+    else sorted.events.push(event);
+  }
+  return sorted;
+}
+
+/** Every event came before. */
+function isRepeat({ events, repeats }: Sorted): boolean {
+  return events.length === 0 && repeats.length > 0;
+}
+
+async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
+  const { delivery, events, repeats } = sorted;
+  let queued = events.filter(({ outcome }) => outcome === 'PENDING').length;
+  for (const repeat of repeats)
+    if (await workRepeat(writing, repeat, delivery.receivedAt)) queued += 1;
+  const [first] = repeats;
+  if (first && isRepeat(sorted))
+    return { queued, original: await readOriginal(writing.session, first.before.receipt) };
+  const isWhole = events.length === delivery.events.length;
+  return { queued, ...(!isWhole && { written: events.map(({ position }) => position) }) };
+}
+
+/** The receipt as it was first answered, whatever has become of it since. */
+async function readOriginal(session: Session, receipt: number): Promise<Receipt> {
+  const row = await session.get<RowOf<Receipt>>(READ_ORIGINAL, { receipt });
+  if (!row) throw new Error('an event has no receipt');
+  return { ...(present(row) as Receipt), status: 'ACCEPTED' };
+}
+
+export function toAcceptance(
+  { path: _path, events, traceparent: _traceparent, ...receipt }: NewReceipt,
+  { queued, original, written }: Accepted,
+): Acceptance {
+  if (original) return { kind: 'repeat', receipt: original, queued, written: [] };
+  return {
+    kind: 'accepted',
+    receipt: { ...receipt, status: 'ACCEPTED' },
+    queued,
+    written: written ? events.filter(({ position }) => written.includes(position)) : events,
+  };
+}
+
+/**
+ * How many deliveries can be written together: none may say of an event what one before it says, for
+ * each is decided by what the store knew before.
+ */
+function countTogether(deliveries: readonly NewReceipt[]): number {
+  const seen = new Set<string>();
+  const count = deliveries.findIndex(({ events }) => {
+    const own = new Set(events.map(keyOf));
+    const isKnown = [...own].some((key) => seen.has(key));
+    for (const key of own) seen.add(key);
+    return isKnown;
+  });
+  return count === -1 ? deliveries.length : count;
+}
+
+function keyOf({ sameEventKey }: NewEvent): string {
+  return sameEventKey.toString('latin1');
+}

@@ -1,0 +1,170 @@
+import { toStoredKeys } from '#partners/receipts/same-event.ts';
+import type { EventIdKeys } from '#partners/receipts/same-event.ts';
+import { toNameKinds } from '#partners/deletions/match/match.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { statusOf } from '#partners/receipts/receipt.ts';
+import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { AcceptanceClaims } from '../claim/claim-on-acceptance.ts';
+import { toRecords } from '../session.ts';
+import type { Session } from '../session.ts';
+
+/** Rows of JSON into a table, in the order of the first column. */
+function insertInto(table: string, columns: string): string {
+  const names = columns.replaceAll(/ \w+(?=,|$)/g, '');
+  const [first] = names.split(',');
+  return `
+    INSERT INTO ${table} (${names})
+    SELECT ${names} FROM jsonb_to_recordset(@rows) AS given (${columns}) ORDER BY ${first}`;
+}
+
+const INSERT_RECEIPTS = insertInto(
+  'receipt',
+  `number bigint, id text, partner_id text, path text, event_type text, external_id text,
+   correlation_id text, status text, received_at bigint, traceparent text`,
+);
+
+const INSERT_EVENTS = insertInto(
+  'event',
+  `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
+   outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
+   payload bytea, due_at bigint, asked_at bigint`,
+);
+
+const INSERT_SAME_EVENTS = insertInto(
+  'same_event',
+  'event bigint, id_key bytea, person_key bytea, key bytea, first_seen_at bigint',
+);
+
+/** Whoever inserts has the table to itself. */
+const NEXT_NUMBERS = `
+  SELECT (SELECT coalesce(max(number), 0) + 1 FROM receipt) AS receipt,
+    (SELECT coalesce(max(id), 0) + 1 FROM event) AS event`;
+
+const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
+
+/** Both ends are looked at in the index, however often the id came with the same person. */
+const PERSONS_OF_IDS = `
+  SELECT id_key, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
+    (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
+  FROM jsonb_to_recordset(@ids) AS given (id_key bytea)`;
+
+/** A delivery with those of its events that are new. */
+export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] };
+
+export type Writing = {
+  session: Session;
+  sealer: PayloadSealer;
+  claims: AcceptanceClaims;
+  isIdReused: ReusedIds;
+};
+
+/** Tells of one event after another whether its id came before with another person. */
+export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
+
+/** Knows what the store has of the ids of these events, and then of each event that it was asked about. */
+export async function openReusedIds(
+  session: Session,
+  events: readonly NewEvent[],
+): Promise<ReusedIds> {
+  const ids = events.flatMap(({ idKeys }) => (idKeys ? [{ idKey: idKeys.id }] : []));
+  const persons = new Map<string, Set<string>>();
+  const note = (id: Buffer, person: Buffer): Set<string> => {
+    const key = id.toString('latin1');
+    const known = persons.get(key) ?? new Set();
+    persons.set(key, known);
+    return known.add(person.toString('latin1'));
+  };
+  type Row = { idKey: Buffer; lowest: Buffer | null; highest: Buffer | null };
+  const rows =
+    ids.length > 0 ? await session.all<Row>(PERSONS_OF_IDS, { ids: toRecords(ids) }) : [];
+  for (const { idKey, lowest, highest } of rows)
+    for (const one of [lowest, highest]) if (one) note(idKey, one);
+  return (keys) => keys !== undefined && note(keys.id, keys.person).size > 1;
+}
+
+/** An event on its way into the table. */
+type Row = {
+  id: number;
+  receipt: number;
+  delivery: NewReceipt;
+  event: NewEvent;
+  leads: readonly number[];
+};
+
+/** Writes receipts, their events and claims in a few statements, however many they are. */
+export async function insertDeliveries(
+  { session, sealer, claims, isIdReused }: Writing,
+  fresh: readonly FreshDelivery[],
+): Promise<void> {
+  if (fresh.length === 0) return;
+  const next = await session.get<{ receipt: number; event: number }>(NEXT_NUMBERS);
+  let { receipt, event: id } = next ?? { receipt: 1, event: 1 };
+  const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
+  const rows = receipts.flatMap(({ number, delivery, events }) =>
+    events.map((event): Row => {
+      const leads = claims.find(event.names);
+      return { id: id++, receipt: number, delivery, event, leads };
+    }),
+  );
+  const insert = (sql: string, values: readonly object[]): Promise<unknown> =>
+    values.length > 0 ? session.run(sql, { rows: toRecords(values) }) : Promise.resolve();
+  await Promise.all([
+    insert(INSERT_RECEIPTS, receipts.map(toReceiptRow)),
+    insert(
+      INSERT_EVENTS,
+      rows.map((row) => toEventRow(row, { sealer, isIdReused })),
+    ),
+    insert(INSERT_SAME_EVENTS, rows.map(toSameEventRow)),
+    claims.claim(rows.map(toClaim)),
+  ]);
+}
+
+function toReceiptRow({ number, delivery, events }: FreshDelivery & { number: number }): object {
+  const { events: _events, ...row } = delivery;
+  return { ...row, number, status: statusOf(events.map(({ outcome }) => outcome)) };
+}
+
+function toEventRow(
+  { id, receipt, delivery, event, leads }: Row,
+  { sealer, isIdReused }: Pick<Writing, 'sealer' | 'isIdReused'>,
+): object {
+  const { receivedAt } = delivery;
+  const { position, eventType, eventId, externalId, outcome, lastError } = event;
+  const isReused = isIdReused(event.idKeys);
+  const identity = payloadIdentity(delivery.id, position);
+  return {
+    id,
+    receipt,
+    position,
+    eventType,
+    eventId,
+    externalId,
+    outcome,
+    note: event.note ?? (isReused ? 'event-id-reused' : null),
+    names: toNameKinds(event.names),
+    leadIds: leads.length > 0 ? leads.map(String) : null,
+    lastError,
+    ...(outcome === 'PENDING'
+      ? {
+          payload: sealer.seal(identity, event.payload),
+          dueAt: receivedAt,
+          askedAt: receivedAt,
+        }
+      : { completedAt: receivedAt }),
+  };
+}
+
+function toSameEventRow({ id, delivery, event }: Row): object {
+  return { ...toKeyRow(event), event: id, firstSeenAt: delivery.receivedAt };
+}
+
+/** What an event is known by, as columns of `same_event`. */
+export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; key: Buffer } {
+  const [idKey, personKey, key] = toStoredKeys(event);
+  return { idKey, personKey, key };
+}
+
+function toClaim({ id, delivery, leads }: Row) {
+  return { event: id, receiptId: delivery.id, leads, at: delivery.receivedAt };
+}

@@ -1,0 +1,65 @@
+import { toReplayPreview } from '#partners/receipts/receipt-store.ts';
+import type {
+  DeadLetterCount,
+  ReceiptFilter,
+  ReceiptStore,
+  ReplayPreview,
+} from '#partners/receipts/receipt-store.ts';
+import { bindInTurn } from '../session.ts';
+import type { Session, StoreDatabase } from '../session.ts';
+import { toAcceptance } from './accept.ts';
+import { receiptConditions } from './conditions.ts';
+import { createReceiptReader } from './read.ts';
+import { ENDED_BADLY } from './replay.ts';
+import { receiptWrites } from './writes.ts';
+
+export type ReceiptStoreOptions = {
+  /** The 32 bytes under which the bytes of events are encrypted. */
+  payloadKey: Buffer;
+  /** `owner/name`, in any case: whose leads are claimed. */
+  repository: string;
+};
+
+/** Receipts, whatever the engine. Deliveries in flight at the same time share one commit. */
+export function createReceiptStore(
+  database: StoreDatabase,
+  { payloadKey, repository }: ReceiptStoreOptions,
+): ReceiptStore {
+  const { accept, forgetKeys, dropPayloads, ...writes } = bindInTurn(
+    database,
+    'receipt',
+    receiptWrites,
+  );
+  const options = { payloadKey, repository: repository.toLowerCase() };
+  return {
+    accept: async (delivery) => toAcceptance(delivery, await accept(delivery, options)),
+    ...writes,
+    purge: async (before) => ({
+      keys: await untilNothing(() => forgetKeys(before)),
+      payloads: await untilNothing(() => dropPayloads(before)),
+    }),
+    ...createReceiptReader(database),
+    previewReplay: (filter) => previewReplay(database, filter),
+  };
+}
+
+/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
+async function untilNothing(work: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = await work();
+    if (changes === 0) return sum;
+    sum += changes;
+  }
+}
+
+/** Counts what `replayAll` would queue and leave, without a write. */
+async function previewReplay(session: Session, filter: ReceiptFilter): Promise<ReplayPreview> {
+  const { from, number, where, values } = await receiptConditions(session, filter);
+  const counts = await session.all<DeadLetterCount>(
+    `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
+     WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
+     GROUP BY 1, 2`,
+    values,
+  );
+  return toReplayPreview(counts);
+}

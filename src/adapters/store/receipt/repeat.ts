@@ -1,0 +1,108 @@
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
+import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { effectOfRepeat } from '#partners/receipts/same-event.ts';
+import type { RepeatEffect } from '#partners/receipts/same-event.ts';
+import { toLeadIds } from '../claim/claim-leads.ts';
+import { toRecords } from '../session.ts';
+import type { Session } from '../session.ts';
+import { toKeyRow } from './insert.ts';
+import type { Writing } from './insert.ts';
+import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+
+/** Most events are new: each is looked up in the index, and only what is there is joined. */
+const FIND_SAME_EVENTS = `
+  SELECT found.place, event.id AS event, event.receipt, event.position, event.outcome,
+    receipt.id AS receipt_id
+  FROM (
+    SELECT place, (SELECT event FROM same_event
+      WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
+        AND same_event.key = given.key) AS event
+    FROM jsonb_to_recordset(@events)
+      AS given (place integer, id_key bytea, person_key bytea, key bytea)
+  ) AS found
+    /*sqlite CROSS*/ JOIN event ON event.id = found.event
+    /*sqlite CROSS*/ JOIN receipt ON receipt.number = event.receipt`;
+
+/** From here on no worker takes it into its hands. */
+const IS_BEGUN = `
+  SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
+  FROM event WHERE id = @event`;
+
+const REQUEUE_SETTLED = `
+  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload
+  WHERE id = @event`;
+
+/**
+ * What an operator gave back is given back for the deliveries before: one that comes now asks anew.
+ */
+const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at IS NOT NULL';
+
+const REFRESH_NOTE = `
+  UPDATE event SET note = ${LASTING_NOTE} WHERE id = @event AND note IS NOT NULL`;
+
+export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds WHERE id = @event';
+
+/** An event that a late lead has opened again has no payload any more: this one is as good. */
+const MARK_AGAIN = `
+  UPDATE event SET again = @now, payload = coalesce(payload, @payload) WHERE id = @event`;
+
+/** The event as it was first accepted. */
+export type SameEvent = {
+  event: number;
+  receipt: number;
+  receiptId: string;
+  position: number;
+  outcome: Outcome;
+};
+
+export type Repeat = { event: NewEvent; before: SameEvent };
+
+/** By their places, those of these events that came before. */
+export async function findSameEvents(
+  session: Session,
+  events: readonly NewEvent[],
+): Promise<Map<NewEvent, SameEvent>> {
+  if (events.length === 0) return new Map();
+  const keys = events.map((event, place) => ({ ...toKeyRow(event), place }));
+  const rows = await session.all<SameEvent & { place: number }>(FIND_SAME_EVENTS, {
+    events: toRecords(keys),
+  });
+  return new Map(rows.map(({ place, ...same }) => [events[place] as NewEvent, same]));
+}
+
+/** Returns whether the event waits for the worker because of this repeat. */
+export async function workRepeat(writing: Writing, repeat: Repeat, now: number): Promise<boolean> {
+  const { session, claims } = writing;
+  const { event, before } = repeat;
+  const effect = effectOfRepeat(event, before.outcome);
+  if (effect === 'nothing') return false;
+  const owner = { event: before.event };
+  if ((await session.run(FORGET_RELEASES, owner)) > 0) await session.run(REFRESH_NOTE, owner);
+  const isQueued = await queue(writing, repeat, { effect, now });
+  await claims.claim([{ ...before, leads: claims.find(event.names), at: now }]);
+  const leadIds = toLeadIds(await claims.held(before.event));
+  await session.run(SET_LEADS, { ...owner, leadIds });
+  return isQueued;
+}
+
+async function queue(
+  { session, sealer }: Writing,
+  { event, before }: Repeat,
+  { effect, now }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number },
+): Promise<boolean> {
+  const owner = { event: before.event };
+  const identity = payloadIdentity(before.receiptId, before.position);
+  const step = JSON.stringify({ at: now, what: 'repeated' } satisfies EventStep);
+  const values = { ...owner, now, step, payload: sealer.seal(identity, event.payload) };
+  if (effect === 'queue') {
+    await session.run(REQUEUE_SETTLED, values);
+    await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });
+    return true;
+  }
+  const row = await session.get<{ isBegun: boolean }>(IS_BEGUN, owner);
+  await session.run(MARK_AGAIN, values);
+  const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: null })) > 0;
+  return isStarted && row?.isBegun === true; // else it has waited for the worker before
+}

@@ -1,0 +1,145 @@
+import type { AuditEntry } from '#shared/audit.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
+import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
+import { appendAudit } from '../audit-log.ts';
+import type { Session } from '../session.ts';
+import { receiptConditions } from './conditions.ts';
+import { WITH_GIVEN_STEP } from './history.ts';
+import { AS_NEW } from './requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from './status.ts';
+
+export const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+
+/** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
+const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
+
+const FIND_NUMBER = 'SELECT number FROM receipt WHERE id = @id';
+
+/**
+ * A lead id that has found nobody so far means none of the leads that were created since the partner
+ * asked: it is an operator who asks now.
+ */
+const QUEUE_RECEIPTS = `
+  UPDATE event SET ${AS_NEW},
+    progress = CASE WHEN lead_ids IS NULL THEN jsonb_build_object('stage', 'match',
+      'askedAt', @now::bigint, 'misses', 0,
+      'requestedAt', (SELECT received_at FROM receipt WHERE number = event.receipt)) END
+  WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
+
+/** What ended without effect, and nobody has said of it so far that this is well. */
+const ACKNOWLEDGE = `
+  UPDATE event SET acknowledged_at = @now, history = ${WITH_GIVEN_STEP}
+  WHERE receipt = @receipt AND outcome IN ('UNMATCHED', 'REJECTED') AND acknowledged_at IS NULL`;
+
+const COUNT_OTHERS = `
+  SELECT outcome, count(*) AS count FROM event
+  WHERE receipt = @receipt AND NOT (${CAN_BE_REPLAYED}) GROUP BY outcome`;
+
+/** Whoever replays what ended for a release, and names it, wants the release taken back. */
+const FORGET_RELEASES = `
+  DELETE FROM claim WHERE released_at IS NOT NULL AND event IN
+    (SELECT id FROM event
+     WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
+
+/** Rows that are purged in one transaction: a month's worth must not hold up others. */
+const CHUNK_ROWS = 1000;
+
+const FORGET_SAME_EVENTS = `
+  DELETE FROM same_event WHERE (id_key, person_key, key) IN
+    (SELECT id_key, person_key, key FROM same_event WHERE first_seen_at < @before
+     LIMIT ${CHUNK_ROWS})`;
+
+const DROP_PAYLOADS = `
+  UPDATE event SET payload = NULL WHERE id IN
+    (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
+     LIMIT ${CHUNK_ROWS})`;
+
+/** What puts dead letters back into the queue, and ends the time for which they are kept. */
+export const replayWrites = {
+  replay: async (
+    session: Session,
+    id: string,
+    entry: AuditEntry,
+  ): Promise<ReplayResult | undefined> => {
+    const receipt = await findNumber(session, id);
+    if (receipt === undefined) return undefined;
+    await session.run(FORGET_RELEASES, { receipt });
+    const left = toCounts(await session.all(COUNT_OTHERS, { receipt }));
+    return queue(session, [receipt], { entry, left });
+  },
+  replayAll: async (
+    session: Session,
+    filter: ReceiptFilter,
+    entry: AuditEntry,
+  ): Promise<ReplayResult> => {
+    const left = toCounts(await countDropped(session, filter));
+    return queue(session, await receiptsToReplay(session, filter), { entry, left });
+  },
+  acknowledge: async (
+    session: Session,
+    id: string,
+    entry: AuditEntry,
+  ): Promise<number | undefined> => {
+    const receipt = await findNumber(session, id);
+    if (receipt === undefined) return undefined;
+    const acknowledged = await session.run(ACKNOWLEDGE, {
+      receipt,
+      ...stepOf('acknowledged', entry),
+    });
+    if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
+    return acknowledged;
+  },
+  /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */
+  forgetKeys: (session: Session, before: number): Promise<number> =>
+    session.run(FORGET_SAME_EVENTS, { before }),
+  /** One chunk of what it drops. */
+  dropPayloads: (session: Session, before: number): Promise<number> =>
+    session.run(DROP_PAYLOADS, { before }),
+};
+
+async function findNumber(session: Session, id: string): Promise<number | undefined> {
+  return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
+}
+
+function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: number; step: string } {
+  return { now: at, step: JSON.stringify({ at, what, by: actor.subject }) };
+}
+
+async function queue(
+  session: Session,
+  receipts: readonly number[],
+  { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
+): Promise<ReplayResult> {
+  const queued = await session.run(QUEUE_RECEIPTS, { receipts, ...stepOf('replayed', entry) });
+  if (queued > 0) {
+    await session.run(REFRESH_RECEIPT_STATUS, { receipts });
+    await appendAudit(session, { ...entry, changes: { ...entry.changes, queued } });
+  }
+  return { queued, left };
+}
+
+type CountRow = { outcome: Outcome; count: number };
+
+function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+async function countDropped(session: Session, filter: ReceiptFilter): Promise<CountRow[]> {
+  const { from, number, where, values } = await receiptConditions(session, filter);
+  return session.all(
+    `SELECT outcome, count(*) AS count FROM event
+     WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
+     GROUP BY outcome`,
+    values,
+  );
+}
+
+async function receiptsToReplay(session: Session, filter: ReceiptFilter): Promise<number[]> {
+  const { from, number, where, values } = await receiptConditions(session, filter);
+  const rows = await session.all<{ number: number }>(
+    `SELECT DISTINCT ${number} AS number FROM ${from}
+     WHERE ${where} AND receipt.number IN (SELECT receipt FROM event WHERE ${CAN_BE_REPLAYED})`,
+    values,
+  );
+  return rows.map((row) => row.number);
+}

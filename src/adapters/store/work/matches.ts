@@ -1,0 +1,150 @@
+import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ClaimOrder } from '#leads/claims/claim-order.ts';
+import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
+import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import { appendAudit } from '../audit-log.ts';
+import {
+  claimsOf,
+  confirmClaims,
+  heldClaims,
+  insertClaims,
+  provisionalClaims,
+  toLeadIds,
+  withdrawClaims,
+} from '../claim/claim-leads.ts';
+import { readRepositoryId } from '../directory/repository.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
+import { toJson } from '../session.ts';
+import type { Session } from '../session.ts';
+import * as sql from './statements.ts';
+
+/** What a write needs of the item that it is about; the payload stays where it is. */
+export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'lease'>;
+
+export async function isMine(session: Session, item: LeasedEvent): Promise<boolean> {
+  return (await session.get(sql.FIND_MINE, item)) !== undefined;
+}
+
+type ClaimInput = Parameters<WorkStore['claim']>;
+
+/** `WorkStore.claim`. `repository` is `owner/name` in lower case, here and below. */
+export async function claim(
+  session: Session,
+  repository: string,
+  item: LeasedEvent,
+  ...[match, { now, ...next }]: [ClaimInput[1], ClaimInput[2]]
+): Promise<readonly number[] | undefined> {
+  if (!(await isMine(session, item))) return undefined;
+  const order = await orderOf(session, repository, { item, numbers: match.leads });
+  if (order) {
+    await insertClaims(session, claimsOf(order, now));
+    await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+  }
+  return keepMatch(session, repository, { item, ...next, note: noteOf(match) });
+}
+
+type ConfirmInput = Parameters<WorkStore['confirm']>;
+
+/** `WorkStore.confirm`. */
+export async function confirm(
+  session: Session,
+  repository: string,
+  item: LeasedEvent,
+  ...[match, { actions, lookAgain, now }]: [ConfirmInput[1], ConfirmInput[2]]
+): Promise<readonly number[] | undefined> {
+  const { event } = item;
+  if (!(await isMine(session, item))) return undefined;
+  const order = await orderOf(session, repository, { item, numbers: match.leads });
+  if (order) {
+    await confirmClaims(session, order, now);
+    await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
+    await withdrawAll(session, order, { reason: 'better-match', now });
+  }
+  await session.run(sql.FORGET_LOOK, { event });
+  if (order && lookAgain) {
+    const look = { ...lookAgain, ...order, matchedAt: now, actions: JSON.stringify(actions) };
+    await session.run(sql.NOTE_LOOK, look);
+  }
+  const numbers = await held(session, repository, event);
+  const leads = numbers.map((number) => ({ number, state: 'open' as const }));
+  const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
+  const step: EventStep = { at: now, what: 'matched' };
+  const next = { progress, dueAt: now, attempts: 0, note: noteOf(match), step };
+  return keepMatch(session, repository, { item, ...next });
+}
+
+const CONFLICT: EventNote = 'lead-id-conflict';
+
+function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | null {
+  return conflicts.length > 0 ? CONFLICT : null;
+}
+
+/** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
+async function withdraw(
+  session: Session,
+  order: ClaimOrder,
+  { reason, now }: { reason: string; now: number },
+): Promise<void> {
+  for (const number of await withdrawClaims(session, order))
+    await appendAudit(session, {
+      at: now,
+      actor: { kind: 'system', subject: 'worker' },
+      action: 'claim.withdraw',
+      subject: `claim/${number}`,
+      changes: { receiptId: order.receiptId, reason },
+    });
+}
+
+/** Everything that no match has confirmed. False: there was nothing. */
+export async function withdrawAll(
+  session: Session,
+  order: ClaimOrder,
+  why: { reason: string; now: number },
+): Promise<boolean> {
+  const numbers = await provisionalClaims(session, order);
+  await withdraw(session, { ...order, numbers }, why);
+  return numbers.length > 0;
+}
+
+/** Undefined while the store does not know which repository the configured name means. */
+export async function orderOf(
+  session: Session,
+  repository: string,
+  { item, numbers }: { item: LeasedEvent; numbers: readonly number[] },
+): Promise<ClaimOrder | undefined> {
+  const repositoryId = await readRepositoryId(session, repository);
+  const { event, receiptId } = item;
+  return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
+}
+
+type NextStep = {
+  item: LeasedEvent;
+  progress: DeletionProgress;
+  dueAt: number;
+  attempts: number;
+  note: EventNote | null;
+  step?: EventStep;
+};
+
+async function keepMatch(
+  session: Session,
+  repository: string,
+  { item, progress, step, ...next }: NextStep,
+): Promise<readonly number[]> {
+  const leads = await held(session, repository, item.event);
+  await session.run(sql.MATCHED, {
+    ...item,
+    ...next,
+    progress: JSON.stringify(progress),
+    step: toJson(step),
+    leadIds: toLeadIds(leads),
+  });
+  await session.run(REQUEUE_REPEATED, item);
+  return leads;
+}
+
+/** Only leads of the repository that the configured name means now: others must not be touched. */
+export async function held(session: Session, repository: string, event: number): Promise<number[]> {
+  const repositoryId = await readRepositoryId(session, repository);
+  return repositoryId === undefined ? [] : heldClaims(session, { repositoryId, event });
+}

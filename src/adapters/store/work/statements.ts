@@ -1,0 +1,150 @@
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { HOUR } from '#shared/clock.ts';
+import { MERGED_INTO } from '../directory/view.ts';
+import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
+import { either } from '../session.ts';
+
+/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
+const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
+
+export const DUE_TOO_LATE = `
+  UPDATE event SET due_at = @now
+  WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
+
+/** A process that was frozen does not know yet that it was followed. */
+export const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
+
+/** SQLite sorts what its index has in order already, if it is asked for more of an order. */
+export const DUE = `
+  SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
+    receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
+  FROM event JOIN receipt ON receipt.number = event.receipt
+  WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.due_at <= @now
+    AND (event.lease_until IS NULL OR event.lease_until <= @now)
+  ORDER BY event.due_at ${either(', event.id', '')} LIMIT @limit`;
+
+export const LEASE = `
+  UPDATE event SET lease_token = @token::text || '/' || id, lease_until = @until
+  WHERE id = ANY(@events::bigint[])`;
+
+export const NEXT_DUE_AT = `
+  SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
+  ORDER BY due_at LIMIT 1`;
+
+export const FORGET_LEASES = `
+  UPDATE event SET lease_token = NULL, lease_until = NULL
+  WHERE outcome = 'PENDING' AND lease_token IS NOT NULL`;
+
+export const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND again > 0";
+
+export const DUE_NOW = `
+  UPDATE event SET due_at = @now
+  WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL
+    OR last_error = 'partner-unknown' OR receipt IN (SELECT number FROM receipt WHERE received_at > @now))`;
+
+/** What is due by now was accepted since, or has waited long enough by any clock. */
+export const MOVE_BACK = `
+  UPDATE event SET due_at = CASE WHEN due_at > @now THEN due_at - @by ELSE due_at END,
+    lease_until = lease_until - @by
+  WHERE outcome = 'PENDING'`;
+
+export const GIVE_BACK = `
+  UPDATE event SET lease_token = NULL, lease_until = NULL WHERE ${IS_MINE}`;
+
+export const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
+
+export const MATCHED = `
+  UPDATE event SET progress = @progress, lead_ids = @leadIds, due_at = @dueAt,
+    attempts = @attempts, last_error = NULL, note = coalesce(@note, note), lease_token = NULL,
+    lease_until = NULL, history = ${WITH_GIVEN_STEP}
+  WHERE ${IS_MINE}`;
+
+export const SAVE_PROGRESS = `
+  UPDATE event SET progress = @progress, lease_until = @until WHERE ${IS_MINE}`;
+
+export const RESCHEDULE = `
+  UPDATE event SET due_at = @dueAt, attempts = @attempts, last_error = @lastError,
+    progress = coalesce(@progress, progress), lease_token = NULL, lease_until = NULL,
+    history = ${WITH_GIVEN_STEP}
+  WHERE ${IS_MINE}`;
+
+/** A DONE event needs its payload no more; the others can be replayed for 30 days. */
+export const SETTLE = `
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
+    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
+    lease_token = NULL, lease_until = NULL, progress = NULL,
+    payload = CASE WHEN @outcome::text = 'DONE' THEN NULL ELSE payload END
+  WHERE ${IS_MINE}
+  RETURNING receipt`;
+
+export const HELD_ELSEWHERE = `
+  SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL
+    AND repository_id <> ${REPOSITORY_NOT_KNOWN} AND repository_id
+    IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;
+
+export const COUNTS = `
+  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
+    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters
+  FROM event /*sqlite INDEXED BY event_due*/ WHERE outcome = 'PENDING'`;
+
+export const LACKED_PARTNERS = `
+  SELECT DISTINCT partner_id FROM receipt WHERE number IN
+    (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
+
+/** A clock that was wrong leaves instants behind that are further away than any look. */
+const LOOK_AHEAD_MAX_MS = HOUR;
+
+export const NOTE_LOOK = `
+  INSERT INTO late_look
+    (event, repository_id, key_hash, actions, matched_at, created_before, due_at)
+  VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
+    greatest(@createdBefore, coalesce(
+      (SELECT caught_up_to FROM directory_state WHERE repository_id = @repositoryId), 0)),
+    @dueAt)`;
+
+export const FORGET_LOOK = 'DELETE FROM late_look WHERE event = @event';
+
+export const PUT_OFF_LOOK = 'UPDATE late_look SET due_at = @dueAt WHERE event = @event';
+
+export const MOVE_LOOKS_BACK = `
+  UPDATE late_look SET due_at = due_at - @by, matched_at = matched_at - @by`;
+
+export const LOOKS_NOW = `
+  UPDATE late_look SET due_at = @now, matched_at = least(matched_at, @now)
+  WHERE matched_at > @now OR due_at > @now::bigint + ${LOOK_AHEAD_MAX_MS}`;
+
+export const NEXT_LOOK_AT = 'SELECT due_at FROM late_look ORDER BY due_at LIMIT 1';
+
+export const DUE_LOOKS = `
+  SELECT late_look.event, late_look.matched_at, receipt.id AS receipt_id, receipt.partner_id
+  FROM late_look JOIN event ON event.id = late_look.event
+    JOIN receipt ON receipt.number = event.receipt
+  WHERE late_look.due_at <= @now ORDER BY late_look.due_at LIMIT @limit`;
+
+export const LOOK = 'SELECT repository_id, actions FROM late_look WHERE event = @event';
+
+/** Whatever the event did with a lead before, also what an operator gave back, is not late. */
+export const LATE_LEADS = `
+  WITH RECURSIVE ${MERGED_INTO('SELECT key_hash, key_hash FROM late_look WHERE event = @event')}
+  SELECT DISTINCT lead.number FROM late_look CROSS JOIN known
+    JOIN directory_key AS identity
+      ON identity.key_hash = known.hash AND identity.repository_id = late_look.repository_id
+    JOIN directory_lead AS lead
+      ON lead.repository_id = late_look.repository_id AND lead.number = identity.number
+  WHERE late_look.event = @event AND lead.created_at <= late_look.created_before
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event
+      AND claim.repository_id = late_look.repository_id AND claim.number = lead.number)
+  ORDER BY lead.number`;
+
+export const STATE = `
+  SELECT outcome, stage, progress, erasure, coalesce(lead_ids, '[]') AS lead_ids, receipt
+  FROM event WHERE id = @event`;
+
+/** Whoever has the event in hand loses it: what it knows of the leads is not all any more. */
+export const REOPEN = `
+  UPDATE event SET outcome = 'PENDING', completed_at = NULL, due_at = @now, progress = @progress,
+    lead_ids = @leadIds, lease_token = NULL, lease_until = NULL,
+    history = ${withStep(`jsonb_build_object('at', @now::bigint, 'what', 'late-lead')`, `CASE WHEN outcome = 'PENDING' THEN history ELSE ${WITH_END} END`)},
+    attempts = CASE WHEN outcome = 'PENDING' THEN attempts ELSE 0 END,
+    last_error = CASE WHEN outcome = 'PENDING' THEN last_error END
+  WHERE id = @event`;

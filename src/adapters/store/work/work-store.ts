@@ -1,0 +1,124 @@
+import { readProgress } from '#partners/deletions/deletion-progress.ts';
+import type { LateLook } from '#partners/deletions/match/late-look-store.ts';
+import { matchLeads } from '#partners/deletions/match/match.ts';
+import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
+import { openPayload } from '#partners/receipts/payload.ts';
+import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { NewId } from '#shared/ids.ts';
+import { present } from '#shared/store/row.ts';
+import { readDirectoryView } from '../directory/view.ts';
+import { bindInTurn } from '../session.ts';
+import type { Session, StoreDatabase } from '../session.ts';
+import { held, isMine } from './matches.ts';
+import type { LeasedEvent } from './matches.ts';
+import * as sql from './statements.ts';
+import { workWrites } from './writes.ts';
+import type { LeasedRow } from './writes.ts';
+
+export type WorkStoreDeps = {
+  database: StoreDatabase;
+  /** Who takes the worker's lease: while another one has it, nothing is leased here. */
+  instance: string;
+  /** Opens the bytes of events. */
+  sealer: PayloadSealer;
+  newId: NewId;
+  /** `owner/name`, in any case. */
+  repository: string;
+};
+
+/** The worker's store, whatever the engine. */
+export function createWorkStore({
+  database,
+  instance,
+  sealer,
+  newId,
+  ...deps
+}: WorkStoreDeps): WorkStore {
+  const repository = deps.repository.toLowerCase();
+  const writes = bindInTurn(database, 'work', workWrites);
+  return {
+    lease: async (stage, now, limit, aheadMaxMs) => {
+      const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
+      const holder = { instance, token: newId() };
+      const rows = await writes.lease({ stage, now, limit, latest }, holder);
+      return rows.map((row) => toItem(sealer, row));
+    },
+    nextDueAt: async (stage) =>
+      (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
+    changedElsewhere: database.watchOthers(),
+    forgetLeases: (now) => writes.forgetLeases(instance, now),
+    moveBack: (by, now) => writes.moveBack(by, now),
+    ...createItemReads(database, repository),
+    giveBack: (item) => writes.giveBack(leased(item)),
+    claim: (item, ...match) => writes.claim(repository, leased(item), ...match),
+    confirm: (item, ...match) => writes.confirm(repository, leased(item), ...match),
+    saveProgress: (item, ...progress) => writes.saveProgress(leased(item), ...progress),
+    reschedule: (item, next) => writes.reschedule(leased(item), next),
+    postpone: (postponed) =>
+      writes.postpone(
+        postponed.map(({ item, ...next }) => ({
+          item: leased(item),
+          next: { ...next, attempts: item.attempts },
+        })),
+      ),
+    settle: (item, settlement, now) =>
+      writes.settle(repository, leased(item), { ...settlement, now }),
+    dueLooks: (now, limit) => database.all<LateLook>(sql.DUE_LOOKS, { now, limit }),
+    nextLookAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_LOOK_AT))?.dueAt,
+    lookAgain: (...look) => writes.lookAgain(repository, ...look),
+    counts: () => readCounts(database),
+    scrub: () => database.scrub(),
+  };
+}
+
+function leased({ event, receiptId, lease }: WorkItem): LeasedEvent {
+  return { event, receiptId, lease };
+}
+
+type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldUnderLease' | 'holdsElsewhere'>;
+
+function createItemReads(session: Session, repository: string): ItemReads {
+  return {
+    match: async (names, createdBefore) => {
+      const directory = await readDirectoryView(session, repository, names);
+      return { ...matchLeads(names, directory, createdBefore), ...unknownOf(names, directory) };
+    },
+    held: ({ event }) => held(session, repository, event),
+    heldUnderLease: async (item) =>
+      (await isMine(session, item)) ? held(session, repository, item.event) : undefined,
+    holdsElsewhere: async ({ event }) =>
+      (await session.get(sql.HELD_ELSEWHERE, { event, name: repository })) !== undefined,
+  };
+}
+
+function unknownOf(
+  names: readonly MatchName[],
+  directory: DirectoryView,
+): { unknownLeadId?: number } {
+  const leadId = names.find((name) => name.kind === 'lead-id');
+  return leadId && !directory.has(leadId.number) ? { unknownLeadId: leadId.number } : {};
+}
+
+function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
+  const { position: _position, payload: sealed, progress: stored, traceparent, ...item } = row;
+  const payload = sealed && openPayload(sealer, row, sealed);
+  const progress = readProgress(stored);
+  return {
+    ...item,
+    ...(payload && { payload }),
+    ...(progress && { progress }),
+    ...(traceparent !== null && { traceparent }),
+  };
+}
+
+async function readCounts(session: Session): Promise<WorkCounts> {
+  const counts = await session.get<object>(sql.COUNTS);
+  const lacked = await session.all<{ partnerId: string }>(sql.LACKED_PARTNERS);
+  return {
+    open: 0,
+    deadLetters: 0,
+    ...(counts && present(counts)),
+    lackedPartners: lacked.map(({ partnerId }) => partnerId),
+  };
+}

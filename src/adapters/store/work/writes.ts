@@ -1,0 +1,131 @@
+import { SECOND } from '#shared/clock.ts';
+import type { DeletionProgress } from '#partners/deletions/deletion-progress.ts';
+import type {
+  SettleResult,
+  Settlement,
+  Stage,
+  WorkItem,
+  WorkStore,
+} from '#partners/worker/work-store.ts';
+import type { RowOf } from '#shared/store/row.ts';
+import { toLeadIds } from '../claim/claim-leads.ts';
+import { SET_LEADS } from '../receipt/repeat.ts';
+import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
+import { toJson } from '../session.ts';
+import type { Session } from '../session.ts';
+import { lookAgain } from './late-looks.ts';
+import { claim, confirm, held, orderOf, withdrawAll } from './matches.ts';
+import type { LeasedEvent } from './matches.ts';
+import * as sql from './statements.ts';
+
+/** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
+const LEASE_MS = 25 * SECOND;
+
+/** A leased event as it is stored. */
+export type LeasedRow = RowOf<Omit<WorkItem, 'progress'>> & {
+  position: number;
+  progress: string | null;
+};
+
+type Due = { stage: Stage; now: number; limit: number; latest: number | undefined };
+
+type Next = Parameters<WorkStore['reschedule']>[1];
+
+/** `repository` is `owner/name` in lower case; `instance` who works. */
+export const workWrites = {
+  /** Each event is leased under `token` and its own number. */
+  lease: async (
+    session: Session,
+    { latest, ...due }: Due,
+    { instance, token }: { instance: string; token: string },
+  ): Promise<LeasedRow[]> => {
+    if (await isFollowed(session, instance)) return [];
+    if (latest !== undefined) await session.run(sql.DUE_TOO_LATE, { ...due, latest });
+    const rows = await session.all<Omit<LeasedRow, 'lease'>>(sql.DUE, due);
+    const events = rows.map(({ event }) => event);
+    if (rows.length > 0) await session.run(sql.LEASE, { events, token, until: due.now + LEASE_MS });
+    return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
+  },
+  giveBack: async (session: Session, item: LeasedEvent): Promise<void> => {
+    if ((await session.run(sql.GIVE_BACK, item)) > 0) await session.run(REQUEUE_REPEATED, item);
+  },
+  forgetLeases: async (session: Session, instance: string, now: number): Promise<void> => {
+    if (await isFollowed(session, instance)) return;
+    await session.run(sql.FORGET_LEASES);
+    for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
+      await session.run(REQUEUE_REPEATED, { event, lease: null });
+    await session.run(sql.DUE_NOW, { now });
+    await session.run(sql.LOOKS_NOW, { now });
+  },
+  moveBack: async (session: Session, by: number, now: number): Promise<void> => {
+    await session.run(sql.MOVE_BACK, { by, now });
+    await session.run(sql.MOVE_LOOKS_BACK, { by });
+  },
+  claim,
+  confirm,
+  saveProgress: async (
+    session: Session,
+    item: LeasedEvent,
+    progress: DeletionProgress,
+    now: number,
+  ): Promise<boolean> => {
+    const row = { ...item, progress: JSON.stringify(progress), until: now + LEASE_MS };
+    return (await session.run(sql.SAVE_PROGRESS, row)) > 0;
+  },
+  reschedule,
+  postpone: async (
+    session: Session,
+    postponed: readonly { item: LeasedEvent; next: Next }[],
+  ): Promise<void> => {
+    for (const { item, next } of postponed) await reschedule(session, item, next);
+  },
+  settle,
+  lookAgain,
+};
+
+/** A process that was frozen does not know yet that it was followed. */
+async function isFollowed(session: Session, instance: string): Promise<boolean> {
+  return (await session.get(sql.WORKED_ON_BY_OTHER, { instance })) !== undefined;
+}
+
+async function reschedule(
+  session: Session,
+  item: LeasedEvent,
+  { dueAt, attempts, lastError, progress, step }: Next,
+): Promise<boolean> {
+  const row = {
+    ...item,
+    dueAt,
+    attempts,
+    lastError: lastError ?? null,
+    progress: toJson(progress),
+    step: toJson(step),
+  };
+  if ((await session.run(sql.RESCHEDULE, row)) === 0) return false;
+  await session.run(REQUEUE_REPEATED, item);
+  return true;
+}
+
+async function settle(
+  session: Session,
+  repository: string,
+  item: LeasedEvent,
+  settlement: Settlement & { now: number },
+): Promise<SettleResult> {
+  const { event } = item;
+  const { outcome, attempts, erasure = null, note = null, lastError = null, now } = settlement;
+  if ((await session.run(REQUEUE_REPEATED, item)) > 0) return 'again';
+  const row = { ...item, outcome, attempts, erasure, note, lastError, now };
+  const settled = await session.get<{ receipt: number }>(sql.SETTLE, row);
+  if (!settled) return 'lost';
+  const order =
+    outcome === 'UNMATCHED' && (await orderOf(session, repository, { item, numbers: [] }));
+  if (order && (await withdrawAll(session, order, { reason: 'unmatched', now })))
+    await session.run(SET_LEADS, {
+      event,
+      leadIds: toLeadIds(await held(session, repository, event)),
+    });
+  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  return 'settled';
+}

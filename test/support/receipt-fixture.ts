@@ -1,0 +1,70 @@
+import { createAuditLog } from '#adapters/store/audit-log.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
+import { toJson } from '#adapters/store/session.ts';
+import type { Session, StoreDatabase } from '#adapters/store/session.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
+import { REPOSITORY } from './directory.ts';
+import { payloadKey, sealer } from './partners.ts';
+
+const EVENT = `
+  SELECT event.id, receipt FROM event JOIN receipt ON number = receipt
+  WHERE receipt.id = @receiptId AND position = @position`;
+
+const SETTLE = `
+  UPDATE event SET outcome = @outcome, completed_at = @at, last_error = @lastError,
+    attempts = @attempts, due_at = NULL, lead_ids = coalesce(@leadIds::jsonb, lead_ids),
+    payload = CASE WHEN @outcome = 'DONE' THEN NULL ELSE payload END
+  WHERE id = @id`;
+
+const STATE = `
+  SELECT position, outcome, attempts, due_at, again, payload
+  FROM event JOIN receipt ON number = receipt WHERE receipt.id = @receiptId ORDER BY position`;
+
+type EventRow = { id: number; receipt: number };
+type StateRow = Omit<EventState, 'payload'> & { payload: Buffer | null };
+
+/** `beside` writes into the same store, where the database itself does not. */
+export function openReceiptFixture(
+  database: StoreDatabase,
+  beside: Session = database,
+): ReceiptStoreFixture {
+  const eventOf = async (receiptId: string, position: number): Promise<EventRow> => {
+    const found = await beside.get<EventRow>(EVENT, { receiptId, position });
+    if (!found) throw new Error('no such event');
+    return found;
+  };
+  return {
+    store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
+    settle: async (receiptId, { position = 0, at = 1, attempts = 1, ...end }) => {
+      const { id, receipt } = await eventOf(receiptId, position);
+      const { outcome, lastError = null, leadIds = null } = end;
+      await beside.run(SETTLE, {
+        id,
+        at,
+        attempts,
+        outcome,
+        lastError,
+        leadIds: toJson(leadIds),
+      });
+      await beside.run(REFRESH_RECEIPT_STATUS, { receipts: [receipt] });
+    },
+    begin: async (receiptId) => {
+      const { id } = await eventOf(receiptId, 0);
+      const sql = "UPDATE event SET lease_token = 'held', lease_until = 9 WHERE id = @id";
+      await beside.run(sql, { id });
+    },
+    auditOf: (subject) => createAuditLog(database).listOf(subject),
+    stateOf: async (receiptId) =>
+      (await database.all<StateRow>(STATE, { receiptId })).map((row) => ({
+        ...row,
+        payload: unseal(receiptId, row),
+      })),
+  };
+}
+
+function unseal(receiptId: string, row: StateRow): string | undefined {
+  const identity = payloadIdentity(receiptId, row.position);
+  return row.payload === null ? undefined : sealer.open(identity, row.payload).toString();
+}
