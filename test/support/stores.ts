@@ -29,7 +29,7 @@ export function temporaryDatabase(): LocalDatabase {
 let migrated: Buffer | undefined;
 
 /** Writes an empty store with the newest schema, which takes a small part of what migrating does. */
-export function migratedFile(file: string): string {
+function migratedFile(file: string): string {
   migrated ??= readMigrated();
   writeFileSync(file, migrated, { mode: 0o600 });
   return file;
