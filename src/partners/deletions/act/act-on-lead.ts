@@ -166,7 +166,10 @@ async function editIssue(
   return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
 }
 
-/** The marker is looked up first: the response to an earlier try may have been lost. */
+/**
+ * The marker is looked up first: the response to an earlier try may have been lost. The turn is asked for again
+ * behind it: while a process that froze was looking, another one may have taken over and written the comment.
+ */
 async function commentOnce(
   { editor, pacer, refusals }: LeadDeps,
   { receiptId, lead, turn }: LeadTask,
@@ -175,6 +178,7 @@ async function commentOnce(
   const found = await editor.findComment(lead.number, commentMarker(receiptId));
   if (found.kind === 'found') return undefined;
   if (found.kind !== 'none') return seenBefore(found);
+  await turn();
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, commentText(receiptId));
   if (posted.kind !== 'done') return seenBefore(posted);

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { actOnLead } from '#partners/deletions/act/act-on-lead.ts';
 import type { LeadDeps } from '#partners/deletions/act/act-on-lead.ts';
+import { LeaseLost } from '#partners/deletions/act/held-leads.ts';
 import type { Action } from '#partners/partner.ts';
 import { HOUR, systemClock } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -132,4 +133,23 @@ test('a comment is looked for after its turn has come, and not written a second 
   });
   expect(turns).toBe(2);
   expect(world.tracker.readIssue(other)?.comments).toHaveLength(1);
+});
+
+test('a comment is not written by who lost the event while looking for it', async () => {
+  const world = await openDeletions();
+  const { number } = world.tracker.createIssue(leadIssue());
+  let turns = 0;
+  const acting = actOnLead(depsOf(world), {
+    receiptId: 'r',
+    isLastTry: false,
+    actions: ['comment'],
+    lead: { number, state: 'open' },
+    keep: async () => undefined,
+    turn: async () => {
+      turns += 1;
+      if (turns === 3) throw new LeaseLost(); // before the issue, before the look, before the comment
+    },
+  });
+  await expect(acting).rejects.toThrow(LeaseLost);
+  expect(world.tracker.readIssue(number)?.comments).toEqual([]);
 });
