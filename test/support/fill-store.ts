@@ -1,6 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { columnOf } from '#adapters/sqlite/transfer/tables.ts';
-import { toSnakeCase } from '#adapters/store/session.ts';
 import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
 
 const ROWS = 3;
@@ -33,7 +31,7 @@ export function fillStore(handle: Database, tables: readonly Table[]): void {
     handle.exec(`DELETE FROM ${name}`);
     const makers = columns.map((column) => makerOf(handle, name, column));
     const isSingle = columns.some((column) => VALUES[`${name}.${column.name}`]?.length === 1);
-    const names = columns.map((column) => columnOf(handle, name, column.name));
+    const names = columns.map((column) => column.name);
     const insert = handle.prepare(
       `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     );
@@ -53,16 +51,15 @@ function makerOf(
 ): (row: number) => unknown {
   const given = VALUES[`${table}.${name}`];
   if (given) return (row) => given[row];
-  const stored = columnOf(handle, table, name).replaceAll('"', '');
-  const words = wordsOf(handle, table, stored);
+  const words = wordsOf(handle, table, name);
   if (words.length > 0) return (row) => words[row % words.length];
   const target = handle
     .prepare<[string, string], string>(
       `SELECT "table" || '.' || "to" FROM pragma_foreign_key_list(?) WHERE "from" = ?`,
     )
     .pluck()
-    .get(table, stored);
-  return (row) => makeValue(toSnakeCase(target ?? `${table}.${name}`), kind, row);
+    .get(table, name);
+  return (row) => makeValue(target ?? `${table}.${name}`, kind, row);
 }
 
 /** Those that a check lets pass. */

@@ -6,13 +6,14 @@ import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import type { TableShape } from '#shared/store/transfer/match-tables.ts';
 import type { FillableStore, ReadableStore } from '#shared/store/transfer/table.ts';
 import { cutTerms } from '../../store/artifact/search-terms.ts';
+import { insertRows } from '../../store/transfer/rows.ts';
 import { openConnection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 import { openEmptyStore } from './empty-store.ts';
 import { openExclusively } from './exclusive.ts';
-import { createInserter, createReader, setNumbers } from './rows.ts';
+import { createReader, setNumbers } from './rows.ts';
 import { listCopiedTables, quote } from './tables.ts';
 
 /** Lets `work` read a stopped store, of which nothing changes meanwhile. @throws as `withStopped` */
@@ -74,14 +75,15 @@ async function fill<T>(
   work: (store: FillableStore, shapes: readonly TableShape[]) => Promise<T>,
 ): Promise<T> {
   const shapes = listCopiedTables(handle);
+  const session = createSession(handle);
   guard(() => handle.exec('BEGIN'));
   for (const { name } of shapes) handle.exec(`DELETE FROM ${quote(name)}`); // what migrations write
   const result = await work(
     {
       ...createReader(handle),
-      insert: createInserter(handle),
+      insert: (table, rows) => insertRows(session, table, rows),
       complete: async (lastNumbers) => {
-        await cutTerms(createSession(handle));
+        await cutTerms(session);
         guard(() => setNumbers(handle, lastNumbers));
       },
     },

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson } from '#shared/store/transfer/table.ts';
 import type { ColumnKind, ReadableStore, Row, Table, Value } from '#shared/store/transfer/table.ts';
-import { insertRows } from '../../store/transfer/rows.ts';
+import { countRows } from '../../store/transfer/rows.ts';
 import { guard } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
-import { columnOf, quote } from './tables.ts';
+import { quote, quoteAll } from './tables.ts';
 
 /** What is handed on at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -14,15 +14,9 @@ type Stored = null | number | string | Buffer;
 
 /** Reads tables of a file that nobody writes. */
 export function createReader(handle: Database): ReadableStore {
+  const session = createSession(handle);
   return {
-    count: async ({ name }) =>
-      guard(
-        () =>
-          handle
-            .prepare(`SELECT COUNT(*) FROM ${quote(name)}`)
-            .pluck()
-            .get() as number,
-      ),
+    count: ({ name }) => countRows(session, name),
     read: (table) => readTable(handle, table),
     lastNumbers: async () => guard(() => readLastNumbers(handle)),
   };
@@ -46,33 +40,10 @@ function prepareRead(
   handle: Database,
   { name, columns, key }: Table,
 ): Statement<[], readonly Stored[]> {
-  const names = columns.map((column) => columnOf(handle, name, column.name)).join(', ');
+  const names = quoteAll(columns.map((column) => column.name));
   return handle
-    .prepare<[], readonly Stored[]>(
-      `SELECT ${names} FROM ${quote(name)} ORDER BY ${key.map((column) => columnOf(handle, name, column)).join(', ')}`,
-    )
+    .prepare<[], readonly Stored[]>(`SELECT ${names} FROM ${quote(name)} ORDER BY ${quoteAll(key)}`)
     .raw();
-}
-
-/** Puts rows in, whatever case the columns of their table have. */
-export function createInserter(
-  handle: Database,
-): (table: Table, rows: readonly Row[]) => Promise<void> {
-  const session = createSession(handle);
-  const tables = new Map<string, Table>();
-  return (table, rows) => {
-    const stored = tables.get(table.name) ?? asStored(handle, table);
-    tables.set(table.name, stored);
-    return insertRows(session, stored, rows);
-  };
-}
-
-function asStored(handle: Database, table: Table): Table {
-  const columns = table.columns.map(({ name, kind }) => ({
-    name: columnOf(handle, table.name, name).slice(1, -1),
-    kind,
-  }));
-  return { ...table, columns };
 }
 
 /** PostgreSQL has no NUL in its text: stores that hold the same say the same about it. */

@@ -1,4 +1,3 @@
-import { toSnakeCase } from '../../store/session.ts';
 import { createTableDigest } from '#shared/store/transfer/digest.ts';
 import type { TableDigest } from '#shared/store/transfer/digest.ts';
 import type { TableShape } from '#shared/store/transfer/match-tables.ts';
@@ -104,18 +103,12 @@ export function listCopiedTables(handle: Database): TableShape[] {
     .all();
   return names
     .filter((name) => !NOT_COPIED.has(name))
-    .map((name) => ({ name, columns: describeTable(handle, name).columns.map(toSnakeCase) }))
+    .map((name) => ({ name, columns: describeTable(handle, name).columns }))
     .map(({ name, columns }) => ({ name, columns: columns.filter((one) => one !== CUT_ANEW) }));
 }
 
 /** The terms of versions. */
 const CUT_ANEW = 'terms';
-
-/** As SQL takes it: tables that only this engine's statements know have columns in camel case. */
-export function columnOf(handle: Database, table: string, column: string): string {
-  const { columns } = describeTable(handle, table);
-  return quote(columns.find((name) => toSnakeCase(name) === column) ?? column);
-}
 
 /** The name as SQL takes it, whatever it is. */
 export function quote(name: string): string {
@@ -123,6 +116,6 @@ export function quote(name: string): string {
 }
 
 /** The same of several, for a list. */
-function quoteAll(names: readonly string[]): string {
+export function quoteAll(names: readonly string[]): string {
   return names.map(quote).join(', ');
 }

@@ -153,8 +153,8 @@ async function pin(
   record: VersionRecord,
   beside: Accompaniment,
 ): Promise<StoredVersion | undefined> {
-  const artifact = await lockArtifact(session, workspaceId, record.id);
-  if (!artifact || !(await isUnchanged(session, record))) return undefined;
+  const artifact = await lockUnchanged(session, workspaceId, record);
+  if (!artifact) return undefined;
   await refresh(session, artifact, record.serial);
   return conclude(session, { record, specText: await readSpec(session, record.serial) }, beside);
 }
@@ -178,16 +178,19 @@ async function respond(
   record: VersionRecord,
   run: KeyedRun,
 ): Promise<StoredVersion | undefined> {
-  const artifact = await lockArtifact(session, workspaceId, record.id);
-  if (!artifact || !(await isUnchanged(session, record))) return undefined;
+  if (!(await lockUnchanged(session, workspaceId, record))) return undefined;
   return conclude(session, { record, specText: await readSpec(session, record.serial) }, { run });
 }
 
-async function isUnchanged(
+/** The artifact with its lock, as long as the version is as it was read. */
+async function lockUnchanged(
   session: Session,
-  { serial, workspaceId, revision }: VersionRecord,
-): Promise<boolean> {
-  return (await session.get(sql.UNCHANGED, { serial, workspaceId, revision })) !== undefined;
+  workspaceId: string,
+  { id, serial, revision }: VersionRecord,
+): Promise<ArtifactRow | undefined> {
+  const artifact = await lockArtifact(session, workspaceId, id);
+  const same = await session.get(sql.UNCHANGED, { serial, workspaceId, revision });
+  return same === undefined ? undefined : artifact;
 }
 
 /** `pinned` as in `refreshRepresentative`. */
