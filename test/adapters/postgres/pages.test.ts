@@ -7,9 +7,10 @@ import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import { createReceiptReader } from '#adapters/store/receipt/read.ts';
+import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { ListQuery } from '#catalog/artifact-store.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 
 const ROWS = 20_000;
@@ -28,6 +29,8 @@ const FILL = `
   SELECT i, i, 0, 'e' || i, 'x' || i, CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'DONE' END,
     jsonb_build_array(i::text), i
   FROM generate_series(1, ${ROWS}) i;
+  INSERT INTO same_event (event, id_key, person_key, key, first_seen_at)
+  SELECT i, decode(md5(i::text), 'hex'), '', decode(md5(i::text), 'hex'), i FROM generate_series(1, ${ROWS}) i;
   INSERT INTO audit (at, actor_kind, actor_subject, action, subject)
   SELECT i, 'token', 'actor-' || i % 100, (ARRAY['key.create', 'key.revoke', 'key.rotate'])[1 + i % 3], 'consumer/' || i % 500
   FROM generate_series(1, ${ROWS}) i;
@@ -132,8 +135,12 @@ test('a page of a list and a look-up cost the same however many rows there are',
   const database = await connectToPostgres({ url: `${url}?options=-c%20enable_seqscan%3Doff` });
   await database.exec(FILL);
   const dear: unknown[] = [];
-  const measure = async (what: string, work: (session: Database) => Promise<unknown>) => {
-    const { session, cost } = measured(database);
+  const measure = async (
+    what: string,
+    work: (session: Database) => Promise<unknown>,
+    on = database,
+  ) => {
+    const { session, cost } = measured(on);
     await work(session);
     const { blocks, whole } = cost();
     const blocksMax = what.includes('an outcome') ? OUTCOME_BLOCKS_MAX : BLOCKS_MAX;
@@ -160,5 +167,14 @@ test('a page of a list and a look-up cost the same however many rows there are',
     const view = await readDirectoryView(session, 'acme/leads', [{ kind: 'email', hash }]);
     expect(view.find(hash)).toEqual([7]);
   });
+  const event: NewEvent = {
+    position: 0,
+    sameEventKey: Buffer.from('new'),
+    outcome: 'PENDING',
+    names: [],
+    payload: Buffer.alloc(0),
+  };
+  const asItIs = await connectToPostgres({ url });
+  await measure('events that are new', (session) => findSameEvents(session, [event]), asItIs);
   expect(dear).toEqual([]);
 }, 60_000);

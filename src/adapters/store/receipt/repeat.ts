@@ -11,19 +11,20 @@ import type { Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 
-/** Most events are new: each is looked up in the index, and only what is there is joined. */
+/** Most events are new: each is looked up in the index, and only what is there is read. */
 const FIND_SAME_EVENTS = `
-  SELECT found.place, event.id AS event, event.receipt, event.position, event.outcome,
-    receipt.id AS receipt_id
-  FROM (
+  SELECT place, event FROM (
     SELECT place, (SELECT event FROM same_event
       WHERE same_event.id_key = given.id_key AND same_event.person_key = given.person_key
         AND same_event.key = given.key) AS event
     FROM jsonb_to_recordset(@events)
       AS given (place integer, id_key bytea, person_key bytea, key bytea)
-  ) AS found
-    /*sqlite CROSS*/ JOIN event ON event.id = found.event
-    /*sqlite CROSS*/ JOIN receipt ON receipt.number = event.receipt`;
+  ) AS found WHERE event IS NOT NULL`;
+
+const READ_SAME_EVENTS = `
+  SELECT event.id AS event, event.receipt, event.position, event.outcome, receipt.id AS receipt_id
+  FROM event JOIN receipt ON receipt.number = event.receipt
+  WHERE event.id = ANY(@events::bigint[])`;
 
 /** From here on no worker takes it into its hands. */
 const IS_BEGUN = `
@@ -59,17 +60,24 @@ export type SameEvent = {
 
 export type Repeat = { event: NewEvent; before: SameEvent };
 
-/** By their places, those of these events that came before. */
+/** Those of these events that came before. */
 export async function findSameEvents(
   session: Session,
   events: readonly NewEvent[],
 ): Promise<Map<NewEvent, SameEvent>> {
   if (events.length === 0) return new Map();
   const keys = events.map((event, place) => ({ ...toKeyRow(event), place }));
-  const rows = await session.all<SameEvent & { place: number }>(FIND_SAME_EVENTS, {
+  const found = await session.all<{ place: number; event: number }>(FIND_SAME_EVENTS, {
     events: toRecords(keys),
   });
-  return new Map(rows.map(({ place, ...same }) => [events[place] as NewEvent, same]));
+  if (found.length === 0) return new Map();
+  const before = await session.all<SameEvent>(READ_SAME_EVENTS, {
+    events: found.map(({ event }) => event),
+  });
+  const byId = new Map(before.map((same) => [same.event, same]));
+  return new Map(
+    found.map(({ place, event }) => [events[place] as NewEvent, byId.get(event) as SameEvent]),
+  );
 }
 
 /** Returns whether the event waits for the worker because of this repeat. */
