@@ -371,8 +371,7 @@ CREATE TABLE worker_lease (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   holder TEXT, -- null: nobody has it
   beat INTEGER NOT NULL,
-  has_lock INTEGER NOT NULL -- 1: who has the lease has that lock as well, so that a free lock says that it is gone
-, is_asked INTEGER NOT NULL DEFAULT 0) STRICT;
+  is_asked INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE write_check (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -1,6 +1,6 @@
 /** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
+import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { buildPartners, openReceiptStores } from '../support/partners.ts';

@@ -2,7 +2,7 @@ import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
+import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import { createPartners } from '#partners/index.ts';
 import type { Partners, PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';

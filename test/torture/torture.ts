@@ -105,6 +105,7 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   await tracker.control('clearFaults');
   // Whatever they had in hand, and a pause, goes with them.
   for (const instance of instances) await killInstance(run, instance);
+  run.store.endLease();
   for (const instance of instances) await startInstance(run, instance);
   await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);

@@ -9,6 +9,7 @@ import { keyWrites } from './secret-key.ts';
 import type { Writes } from './session.ts';
 import { sessionWrites } from './session-store.ts';
 import { trafficWrites } from './traffic-store.ts';
+import { leaseWrites } from './work/worker-lock.ts';
 import { workWrites } from './work/writes.ts';
 
 /** What a thread finds by its name: the writes of each store. */
@@ -24,4 +25,5 @@ export const everyWrite: Readonly<Record<string, Writes>> = {
   session: sessionWrites,
   traffic: trafficWrites,
   work: workWrites,
+  'worker-lease': leaseWrites,
 };

@@ -6,10 +6,8 @@ import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.t
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import { createWorkerLock } from '#adapters/postgres/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/postgres/write-check.ts';
 import type { Clock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 
 import { createSharedStores } from './shared.ts';
@@ -48,14 +46,12 @@ export async function openPostgresStore({
 }
 
 function createStores(database: Database, options: StoresOptions): Stores {
-  const instance = newUuid();
   return {
-    ...createSharedStores(database, { ...options, instance }),
+    ...createSharedStores(database, options),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
       const version = createVersionReader(database);
       return createArtifactStore({ database, version, search: searchVersions });
     },
-    workerLock: () => createWorkerLock(database, instance),
   };
 }

@@ -8,17 +8,19 @@ import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
+import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import { newUuid } from '#shared/ids.ts';
 
 import type { Stores, StoresOptions } from './stores.ts';
 
-/** The stores that are the same on every engine. `instance` takes the worker's lease. */
+/** The stores that are the same on every engine. */
 export function createSharedStores(
   database: StoreDatabase,
-  { repository, payloadKey, clock, instance }: StoresOptions & { instance: string },
+  { repository, payloadKey, clock }: StoresOptions,
 ) {
+  const instance = newUuid();
   return {
     audit: () => createAuditLog(database),
     changes: () => createChangeLog(database, { instanceId: newUuid() }),
@@ -37,5 +39,6 @@ export function createSharedStores(
       const sealer = createPayloadSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
     },
+    workerLock: () => createWorkerLock({ database, instance, clock }),
   } satisfies Partial<Stores>;
 }

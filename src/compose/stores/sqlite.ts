@@ -3,10 +3,8 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
-import { createWorkerLock } from '#adapters/sqlite/work/worker-lock.ts';
 import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
 import type { Clock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
 import type { Migration } from '#shared/store/migrations.ts';
@@ -91,15 +89,13 @@ function toOpenStore({
 }
 
 function createStores(database: Database, options: StoresOptions): Stores {
-  const instance = newUuid();
   return {
-    ...createSharedStores(database, { ...options, instance }),
+    ...createSharedStores(database, options),
     artifacts: async () => {
       const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
       const version = () => database.version();
       return createArtifactStore({ database, version, search: searchVersions });
     },
-    workerLock: () => createWorkerLock({ database, instance, clock: options.clock }),
   };
 }
 

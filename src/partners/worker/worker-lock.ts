@@ -1,7 +1,6 @@
 /**
  * Port: the right to be the one process that does a store's background work. It leaves a holder that
- * does not `take` it again for 15 seconds; on one machine also at once with its holder's process,
- * however that ends.
+ * does not `take` it again for 15 seconds.
  */
 export type WorkerLock = {
   /** True when this process has it, from now on or still. Never waits. @throws {store-unavailable} */

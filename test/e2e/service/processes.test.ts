@@ -13,7 +13,9 @@ import {
   environment,
   leadBody,
   signatureOf,
+  storeFileOf,
 } from '../support/world.ts';
+import { endLease } from '../../support/end-lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { childrenOf, listening, runTrackport, trackport } from '../support/process.ts';
@@ -239,6 +241,7 @@ test('a process that is killed is replaced; nothing later fails, and no count fa
   process.kill(worker, 'SIGKILL');
   const ended = await run.logged('a process has ended: another one follows');
   expect(ended).toMatchObject({ level: 'error', endedPid: worker, cause: 'SIGKILL' });
+  endLease(storeFileOf(config));
   gate.open();
   for (const ids of await times(8, () => leadIds(url, key))) expect(ids).toEqual([other]);
   expect(await countOfReads(url)).toBe(counted + 8);
@@ -275,6 +278,7 @@ test('a process that hangs is killed and replaced, and another one works meanwhi
     lineOf('a process hangs: it is ended', { level: 'error', hungPid: worker });
     lineOf('a process has ended: another one follows', { endedPid: worker, cause: 'SIGKILL' });
   });
+  endLease(storeFileOf(config));
   await eventually(() => {
     expect(childrenOf(run.child.pid)).toHaveLength(2);
     expect(childrenOf(run.child.pid)).not.toContain(worker);

@@ -41,6 +41,11 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
   return { tracker, config, key };
 }
 
+/** The file of its store, unless the settings name another one. */
+export function storeFileOf(config: string): string {
+  return path.join(path.dirname(config), 'data', 'trackport.db');
+}
+
 export const environment = { E2E_TOKEN: 'e2e-token' };
 
 export const PARTNER_SECRET = 'a-partner-secret-of-this-test';

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Writes } from '../../store/session.ts';
 import { everyWrite } from '../../store/every-write.ts';
-import { checkWrites, leaseWrites } from '../store-writes.ts';
+import { checkWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
 import type { Connection } from '../connection/connection.ts';
 import { createLocalWriter } from './local-writer.ts';
@@ -12,7 +12,6 @@ import type { Writer } from './writer.ts';
 /** What a thread can write, by its name. */
 const writes: Readonly<Record<string, Writes>> = {
   ...everyWrite,
-  'worker-lease': leaseWrites,
   'write-check': checkWrites,
 };
 
