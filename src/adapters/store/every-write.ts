@@ -11,6 +11,7 @@ import { sessionWrites } from './session-store.ts';
 import { trafficWrites } from './traffic-store.ts';
 import { leaseWrites } from './work/worker-lock.ts';
 import { workWrites } from './work/writes.ts';
+import { checkWrites } from './write-check.ts';
 
 /** What a thread finds by its name: the writes of each store. */
 export const everyWrite: Readonly<Record<string, Writes>> = {
@@ -26,4 +27,5 @@ export const everyWrite: Readonly<Record<string, Writes>> = {
   traffic: trafficWrites,
   work: workWrites,
   'worker-lease': leaseWrites,
+  'write-check': checkWrites,
 };

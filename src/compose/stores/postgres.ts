@@ -6,7 +6,7 @@ import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.t
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import { createWriteCheck } from '#adapters/postgres/write-check.ts';
+import { createWriteCheck } from '#adapters/store/write-check.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 

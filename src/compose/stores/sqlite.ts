@@ -3,7 +3,7 @@ import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
-import { createWriteCheck } from '#adapters/sqlite/write-check.ts';
+import { createWriteCheck } from '#adapters/store/write-check.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';

@@ -14,7 +14,7 @@ import type { WorkerLock } from '#partners/worker/worker-lock.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { IdempotencyStore } from '#shared/idempotency.ts';
 import type { AppliedMigration, Migration } from '#shared/store/migrations.ts';
-import type { WriteCheck } from '#shared/store/write-check.ts';
+import type { WriteCheck } from '#adapters/store/write-check.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {

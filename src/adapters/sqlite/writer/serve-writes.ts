@@ -1,19 +1,11 @@
 import { parentPort } from 'node:worker_threads';
-import type { Writes } from '../../store/session.ts';
 import { everyWrite } from '../../store/every-write.ts';
-import { checkWrites } from '../store-writes.ts';
 import { openConnection } from '../connection/connection.ts';
 import type { Connection } from '../connection/connection.ts';
 import { createLocalWriter } from './local-writer.ts';
 import { decode, encode, OPENED, toErrorData } from './messages.ts';
 import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
 import type { Writer } from './writer.ts';
-
-/** What a thread can write, by its name. */
-const writes: Readonly<Record<string, Writes>> = {
-  ...everyWrite,
-  'write-check': checkWrites,
-};
 
 const respond = createResponder((results) => {
   parentPort?.postMessage(encode(results));
@@ -68,7 +60,7 @@ function callWrite(
   writer: Writer,
   { store, name, input }: Extract<WriterRequest, { kind: 'call' }>,
 ): Promise<unknown> {
-  const write = writes[store]?.[name];
+  const write = everyWrite[store]?.[name];
   if (!write) throw new Error(`the writing thread knows no write ${store}.${name}`);
   return writer.call({ store, name }, write, input);
 }

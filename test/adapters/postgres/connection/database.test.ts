@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
-import { createWriteCheck } from '#adapters/postgres/write-check.ts';
+import { createWriteCheck } from '#adapters/store/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,

@@ -1,8 +1,11 @@
-import { SECOND } from '../clock.ts';
-import type { Clock } from '../clock.ts';
-import { isTrackportError } from '../errors.ts';
-import type { TrackportError } from '../errors.ts';
-import { createSingleFlight } from '../resilience/single-flight.ts';
+import { randomBytes } from 'node:crypto';
+import { SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { TrackportError } from '#shared/errors.ts';
+import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+import { bindWrites } from './session.ts';
+import type { Session, StoreDatabase } from './session.ts';
 
 /** Whether a store takes writes: one that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {
@@ -17,23 +20,30 @@ export type WriteCheck = {
   checkRoom(): Promise<void>;
 };
 
-export type WriteCheckDeps = {
-  /** Writes a few bytes that nobody needs, where they are always written. */
-  touch: () => Promise<void>;
-  /** Writes as much as a large delivery, where that needs room, and leaves nothing. */
-  tryRoom: () => Promise<void>;
-  clock: Pick<Clock, 'monotonicMs'>;
-};
-
 /** While all is well a small write is tried this often, for a store that nobody writes to. */
 const TRY_EVERY_MS = 10 * SECOND;
 const TRY_AGAIN_MS = 2 * SECOND;
 
+const FEW_BYTES = 16;
 /** More than most deliveries: a few bytes may fit where those do not. */
-export const LARGE_BYTES = 64 * 1024;
+const LARGE_BYTES = 64 * 1024;
+
+const FILL = 'UPDATE write_check SET filler = @filler';
+
+export const checkWrites = {
+  /** By chance, for what is there already is not written, and what can be compressed takes less. */
+  fill: async (session: Session, bytes: number): Promise<void> =>
+    void (await session.run(FILL, { filler: randomBytes(bytes) })),
+};
 
 /** @see WriteCheck */
-export function createWriteCheck({ touch, tryRoom, clock }: WriteCheckDeps): WriteCheck {
+export function createWriteCheck(
+  database: Pick<StoreDatabase, 'writer'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): WriteCheck {
+  const { fill } = bindWrites(database, 'write-check', checkWrites);
+  const touch = () => fill(FEW_BYTES);
+  const tryRoom = () => fill(LARGE_BYTES).then(touch);
   let failure: TrackportError | undefined;
   let triedAt = -Infinity;
   const noteFailure = (error: unknown): void => {
