@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
 import type { Session } from '../../store/session.ts';
 import { guard, refuseContention, translate } from './errors.ts';
 import { createSession } from './session.ts';
@@ -91,23 +90,19 @@ function configure(handle: BetterSqlite3.Database): void {
   handle.pragma('wal_autocheckpoint = 4000'); // pages of 4 KiB: fewer stops under load
 }
 
-/** What is written to a file that has no name any more, or another one, is lost with the process. */
-function refuseMoved(): never {
-  throw new TrackportError('store-unavailable', {
-    detail: 'The store was moved, removed, replaced or cut off while it was open.',
-    retryAfterSeconds: 1,
-  });
-}
-
-function wrap(handle: BetterSqlite3.Database, isInPlace: () => boolean): Connection {
+function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connection {
   const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const foreignVersion = (): number => foreign.get() ?? 0;
   const readVersion = createVersionReader(handle, foreignVersion);
   const runInTransaction = handle.transaction((work: () => unknown) => work());
   const transaction = <T>(work: () => T): T =>
     guard(() => {
-      if (!handle.inTransaction && !isInPlace()) refuseMoved();
-      return runInTransaction.immediate(work) as T;
+      const isInner = handle.inTransaction;
+      return runInTransaction.immediate(() => {
+        const result = work();
+        if (!isInner) refuseMoved();
+        return result;
+      }) as T;
     });
   let timeoutMs = BUSY_TIMEOUT_MS;
   const withoutWaiting = <T>(work: () => T): T => {
@@ -119,10 +114,6 @@ function wrap(handle: BetterSqlite3.Database, isInPlace: () => boolean): Connect
       handle.pragma(`busy_timeout = ${timeoutMs}`);
     }
   };
-  const begin = (): void => {
-    if (!isInPlace()) refuseMoved();
-    withoutWaiting(() => handle.exec('BEGIN IMMEDIATE'));
-  };
   return {
     ...createSession(handle),
     handle,
@@ -131,8 +122,9 @@ function wrap(handle: BetterSqlite3.Database, isInPlace: () => boolean): Connect
       const isInner = handle.inTransaction;
       try {
         if (isInner) handle.exec('SAVEPOINT inner');
-        else begin();
+        else withoutWaiting(() => handle.exec('BEGIN IMMEDIATE'));
         const result = await work();
+        if (!isInner) refuseMoved();
         handle.exec(isInner ? 'RELEASE inner' : 'COMMIT');
         return result;
       } catch (error) {

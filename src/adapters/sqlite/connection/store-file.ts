@@ -43,25 +43,27 @@ export function makeFolder(folder: string): void {
 type FileId = Pick<Stats, 'dev' | 'ino'>;
 
 /**
- * Whether the file is where it was when it was `opened`, and its write-ahead log with the index of that.
- * They stay the same files for as long as a connection is open, and a commit is in the log alone at first.
- * The file only grows: one that is shorter was cut off by somebody else.
+ * Refuses a commit to a file that is not where it was when it was `opened`, or whose write-ahead log and index of
+ * that are not: it would be lost with the process. They stay the same files for as long as a connection is open, and
+ * a commit is in the log alone at first. The file only grows: one that is shorter was cut off by somebody else.
  */
-export function createPlaceCheck(file: string, opened: Stats): () => boolean {
-  let bytes = opened.size;
-  const isWhole = (): boolean => {
-    const before = bytes;
-    const { size } = statSync(file);
-    bytes = Math.max(before, size);
-    return size >= before;
-  };
+export function createPlaceCheck(file: string, opened: Stats): () => void {
   const real = realpathSync(file); // SQLite follows a link, and keeps them there
   const beside = [`${real}-wal`, `${real}-shm`].map((name) => ({
     name,
     id: statSync(name, { throwIfNoEntry: false }),
   }));
-  return () =>
-    isFile(file, opened) && isWhole() && beside.every(({ name, id }) => !id || isFile(name, id));
+  let bytes = opened.size;
+  return () => {
+    const { size } = isFile(file, opened) ? statSync(file) : { size: -1 };
+    const isWhole = size >= bytes && beside.every(({ name, id }) => !id || isFile(name, id));
+    bytes = Math.max(bytes, size);
+    if (isWhole) return;
+    throw new TrackportError('store-unavailable', {
+      detail: 'The store was moved, removed, replaced or cut off while it was open.',
+      retryAfterSeconds: 1,
+    });
+  };
 }
 
 /** Whether the path still leads to that file. */

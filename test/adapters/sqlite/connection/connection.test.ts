@@ -52,6 +52,18 @@ test.each([
   expect(count()).toBe(2);
 });
 
+test('nor one that goes in the middle of a write', async () => {
+  const notes = openNotes();
+  const { file, handle, count } = notes;
+  const insertAndRemove = (): void => {
+    handle.exec('INSERT INTO note DEFAULT VALUES');
+    rmSync(file, { force: true });
+  };
+  expect(() => notes.transaction(insertAndRemove)).toThrow(moved);
+  await expect(notes.transactionNow(insertAndRemove)).rejects.toEqual(moved);
+  expect(count()).toBe(0);
+});
+
 test.each(['-wal', '-shm'])('neither does one whose %s file is not in its place', (suffix) => {
   const { file, write, count } = openNotes();
   write();
