@@ -12,6 +12,7 @@ const ALLOWED = new Set([
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  'Unlicense',
 ]);
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -5,7 +5,7 @@
  */
 import { createSecretKey } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { sign } from '#partners/intake/signature.ts';
+import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { sendAll } from '../webhooks/raw-sender.ts';
 
@@ -35,7 +35,7 @@ function nextDelivery(): Buffer {
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Content-Type: application/json',
-    `X-Partner-Signature: ${sign('hmac-sha256', key, content)}`,
+    `X-Partner-Signature: ${fixedSignings['hmac-sha256'].sign(key, content)}`,
     `Content-Length: ${body.length}`,
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);

@@ -1,3 +1,6 @@
+import type { Secret } from '#shared/crypto/secret.ts';
+import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+
 import type { Config } from './schema/schema.ts';
 
 /** Something allowed that is likely not meant. */
@@ -31,13 +34,17 @@ export function configWarnings(config: Config): ConfigWarning[] {
       text: 'without an admin token the action delete ends as impossible',
       fix: 'Set tracker.adminToken, or leave the action delete out.',
     });
-  if (server.publicUrl === undefined && list.some(({ scheme }) => scheme === 'signature-v3'))
+  if (server.publicUrl === undefined && list.some(signsAddress))
     warnings.push({
       key: 'server.publicUrl',
-      text: 'partners of signature-v3 sign the public address, which is not set',
+      text: 'partners sign the public address, which is not set',
       fix: 'Set server.publicUrl to the address that the partners call.',
     });
   return [...warnings, ...shortSecrets(partners)];
+}
+
+function signsAddress({ scheme, signature }: Config['partners'][string]): boolean {
+  return scheme === 'signature-v3' || signature?.content.includes('{url}') === true;
 }
 
 function mayDelete({ deletions }: Config['partners'][string]): boolean {
@@ -45,9 +52,9 @@ function mayDelete({ deletions }: Config['partners'][string]): boolean {
 }
 
 function shortSecrets(partners: Config['partners']): ConfigWarning[] {
-  return Object.entries(partners).flatMap(([id, { secrets }]) =>
+  return Object.entries(partners).flatMap(([id, { secrets, scheme }]) =>
     secrets.flatMap(({ value }, at) =>
-      Buffer.byteLength(value.reveal()) < SECRET_BYTES_MIN
+      bytesOf(value, scheme) < SECRET_BYTES_MIN
         ? [
             {
               key: `partners.${id}.secrets[${at}]`,
@@ -58,4 +65,10 @@ function shortSecrets(partners: Config['partners']): ConfigWarning[] {
         : [],
     ),
   );
+}
+
+function bytesOf(secret: Secret, scheme: string): number {
+  const text = secret.reveal();
+  const key = scheme === 'standard-webhooks' ? webhookSecretBytes(text) : undefined;
+  return key?.length ?? Buffer.byteLength(text);
 }

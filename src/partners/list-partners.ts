@@ -25,7 +25,7 @@ type RefusalSum = { reason: string; count: number; lastAt: number };
 /** How one partner gets through. */
 export type PartnerSummary = Pick<
   Partner,
-  'id' | 'scheme' | 'enabled' | 'requireBearer' | 'limitPerMinute'
+  'id' | 'scheme' | 'headers' | 'enabled' | 'requireBearer' | 'limitPerMinute'
 > & {
   secrets: readonly SecretSummary[];
   /** When a call of its was verified for the last time, in the last 7 days. */
@@ -58,12 +58,13 @@ export async function listPartners({
 }
 
 function summarize(partner: Partner, sums: readonly TrafficSum[], now: number): PartnerSummary {
-  const { id, scheme, enabled, requireBearer, limitPerMinute } = partner;
+  const { id, scheme, headers, enabled, requireBearer, limitPerMinute } = partner;
   const verified = sums.filter(({ kind }) => kind === 'verified');
   const last = verified[0]?.lastAt;
   return {
     id,
     scheme,
+    headers,
     enabled,
     requireBearer,
     ...(limitPerMinute !== undefined && { limitPerMinute }),

@@ -1,8 +1,14 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { MINUTE } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { signingKey } from './intake/signature.ts';
-import type { Scheme, SecretStanding, TriedKey } from './intake/signature.ts';
+import type { SecretStanding, TriedKey } from './intake/signature.ts';
+import { createHmacSigning } from './intake/signing/hmac.ts';
+import type { HmacForm } from './intake/signing/hmac.ts';
+import { fixedSignings } from './intake/signing/schemes.ts';
+import type { Scheme } from './intake/signing/schemes.ts';
+import type { Signing } from './intake/signing/signing.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 
@@ -35,8 +41,9 @@ export type Partner = {
   scheme: Scheme;
   /** Every one that is active is tried. */
   secrets: readonly PartnerSecret[];
-  /** Header names in any case; `timestamp` is read by `signature-v3` only. */
-  headers: { signature: string; timestamp: string };
+  signing: Signing;
+  /** Header names in any case; empty: the scheme has none of its kind. */
+  headers: { signature: string; timestamp: string; id: string };
   fields: Fields;
   deletions: {
     /** Event types on `…/deletions` that delete; `*` stands for all. */
@@ -58,10 +65,17 @@ export type Partner = {
 type Some<T> = { [Name in keyof T]?: T[Name] | undefined };
 type Pointers = string | readonly string[];
 
+/** What the configuration says of a signature of scheme `hmac`; `tolerance` in milliseconds. */
+type SignatureSettings = Omit<HmacForm, 'time' | 'decodesUrl'> & {
+  header: string;
+  timestamp?: { header?: string | undefined; unit: 's' | 'ms'; tolerance: number } | undefined;
+};
+
 /** What the configuration says of a partner; the scheme has a default for all the rest. */
 export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
   Some<
     Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute'> & {
+      signature: SignatureSettings;
       headers: Some<Partner['headers']>;
       fields: Some<Record<FieldName, Pointers>>;
       deletions: Some<Partner['deletions']>;
@@ -69,23 +83,29 @@ export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
     }
   >;
 
-const defaults = {
+const fields = {
+  eventType: ['/eventType'],
+  eventId: ['/eventId'],
+  externalId: ['/externalId'],
+  leadId: ['/leadId'],
+  email: ['/email'],
+  correlationId: ['/correlationId'],
+  occurredAt: ['/occurredAt'],
+};
+
+const defaults: Record<Scheme, SchemeDefaults> = {
   'hmac-sha256': {
-    signature: 'X-Partner-Signature',
-    fields: {
-      eventType: ['/eventType'],
-      eventId: ['/eventId'],
-      externalId: ['/externalId'],
-      leadId: ['/leadId'],
-      email: ['/email'],
-      correlationId: ['/correlationId'],
-      occurredAt: ['/occurredAt'],
-    },
+    headers: { signature: 'X-Partner-Signature', timestamp: '', id: '' },
+    fields,
     types: ['*'],
     mergeTypes: [],
   },
   'signature-v3': {
-    signature: 'X-Vendor-Signature-v3',
+    headers: {
+      signature: 'X-Vendor-Signature-v3',
+      timestamp: 'X-Vendor-Request-Timestamp',
+      id: '',
+    },
     fields: {
       eventType: ['/subscriptionType', '/eventType'],
       eventId: ['/eventId'],
@@ -98,10 +118,29 @@ const defaults = {
     types: ['contact.deletion', 'contact.privacyDeletion'],
     mergeTypes: ['contact.merge'],
   },
-} satisfies Record<Scheme, SchemeDefaults>;
+  'standard-webhooks': {
+    headers: {
+      signature: 'webhook-signature',
+      timestamp: 'webhook-timestamp',
+      id: 'webhook-id',
+    },
+    fields: {
+      eventType: ['/type', '/eventType'],
+      eventId: ['/eventId'],
+      externalId: ['/externalId', '/data/externalId'],
+      leadId: ['/leadId', '/data/leadId'],
+      email: ['/email', '/data/email'],
+      correlationId: ['/correlationId', '/data/correlationId'],
+      occurredAt: ['/timestamp', '/occurredAt'],
+    },
+    types: ['*'],
+    mergeTypes: [],
+  },
+  hmac: { headers: { signature: '', timestamp: '', id: '' }, fields, types: ['*'], mergeTypes: [] },
+};
 
 type SchemeDefaults = {
-  signature: string;
+  headers: Partner['headers'];
   fields: Fields;
   types: readonly string[];
   mergeTypes: readonly string[];
@@ -119,11 +158,8 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
   return {
     id,
     scheme: settings.scheme,
+    ...signingOf(settings),
     secrets,
-    headers: filled(
-      { signature: scheme.signature, timestamp: 'X-Vendor-Request-Timestamp' },
-      settings.headers,
-    ),
     fields: {
       ...scheme.fields,
       ...toPointerLists({ ...settings.fields, mergedFrom: from, mergedTo: to }),
@@ -136,6 +172,25 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
     enabled,
     requireBearer,
     ...(limitPerMinute !== undefined && { limitPerMinute }),
+  };
+}
+
+/** @throws {TypeError} scheme `hmac` without a form */
+function signingOf({
+  scheme,
+  headers,
+  signature,
+}: PartnerSettings): Pick<Partner, 'signing' | 'headers'> {
+  if (scheme !== 'hmac')
+    return { signing: fixedSignings[scheme], headers: filled(defaults[scheme].headers, headers) };
+  if (!signature) throw new TypeError('scheme hmac needs the form of its signature');
+  const { header, timestamp, ...form } = signature;
+  const hasTime = (form.pairs?.timestamp ?? timestamp?.header) !== undefined;
+  const { unit = 's', tolerance: toleranceMs = 5 * MINUTE } = timestamp ?? {};
+  const time = hasTime ? { unit, toleranceMs, takesText: true } : undefined;
+  return {
+    signing: createHmacSigning({ ...form, time }),
+    headers: { signature: header, timestamp: timestamp?.header ?? '', id: '' },
   };
 }
 
@@ -183,15 +238,20 @@ export type PartnerList = {
    * many are real.
    */
   keysToTry(partner: Partner | undefined, now: number): readonly TriedKey[];
+  /** Every way to sign that is known, those of the configuration too. */
+  signings: readonly Signing[];
+  /** One of each kind that it takes to refuse a call. */
+  kinds: readonly Signing[];
 };
 
-/** @throws {TypeError} a secret is empty */
+/** @throws {TypeError} a secret is empty, or none for its scheme */
 export function createPartnerList(list: readonly Partner[]): PartnerList {
   const byId = new Map(list.map((partner) => [partner.id, partner]));
   const keys = new Map(
-    list.flatMap(({ secrets }) =>
+    list.flatMap(({ secrets, signing }) =>
       secrets.map(
-        ({ value }) => [value, { key: signingKey(value), digest: digestOf(value) }] as const,
+        ({ value }) =>
+          [value, { key: signingKey(value, signing), digest: digestOf(value) }] as const,
       ),
     ),
   );
@@ -201,7 +261,14 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
     standing: 'active',
     digest: '',
   }));
+  const signings = list.map(({ signing }) => signing);
   return {
+    signings: [...new Set([...Object.values(fixedSignings), ...signings])],
+    kinds: [
+      ...new Map(
+        [fixedSignings['hmac-sha256'], ...signings].map((one) => [one.kind, one]),
+      ).values(),
+    ],
     find: (id) => {
       const partner = byId.get(id);
       return partner?.enabled ? partner : undefined;

@@ -7,7 +7,6 @@ import type { ConfigOptions } from '#cli/command.ts';
 import { registerSign } from '#cli/commands/sign.ts';
 import { loadConfig } from '#config/load.ts';
 import { buildPartnerServer, NOW, PARTNER_URL } from '../partners/support.ts';
-import { secretsOf } from '../support/partners.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
@@ -18,6 +17,19 @@ const settings = {
   partners: {
     'crm-one': { scheme: 'hmac-sha256', secrets: ['the secret of one'] },
     'crm-two': { scheme: 'signature-v3', secrets: ['the secret of two'] },
+    hooks: {
+      scheme: 'standard-webhooks',
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    },
+    pairs: {
+      scheme: 'hmac',
+      secrets: ['the secret of pairs'],
+      signature: {
+        header: 'X-Sig',
+        content: '{timestamp}.{method}.{url}.{body}',
+        pairs: { timestamp: 't', signature: 'v1' },
+      },
+    },
     late: {
       scheme: 'hmac-sha256',
       secrets: [{ value: 'later', notBefore: '2100-01-01T00:00:00Z' }],
@@ -63,13 +75,11 @@ describe('trackport sign', () => {
     ['crm-one', 'events'],
     ['crm-two', 'deletions'],
     ['crm-two', '/api/v1/webhooks/partners/crm-two/events?source=%3A&x=%20y'],
+    ['hooks', 'deletions'],
+    ['pairs', '/api/v1/webhooks/partners/pairs/events?source=%3A&x=%20y'],
   ])('signs for %s on %s what the service accepts', async (partner, target) => {
-    const { app } = buildPartnerServer({
-      partners: {
-        'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf('the secret of one') },
-        'crm-two': { scheme: 'signature-v3', secrets: secretsOf('the secret of two') },
-      },
-    });
+    const { partners } = loadConfig({ environment: {}, port: undefined, settings });
+    const { app } = buildPartnerServer({ partners });
     const call = signed('--partner', partner, '--path', target, '--body', BODY);
     const answer = await app.inject({
       method: 'POST',
@@ -153,6 +163,12 @@ describe('trackport sign', () => {
     [['--partner', 'crm-one', '--body', '{}', '--path', 'deletion']],
     [['--partner', 'crm-one', '--body', '{}', '--scheme', 'none']],
     [['--partner', 'crm-one', '--body', '{}', '--scheme', 'hmac-sha256']],
+    ['--partner x --body {} --scheme hmac --secret s --url https://a.example'.split(' ')],
+    [
+      '--partner x --body {} --scheme standard-webhooks --secret s --url https://a.example'.split(
+        ' ',
+      ),
+    ],
   ])('refuses %j', (args) => {
     expect(() => run(...args)).toThrow(UsageError);
   });

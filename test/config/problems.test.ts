@@ -134,7 +134,7 @@ describe('one wrong value is one problem at its key', () => {
       },
     ],
     ['partners.CRM', { ...base, partners: { CRM: partner } }],
-    ['partners.crm.scheme', { ...base, partners: { crm: { ...partner, scheme: 'hmac' } } }],
+    ['partners.crm.scheme', { ...base, partners: { crm: { ...partner, scheme: 'hmacs' } } }],
     ['partners.crm.secrets', { ...base, partners: { crm: { ...partner, secrets: [] } } }],
     ['partners.crm.secrets[0]', { ...base, partners: { crm: { ...partner, secrets: [''] } } }],
     [
@@ -180,6 +180,71 @@ describe('one wrong value is one problem at its key', () => {
   ])('%s', (path, settings) => {
     expect(problems(settings).map((problem) => problem.path)).toContain(path);
     expect(problems(settings)).toHaveLength(1);
+  });
+});
+
+describe('the scheme of a partner', () => {
+  const signature = { header: 'X-Sig' };
+  const hmac = (more: object) => ({
+    scheme: 'hmac',
+    secrets: ['s'],
+    signature: { ...signature, ...more },
+  });
+  const time = { header: 'X-Time' };
+  const signed = { content: '{timestamp}.{body}' };
+  const webhooks = (...secrets: unknown[]) => ({ scheme: 'standard-webhooks', secrets });
+
+  test.each([
+    ['signature', { scheme: 'hmac', secrets: ['s'] }, 'a section with header'],
+    ['signature', { ...partner, signature }, 'scheme: hmac'],
+    ['signature.header', { scheme: 'hmac', secrets: ['s'], signature: {} }, 'a header name'],
+    ['signature.algorithm', hmac({ algorithm: 'md5' }), 'sha256, sha512'],
+    ['signature.encoding', hmac({ encoding: 'base32' }), 'hex, base64'],
+    ['signature.content', hmac({ content: 'v0' }), 'a text with {body} in it'],
+    ['signature.content', hmac({ content: '{body}{time}' }), 'no braces but those of {body}'],
+    ['signature.content', hmac({ timestamp: time }), 'a text with {timestamp} in it'],
+    ['signature.timestamp.header', hmac(signed), 'pairs.timestamp'],
+    ['signature.timestamp.header', hmac({ ...signed, timestamp: {} }), 'the header of the time'],
+    ['signature.timestamp.unit', hmac({ ...signed, timestamp: { ...time, unit: 'h' } }), 's, ms'],
+    [
+      'signature.timestamp.tolerance',
+      hmac({ ...signed, timestamp: { ...time, tolerance: '2d' } }),
+      'a duration from 1s to 1d',
+    ],
+    [
+      'signature.timestamp.header',
+      hmac({ ...signed, timestamp: { header: 'x-sig' } }),
+      'a header of its own',
+    ],
+    [
+      'signature.timestamp.header',
+      hmac({ ...signed, timestamp: time, pairs: { timestamp: 't', signature: 'v1' } }),
+      'nothing: with pairs it is pairs.timestamp',
+    ],
+    [
+      'signature.pairs.signature',
+      hmac({ ...signed, pairs: { timestamp: 't' } }),
+      'such as t or v1',
+    ],
+    ['headers', { ...hmac({}), headers: {} }, 'nothing: hmac has them in signature'],
+    ['headers.id', { ...partner, headers: { id: 'X-Id' } }, 'nothing: hmac-sha256 signs no id'],
+    [
+      'headers.id',
+      { ...webhooks('whsec_AAAA'), headers: { signature: 'a', id: 'A' } },
+      'a header of its own',
+    ],
+    ['secrets[0]', webhooks('a secret'), 'whsec_ and base64'],
+    ['secrets[0]', webhooks('whsec_'), 'whsec_ and base64'],
+    ['secrets[1]', webhooks('whsec_AAAA', { value: 'whsec_AAA' }), 'whsec_ and base64'],
+  ])('%s of %j: %s', (key, crm, allowed) => {
+    expect(problems({ ...base, partners: { crm } })).toMatchObject([
+      { path: `partners.crm.${key}`, allowed: expect.stringContaining(allowed) },
+    ]);
+  });
+
+  test('a secret that is refused is not shown', () => {
+    const found = problems({ ...base, partners: { crm: webhooks('whsec_no-base64') } });
+    expect(JSON.stringify(found)).not.toContain('no-base64');
   });
 });
 

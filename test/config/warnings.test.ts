@@ -25,6 +25,22 @@ test.each([
   ['tracker.webhookSecrets', { tracker: { ...tracker, webhookSecrets: [] } }],
   ['server.publicUrl', { tracker, partners: { crm: partner } }],
   [
+    'server.publicUrl',
+    {
+      tracker,
+      partners: {
+        crm: { ...partner, scheme: 'hmac', signature: { header: 'X-Sig', content: '{url}{body}' } },
+      },
+    },
+  ],
+  [
+    'partners.crm.secrets[0]',
+    {
+      tracker,
+      partners: { crm: { scheme: 'standard-webhooks', secrets: ['whsec_MfKQ9r8GKYqrTwjU'] } },
+    },
+  ],
+  [
     'partners.crm.secrets[1]',
     {
       tracker,

@@ -56,6 +56,7 @@ test('a partner that never called shows its secrets, and none of them can be rea
   expect(one).toEqual({
     id: 'crm-one',
     scheme: 'hmac-sha256',
+    headers: { signature: 'X-Partner-Signature', timestamp: '', id: '' },
     enabled: true,
     requireBearer: false,
     secrets: [

@@ -8,7 +8,8 @@ import { createLimiter } from '#access/limit.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
-import { sign, signingKey } from '#partners/intake/signature.ts';
+import { signingKey } from '#partners/intake/signature.ts';
+import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { buildTestApp } from '../support/http/app.ts';
 import { createFakeClock } from '../support/clock.ts';
@@ -37,8 +38,7 @@ export function signedHeaders(
   const isOne = partner === 'crm-one';
   const scheme = isOne ? 'hmac-sha256' : 'signature-v3';
   const timestamp = call.timestamp ?? String(NOW);
-  const signature = sign(
-    scheme,
+  const signature = fixedSignings[scheme].sign(
     signingKey(new Secret(call.secret ?? (isOne ? SECRET_ONE : SECRET_TWO))),
     {
       method: 'POST',

@@ -3,9 +3,12 @@ import type { Command } from 'commander';
 import { serverUrl } from '#config/schema/schema.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { Partner } from '#partners/partner.ts';
-import { isScheme, schemes, toPublicUri } from '#partners/intake/signature.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
+import { toPublicUri } from '#partners/intake/signed-uri.ts';
+import { fixedSignings, isFixedScheme } from '#partners/intake/signing/schemes.ts';
 import { Secret } from '#shared/crypto/secret.ts';
+import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+import { newUuid } from '#shared/ids.ts';
 import { CommandFailure, printJson, UsageError } from '../command.ts';
 import type { ConfigOptions, Register, RunContext } from '../command.ts';
 
@@ -23,6 +26,8 @@ type SignOptions = ConfigOptions & {
 /** Who signs, and for which public address. */
 type Signer = { partner: Partner; publicUrl: string };
 
+const SCHEMES = Object.keys(fixedSignings).join(', ');
+
 /** `sign`: a request as a partner would sign it now, for tests and first steps. */
 export const registerSign: Register<unknown> = (command, context) => {
   command
@@ -32,9 +37,12 @@ export const registerSign: Register<unknown> = (command, context) => {
     .option('--file <file>', 'a file with the body, byte for byte; - is standard input')
     .option('--curl', 'print a command to paste instead of the headers')
     .option('--url <url>', 'the public address, in place of server.publicUrl')
-    .option('--scheme <scheme>', `without a configuration: ${schemes.join(' or ')}`)
+    .option('--scheme <scheme>', `without a configuration: ${SCHEMES}`)
     .option('--secret <secret>', 'without a configuration: what the partner signs with')
-    .addHelpText('after', '\nA signature-v3 call is good for 5 minutes.')
+    .addHelpText(
+      'after',
+      '\nA call whose time is signed is good for 5 minutes, or as the configuration says.',
+    )
     .action((_options: unknown, self: Command) => {
       printSigned(context, self.optsWithGlobals<SignOptions>());
     });
@@ -44,7 +52,8 @@ function printSigned(context: RunContext, options: SignOptions): void {
   const { terminal, clock } = context;
   const { partner, publicUrl } = findSigner(context, options);
   const url = toPublicUri(publicUrl, toPath(partner.id, options.path));
-  const headers = signRequest(partner, { uri: url, body: readBody(options) }, clock.now());
+  const request = { uri: url, body: readBody(options), id: `msg_${newUuid()}` };
+  const headers = signRequest(partner, request, clock.now());
   if (headers === undefined)
     throw new CommandFailure(`No secret of ${partner.id} is active at this time.`);
   if (options.json === true) printJson(terminal, { method: 'POST', url, headers });
@@ -66,9 +75,12 @@ function findSigner(context: RunContext, options: SignOptions): Signer {
 }
 
 function makeSigner(id: string, { scheme, secret, url }: SignOptions): Signer {
-  if (!isScheme(scheme)) throw new UsageError(`--scheme is ${schemes.join(' or ')}.`);
+  if (!isFixedScheme(scheme))
+    throw new UsageError(`--scheme is one of ${SCHEMES}; hmac needs a configuration.`);
   if (secret === undefined || secret === '' || url === undefined)
     throw new UsageError('--scheme needs --secret and --url as well.');
+  if (scheme === 'standard-webhooks' && !webhookSecretBytes(secret))
+    throw new UsageError(`--secret of ${scheme} is whsec_ and base64.`);
   const partner = createPartner(id, { scheme, secrets: [{ value: new Secret(secret) }] });
   return { partner, publicUrl: url };
 }

@@ -101,7 +101,7 @@ function checkClock({ clockAheadMs }: RepositoryInspection): Finding {
   const off = Math.abs(clockAheadMs);
   const detail = `This machine's clock is ${Math.round(off / SECOND)} s ${clockAheadMs > 0 ? 'behind' : 'ahead of'} the tracker's.`;
   if (off <= CLOCK_TOLERANCE_MS) return ok('clock', "Agrees with the tracker's.");
-  const fix = 'Keep the clock by NTP; partners of signature-v3 are refused beyond 300 s.';
+  const fix = 'Keep the clock by NTP; partners who sign the time are refused beyond 300 s.';
   return off < CLOCK_LIMIT_MS ? warning('clock', detail, fix) : failed('clock', detail, fix);
 }
 

@@ -4,6 +4,7 @@ import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
 import { lookUp } from '../problems.ts';
 import type { Problem } from '../problems.ts';
+import { checkPartners } from './partner-checks.ts';
 import { defaults } from './schema.ts';
 
 type Check = (given: unknown) => Problem[];
@@ -154,52 +155,7 @@ function checkPortal(given: unknown): Problem[] {
   return problems;
 }
 
-function checkPartners(given: unknown): Problem[] {
-  const partners = lookUp(given, ['partners']);
-  if (!isRecord(partners)) return [];
-  const hasIdentity = isGiven(given, ['identity']);
-  return Object.entries(partners).flatMap(([id, partner]) => [
-    ...checkBearer(id, partner, hasIdentity),
-    ...checkHeaders(id, partner),
-    ...checkSecretTimes(id, partner),
-  ]);
-}
-
-function checkBearer(id: string, partner: unknown, hasIdentity: boolean): Problem[] {
-  if (lookUp(partner, ['requireBearer']) !== true || hasIdentity) return [];
-  return [
-    {
-      path: `partners.${id}.requireBearer`,
-      found: 'true',
-      allowed: 'false while there is no identity: nothing could check the token',
-    },
-  ];
-}
-
-function checkHeaders(id: string, partner: unknown): Problem[] {
-  const timestamp = lookUp(partner, ['headers', 'timestamp']);
-  if (timestamp === undefined) return [];
-  const path = `partners.${id}.headers.timestamp`;
-  if (lookUp(partner, ['scheme']) === 'hmac-sha256')
-    return [{ path, found: 'a header', allowed: 'nothing: hmac-sha256 signs no timestamp' }];
-  if (fold(timestamp) !== fold(lookUp(partner, ['headers', 'signature']))) return [];
-  return [{ path, found: 'the header of the signature', allowed: 'a header of its own' }];
-}
-
-function checkSecretTimes(id: string, partner: unknown): Problem[] {
-  const secrets = lookUp(partner, ['secrets']);
-  if (!Array.isArray(secrets)) return [];
-  return secrets.flatMap((secret: unknown, at) => {
-    const [from, until] = ['notBefore', 'notAfter'].map((key) =>
-      Date.parse(String(lookUp(secret, [key]))),
-    );
-    if (from === undefined || until === undefined || !(from >= until)) return [];
-    const path = `partners.${id}.secrets[${at}].notAfter`;
-    return [{ path, found: 'a time before notBefore', allowed: 'a later time than notBefore' }];
-  });
-}
-
-/** Labels, headings and header names are compared like this. */
+/** Labels and headings are compared like this. */
 function fold(value: unknown): string {
   return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
+import { DAY, SECOND } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import {
+  duration,
   flag,
   headerName,
   instant,
@@ -11,6 +13,7 @@ import {
   list,
   pointers,
   secret,
+  shaped,
   word,
 } from './values.ts';
 
@@ -33,6 +36,39 @@ const partnerSecret = z.union(
       })),
   ],
   { error: 'a secret, or { value, notBefore, notAfter }' },
+);
+
+const pairName = () => shaped(/^[\w.-]+$/, 'the name of a pair, such as t or v1');
+
+/** The form of scheme `hmac`. */
+const signature = z.strictObject(
+  {
+    header: headerName(),
+    algorithm: word(['sha256', 'sha512']).prefault('sha256'),
+    encoding: word(['hex', 'base64']).prefault('hex'),
+    prefix: shaped(/^[\x21-\x2b\x2d-\x7e]*$/, 'visible ASCII without a comma').prefault(''),
+    pairs: z
+      .strictObject(
+        { timestamp: pairName().optional(), signature: pairName() },
+        { error: sectionError('names of pairs: timestamp, signature') },
+      )
+      .optional(),
+    content: shaped(
+      /^(?=[^]*\{body\})(?:[^{}]|\{(?:body|timestamp|method|url)\})*$/,
+      'a text with {body} in it, else the body could be changed, and no braces but those of {body}, {timestamp}, {method} and {url}',
+    ).prefault('{body}'),
+    timestamp: z
+      .strictObject(
+        {
+          header: headerName().optional(),
+          unit: word(['s', 'ms']).prefault('s'),
+          tolerance: duration(SECOND, DAY).prefault('5m'),
+        },
+        { error: sectionError('a section with keys') },
+      )
+      .optional(),
+  },
+  { error: sectionError('a section with keys') },
 );
 
 const fields = z.strictObject(
@@ -70,14 +106,19 @@ const merges = z.strictObject(
 /** One partner. What is left out gets the default of its scheme from the partners themselves. */
 export const partner = z.strictObject(
   {
-    scheme: word(['hmac-sha256', 'signature-v3']),
+    scheme: word(['hmac-sha256', 'signature-v3', 'standard-webhooks', 'hmac']),
     secrets: list(partnerSecret, 'secrets', { min: 1, max: 10 }),
     headers: z
       .strictObject(
-        { signature: headerName().optional(), timestamp: headerName().optional() },
-        { error: sectionError('header names: signature, timestamp') },
+        {
+          signature: headerName().optional(),
+          timestamp: headerName().optional(),
+          id: headerName().optional(),
+        },
+        { error: sectionError('header names: signature, timestamp, id') },
       )
       .optional(),
+    signature: signature.optional(),
     fields: fields.optional(),
     deletions: deletions.optional(),
     merges: merges.optional(),

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Partners } from '#partners/index.ts';
-import { toPublicUri, toSignedUri } from '#partners/intake/signature.ts';
+import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
 import { isPartnerId } from '#partners/intake/verify-request.ts';
 import type { RefusedRequest } from '#partners/intake/verify-request.ts';
 import type { Partner } from '#partners/partner.ts';
@@ -96,8 +96,8 @@ function refuseVerdict(
   refused: RefusedRequest,
 ): never {
   const partner = 'partner' in refused ? refused.partner : undefined;
-  // Most wrong signatures of this scheme are good ones of another address.
-  const address = partner?.scheme === 'signature-v3' && {
+  // Most wrong signatures that cover the address are good ones of another.
+  const address = partner?.signing.coversUrl && {
     verifiedAddress: withoutQuery(addressOf(services.context, request)),
   };
   return refuseRequest(services, request, { partner, reason: refused.reason, ...address });

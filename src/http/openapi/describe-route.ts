@@ -10,6 +10,7 @@ type SecurityScheme =
   | 'Bearer'
   | 'PartnerSignature'
   | 'VendorSignature'
+  | 'WebhookSignature'
   | 'TrackerSignature';
 
 type RequestSchemas = {

@@ -62,6 +62,13 @@ export const securitySchemes: Record<string, OpenAPIV3.SecuritySchemeObject> = {
     description:
       'Scheme `signature-v3`: the base64 HMAC-SHA256 of method, public URI, raw body and the value of `X-Vendor-Request-Timestamp`, without separators. A partner may have other header names.',
   },
+  WebhookSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Webhook-Signature',
+    description:
+      'Scheme `standard-webhooks`: [Standard Webhooks](https://www.standardwebhooks.com), with `webhook-id` and `webhook-timestamp`. A partner of scheme `hmac` signs in a header that the configuration names.',
+  },
   TrackerSignature: {
     type: 'apiKey',
     in: 'header',

@@ -35,6 +35,8 @@ export type Delivery = {
   body: Buffer;
   /** Value of `X-Correlation-Id`; ignored unless `isLoggableId`. */
   correlationId?: string;
+  /** The id that the headers give the message, signed: that of events that have none. */
+  messageId?: string;
   /** Aborted when the partner hangs up. */
   signal?: AbortSignal;
 };
@@ -66,10 +68,11 @@ export async function acceptDelivery(
   deps: AcceptDeliveryDeps,
   delivery: Delivery,
 ): Promise<AcceptedDelivery> {
-  const { partner, path, body, signal } = delivery;
+  const { partner, path, body, signal, messageId } = delivery;
   const read = await deps.readDelivery(body, partner.fields, signal);
   const events: NewEvent[] = [];
-  for (const [position, { event, start, end }] of read.entries()) {
+  for (const [position, { event: inBody, start, end }] of read.entries()) {
+    const event = inBody && { ...(messageId !== undefined && { eventId: messageId }), ...inBody };
     const bytes = body.subarray(start, end);
     events.push({ position, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();

@@ -1,27 +1,30 @@
+import { SECOND } from '#shared/clock.ts';
 import { activeSecrets } from '../partner.ts';
 import type { Partner } from '../partner.ts';
-import { hasTimestamp, sign, signingKey } from './signature.ts';
+import { signingKey } from './signature.ts';
 
-/** What a partner would send: the method is always `POST`. */
-export type RequestToSign = { uri: string; body: Buffer };
+/** What a partner would send: the method is always `POST`. `id`: the message's, where the scheme has one. */
+export type RequestToSign = { uri: string; body: Buffer; id: string };
 
 /**
  * The headers with which `partner` would sign this request now; undefined when none of its secrets is
- * active. The timestamp is good for 5 minutes.
+ * active. @throws {TypeError} the secret is none for the scheme
  */
 export function signRequest(
-  partner: Pick<Partner, 'scheme' | 'secrets' | 'headers'>,
-  { uri, body }: RequestToSign,
+  partner: Pick<Partner, 'signing' | 'secrets' | 'headers'>,
+  { uri, body, id }: RequestToSign,
   now: number,
 ): Record<string, string> | undefined {
   const [secret] = activeSecrets(partner, now);
   if (secret === undefined) return undefined;
-  const { scheme, headers } = partner;
-  const timestamp = String(now);
-  const content = { method: 'POST', uri, body, timestamp };
+  const { signing, headers } = partner;
+  const timestamp = String(signing.time?.unit === 's' ? Math.floor(now / SECOND) : now);
+  const content = { method: 'POST', uri, body, timestamp, id };
+  const signature = signing.sign(signingKey(secret, signing), content);
   return {
     'Content-Type': 'application/json',
-    [headers.signature]: sign(scheme, signingKey(secret), content),
-    ...(hasTimestamp(scheme) && { [headers.timestamp]: timestamp }),
+    ...(signing.coversId && { [headers.id]: id }),
+    [headers.signature]: signing.write(signature, timestamp),
+    ...(headers.timestamp !== '' && { [headers.timestamp]: timestamp }),
   };
 }

@@ -2,17 +2,18 @@ import type { Clock } from '#shared/clock.ts';
 import { createPartner } from '../partner.ts';
 import type { Partner, PartnerList } from '../partner.ts';
 import { checkSignature, looksSigned, refusalOfHeaders } from './signature.ts';
-import type { SignatureRefusal, SignedContent } from './signature.ts';
+import type { SignatureRefusal } from './signature.ts';
+import type { SignedContent } from './signing/signing.ts';
 
 /** The one shape of a partner's name in a path. */
 const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** A request to a partner path, whoever sent it. */
-export type PartnerRequest = Omit<SignedContent, 'timestamp'> & {
+export type PartnerRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
   /** From the path, its escapes decoded. */
   partnerId: string;
   /** Every value that the header has, in order. `name` in any case. */
-  headerValues(name: string): readonly string[];
+  headerValues: (name: string) => readonly string[];
 };
 
 /** The same before its body is read. */
@@ -38,8 +39,8 @@ export function isPartnerId(segment: string): boolean {
 }
 
 /**
- * Which partner signed this request. An unknown or disabled partner costs as many HMACs over the same
- * bytes as a known one.
+ * Which partner signed this request. To refuse one costs as much for an unknown or disabled partner as for
+ * a known one: as many HMACs over the same bytes, of each kind that any partner uses.
  */
 export function verifyRequest(
   { partners, clock }: VerifyRequestDeps,
@@ -47,20 +48,28 @@ export function verifyRequest(
 ): RequestVerdict {
   const now = clock.now();
   const partner = partners.find(request.partnerId);
-  const { scheme, headers } = partner ?? nobody;
-  const signedRequest = {
-    method: request.method,
-    uri: request.uri,
-    body: request.body,
-    signatures: request.headerValues(headers.signature),
-    timestamps: request.headerValues(headers.timestamp),
-  };
-  const keys = partners.keysToTry(partner, now);
-  const verdict = checkSignature(scheme, keys, signedRequest, now);
+  const { signing, ...sender } = partner ?? nobody;
+  const { method, uri, body } = request;
+  const signedRequest = { method, uri, body, ...headersOf(sender, request) };
+  const verdict = checkSignature(signing, partners.keysToTry(partner, now), signedRequest, now);
+  if (partner === undefined || 'refusal' in verdict)
+    for (const other of partners.kinds.filter(({ kind }) => kind !== signing.kind))
+      checkSignature(other, partners.keysToTry(undefined, now), signedRequest, now);
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
   return 'refusal' in verdict
     ? { kind: 'refused', reason: verdict.refusal, partner }
     : { kind: 'verified', partner, digest: verdict.digest };
+}
+
+function headersOf(
+  { headers }: Pick<Partner, 'headers'>,
+  { headerValues }: Pick<PartnerRequest, 'headerValues'>,
+) {
+  return {
+    signatures: headerValues(headers.signature),
+    timestamps: headerValues(headers.timestamp),
+    ids: headerValues(headers.id),
+  };
 }
 
 /**
@@ -73,12 +82,10 @@ export function refuseUnread(
   request: UnreadRequest,
 ): RefusedRequest | undefined {
   const now = clock.now();
-  if (looksSigned(request.everyValue, now)) return undefined;
+  if (looksSigned(partners.signings, request.everyValue, now)) return undefined;
   const partner = partners.find(request.partnerId);
   if (partner === undefined) return { kind: 'refused', reason: 'partner-unknown' };
-  const signatures = request.headerValues(partner.headers.signature);
-  const timestamps = request.headerValues(partner.headers.timestamp);
-  const reason = refusalOfHeaders(partner.scheme, { signatures, timestamps }, now);
+  const reason = refusalOfHeaders(partner.signing, headersOf(partner, request), now);
   return { kind: 'refused', reason: reason ?? 'signature-malformed', partner };
 }
 

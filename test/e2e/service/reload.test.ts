@@ -115,7 +115,7 @@ test('a wrong file changes nothing, and one line names every problem', async () 
   const { run, url } = await serve(config);
   const right = readFileSync(config, 'utf8');
   edit(config, {
-    partners: { 'crm-one': { scheme: 'hmac', secrets: ['another-secret-of-it'] } },
+    partners: { 'crm-one': { scheme: 'hmacs', secrets: ['another-secret-of-it'] } },
     consumers: { limitPerMinute: 0 },
     server: { logLevl: 'debug' },
   });

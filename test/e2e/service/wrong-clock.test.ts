@@ -57,7 +57,7 @@ function sendSigned(url: string, leadId: number, now: number): Promise<Response>
     scheme: 'signature-v3',
     secrets: [{ value: new Secret(SECRET) }],
   });
-  const headers = signRequest(partner, { uri, body }, now) ?? {};
+  const headers = signRequest(partner, { uri, body, id: '' }, now) ?? {};
   return fetch(uri, { method: 'POST', headers, body });
 }
 

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiptOut } from '#partners/receipts/receipt-out.ts';
-import { sign, signingKey } from '#partners/intake/signature.ts';
+import { signingKey } from '#partners/intake/signature.ts';
+import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
@@ -816,6 +817,6 @@ test('a secret that signs is found by its UTF-8 bytes', async () => {
     partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: secretsOf(secret) } },
   });
   const content = { method: 'POST', uri: '', body: Buffer.from(DELETION), timestamp: '' };
-  const signature = sign('hmac-sha256', signingKey(new Secret(secret)), content);
+  const signature = fixedSignings['hmac-sha256'].sign(signingKey(new Secret(secret)), content);
   expect((await send(server, { headers: { 'x-partner-signature': signature } })).status).toBe(202);
 });

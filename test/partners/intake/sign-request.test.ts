@@ -12,7 +12,7 @@ const body = Buffer.from('{"a":1}');
 
 function roundTrip(settings: PartnerSettings, now = NOW): string {
   const partner = createPartner('p', settings);
-  const headers = signRequest(partner, { uri, body }, now);
+  const headers = signRequest(partner, { uri, body, id: 'msg_1' }, now);
   if (headers === undefined) return 'unsigned';
   const given = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -40,7 +40,7 @@ describe('a call that we sign', () => {
       secrets: secretsOf('s'),
       headers,
     });
-    expect(Object.keys(signRequest(partner, { uri, body }, NOW) ?? {})).toEqual([
+    expect(Object.keys(signRequest(partner, { uri, body, id: '' }, NOW) ?? {})).toEqual([
       'Content-Type',
       headers.signature,
       headers.timestamp,

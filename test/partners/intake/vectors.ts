@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { Scheme } from '#partners/intake/signature.ts';
+import type { FixedScheme } from '#partners/intake/signing/schemes.ts';
 
 /** One case of `test/fixtures/signatures.json`: `valid` is the verdict on the signature alone. */
 export type Vector = {
   name: string;
-  scheme: Scheme;
+  scheme: FixedScheme;
   secret: string;
   /** Overlapping secrets, newest first; in place of `secret`. */
   secrets?: string[];

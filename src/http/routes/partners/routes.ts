@@ -96,12 +96,14 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
     request.logFacts = { partnerId: partner.id };
     limitRequests(services, partner, reply);
     const correlationId = correlationIdOf(request);
+    const [messageId] = headerValues(request, partner.headers.id);
     const accepted = await partners.accept({
       partner,
       path,
       body: rawBodyOf(request),
       signal: hangUpOf(request),
       ...(correlationId !== undefined && { correlationId }),
+      ...(messageId !== undefined && { messageId }),
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
     const token = partners.statusTokenOf(accepted.receipt);
@@ -157,7 +159,7 @@ function describeDelivery(path: PartnerPath) {
     summary: `Take ${what} of a partner`,
     description:
       'Durable when it is answered. The same event again gets the original receipt and `Idempotent-Replayed: true`. Every call that cannot be verified gets the same 401.',
-    security: ['PartnerSignature', 'VendorSignature'],
+    security: ['PartnerSignature', 'VendorSignature', 'WebhookSignature'],
     request: { params: partnerParams, headers: deliveryHeaders },
     signedBody: deliveryIn,
     freeQuery: true,

@@ -24,7 +24,7 @@ export const partnerParams = z.object({
 const described = (description: string, pattern: string) =>
   z.string().optional().meta({ description, pattern });
 
-/** Headers that a delivery may carry. Which pair counts is set for each partner. */
+/** Headers that a delivery may carry. Which of them count is set for each partner; `hmac` names its own. */
 export const deliveryHeaders = z.object({
   'X-Partner-Signature': described(
     'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
@@ -37,6 +37,18 @@ export const deliveryHeaders = z.object({
   'X-Vendor-Request-Timestamp': described(
     'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
     '^[1-9][0-9]{12}$',
+  ),
+  'Webhook-Id': described(
+    'Scheme `standard-webhooks`: of the message.',
+    '^[0-9A-Za-z_.:+/=-]{1,255}$',
+  ),
+  'Webhook-Timestamp': described(
+    'Scheme `standard-webhooks`: seconds since the Unix epoch, at most 5 minutes off.',
+    '^[1-9][0-9]{9}$',
+  ),
+  'Webhook-Signature': described(
+    'Scheme `standard-webhooks`: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by dots; several are separated by blanks.',
+    'v1,[A-Za-z0-9+/]{43}=',
   ),
   'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-?A-~]{1,128}$'),
 });

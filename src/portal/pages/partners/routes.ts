@@ -101,7 +101,7 @@ function overview(partners: readonly PartnerSummary[], reader: Reader): Html {
 }
 
 function details(partner: PartnerSummary, reader: Reader): Html {
-  const { id, scheme, requireBearer, limitPerMinute } = partner;
+  const { id, scheme, headers, requireBearer, limitPerMinute } = partner;
   const { nextStep } = verdictOf(partner, reader.nowMs);
   return card(
     { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, reader) },
@@ -109,6 +109,7 @@ function details(partner: PartnerSummary, reader: Reader): Html {
       facts(
         [
           { term: 'Scheme', value: code(scheme) },
+          { term: 'Signs in', value: code(Object.values(headers).filter(Boolean).join(', ')) },
           { term: 'Last delivery', value: lastDelivery(partner, reader) },
           { term: 'Sends to', value: code(`/api/v1/webhooks/partners/${id}/deletions`) },
           requireBearer ? { term: 'Beside the signature', value: 'a bearer token' } : undefined,

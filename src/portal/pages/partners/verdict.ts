@@ -69,7 +69,7 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
   'signature-wrong': {
     words: 'Signature wrong',
     remedy:
-      'Another secret, or something between changes the body; with signature-v3 also the address.',
+      'Another secret, or something between changes the body, or the address where it is signed.',
   },
   'secret-expired': {
     words: 'Secret has ended',
@@ -81,11 +81,12 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
   },
   'timestamp-malformed': {
     words: 'Timestamp malformed',
-    remedy: 'Its sender must send milliseconds since 1970 in 13 digits.',
+    remedy: 'Its sender must send the time once, in the unit of its scheme: see how partners sign.',
   },
   'timestamp-outside-window': {
     words: 'Timestamp too far off',
-    remedy: 'One of the two clocks is wrong, or calls lie in a queue for over five minutes.',
+    remedy:
+      'One of the two clocks is wrong, or calls lie in a queue for longer than the scheme allows.',
   },
   bearer: {
     words: 'Bearer token refused',

@@ -10,6 +10,7 @@ const { nowMs } = reader;
 const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   id: 'crm-one',
   scheme: 'hmac-sha256',
+  headers: { signature: 'X-Partner-Signature', timestamp: '', id: '' },
   enabled: true,
   requireBearer: false,
   secrets: [{ digest: 'e91c07a4', standing: 'active' }],
@@ -52,6 +53,7 @@ test('every partner shows its secrets by digest, its last delivery, and its rece
   const text = flat(view([partner(), partner({ id: 'crm-two', limitPerMinute: 1200 })]));
   expect(text).toContain('<a href="#p-crm-two">');
   expect(text).toContain('<code>e91c07a4</code>');
+  expect(text).toContain('<code>X-Partner-Signature</code>');
   expect(text).toContain('3 min ago');
   expect(text).toContain('1,200 calls a minute');
   expect(text).toContain('href="/portal/receipts?partnerId=crm-two&amp;status=UNMATCHED"');

@@ -1,0 +1,131 @@
+import { isRecord } from '#shared/text/json.ts';
+import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+
+import { lookUp } from '../problems.ts';
+import type { Problem } from '../problems.ts';
+
+/** One partner as given, and the path of its section. */
+type Given = { path: string; partner: unknown };
+
+/** What concerns more than one key of the partners. */
+export function checkPartners(given: unknown): Problem[] {
+  const partners = lookUp(given, ['partners']);
+  if (!isRecord(partners)) return [];
+  const hasIdentity = (lookUp(given, ['identity']) ?? undefined) !== undefined;
+  return Object.entries(partners).flatMap(([id, partner]) => {
+    const one = { path: `partners.${id}`, partner };
+    return [
+      ...checkBearer(one, hasIdentity),
+      ...checkHeaders(one),
+      ...checkSignature(one),
+      ...checkSecrets(one),
+    ];
+  });
+}
+
+function checkBearer({ path, partner }: Given, hasIdentity: boolean): Problem[] {
+  if (lookUp(partner, ['requireBearer']) !== true || hasIdentity) return [];
+  return [
+    {
+      path: `${path}.requireBearer`,
+      found: 'true',
+      allowed: 'false while there is no identity: nothing could check the token',
+    },
+  ];
+}
+
+/** What has a header of its own, by scheme. */
+const HEADERS: Readonly<Record<string, readonly string[]>> = {
+  'hmac-sha256': ['signature'],
+  'signature-v3': ['signature', 'timestamp'],
+  'standard-webhooks': ['signature', 'timestamp', 'id'],
+};
+
+function checkHeaders({ path, partner }: Given): Problem[] {
+  const headers = lookUp(partner, ['headers']);
+  const scheme = String(lookUp(partner, ['scheme']));
+  if (!isRecord(headers)) return [];
+  if (scheme === 'hmac')
+    return [
+      { path: `${path}.headers`, found: 'headers', allowed: 'nothing: hmac has them in signature' },
+    ];
+  return Object.entries(headers).flatMap(([name, header]): Problem[] => {
+    const at = `${path}.headers.${name}`;
+    if (HEADERS[scheme] && !HEADERS[scheme].includes(name))
+      return [{ path: at, found: 'a header', allowed: `nothing: ${scheme} signs no ${name}` }];
+    const first = Object.keys(headers).find((other) => isSame(headers[other], header));
+    return first === name || first === undefined
+      ? []
+      : [{ path: at, found: `the header of the ${first}`, allowed: 'a header of its own' }];
+  });
+}
+
+function isSame(header: unknown, other: unknown): boolean {
+  return String(header).toLowerCase() === String(other).toLowerCase();
+}
+
+function checkSignature({ path, partner }: Given): Problem[] {
+  const at = `${path}.signature`;
+  const signature = lookUp(partner, ['signature']);
+  const scheme = lookUp(partner, ['scheme']);
+  if (scheme === 'hmac' && signature === undefined)
+    return [
+      { path: at, found: 'nothing', allowed: 'a section with header: how the partner signs' },
+    ];
+  if (scheme !== 'hmac' && signature !== undefined)
+    return [{ path: at, found: 'a section', allowed: 'nothing, or scheme: hmac' }];
+  return isRecord(signature) ? checkTime(at, signature) : [];
+}
+
+function checkTime(path: string, signature: Readonly<Record<string, unknown>>): Problem[] {
+  const { timestamp, pairs, content = '{body}' } = signature;
+  const header = lookUp(timestamp, ['header']);
+  const isThere = (header ?? lookUp(pairs, ['timestamp'])) !== undefined;
+  const isSigned = String(content).includes('{timestamp}');
+  const at = `${path}.timestamp.header`;
+  if (header !== undefined && pairs !== undefined)
+    return [{ path: at, found: 'a header', allowed: 'nothing: with pairs it is pairs.timestamp' }];
+  if (header !== undefined && isSame(header, signature['header']))
+    return [{ path: at, found: 'the header of the signature', allowed: 'a header of its own' }];
+  if (isThere && !isSigned)
+    return [
+      {
+        path: `${path}.content`,
+        found: JSON.stringify(content),
+        allowed: 'a text with {timestamp} in it: a time that is not signed can be changed',
+      },
+    ];
+  if (isThere || (timestamp === undefined && !isSigned)) return [];
+  return [{ path: at, found: 'nothing', allowed: 'the header of the time, or pairs.timestamp' }];
+}
+
+function checkSecrets({ path, partner }: Given): Problem[] {
+  const secrets = lookUp(partner, ['secrets']);
+  if (!Array.isArray(secrets)) return [];
+  const isWebhooks = lookUp(partner, ['scheme']) === 'standard-webhooks';
+  return secrets.flatMap((secret: unknown, at) => [
+    ...(isWebhooks ? checkWebhookSecret(`${path}.secrets[${at}]`, secret) : []),
+    ...checkSecretTimes(`${path}.secrets[${at}]`, secret),
+  ]);
+}
+
+function checkWebhookSecret(path: string, secret: unknown): Problem[] {
+  const text = isRecord(secret) ? secret['value'] : secret;
+  if (typeof text !== 'string' || text.trim() === '' || webhookSecretBytes(text)) return [];
+  const allowed = 'whsec_ and base64, as Standard Webhooks has its secrets';
+  return [{ path, found: 'a secret that is not shown', allowed }];
+}
+
+function checkSecretTimes(path: string, secret: unknown): Problem[] {
+  const [from, until] = ['notBefore', 'notAfter'].map((key) =>
+    Date.parse(String(lookUp(secret, [key]))),
+  );
+  if (from === undefined || until === undefined || !(from >= until)) return [];
+  return [
+    {
+      path: `${path}.notAfter`,
+      found: 'a time before notBefore',
+      allowed: 'a later time than notBefore',
+    },
+  ];
+}
