@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
+import { createGroupCommit } from '../../store/group-commit.ts';
 import type { Session, StoreDatabase, Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
-import { createGroupCommit } from '../group-commit.ts';
 import { createVersionWatch } from './data-version.ts';
-import { guard, isConnectionLost, isRetryable } from './errors.ts';
+import { LOCK_FOR_CLAIMS } from '../locks.ts';
+import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import { clientOf, openPool } from './pool.ts';
 import type { Pool, PoolOptions } from './pool.ts';
@@ -62,7 +63,11 @@ export function openDatabase(options: PoolOptions): Database {
     writer: {
       call: (_name, write, input) =>
         transaction((session) => write(session, ...(input as never[]))),
-      callInTurn: createGroupCommit(transaction),
+      // A database has one queue of these, for two would only wait for each other.
+      callInTurn: createGroupCommit({
+        transaction: (work) => transaction(work, LOCK_FOR_CLAIMS),
+        isLocked,
+      }).call,
     },
     watchOthers: () => createVersionWatch(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.

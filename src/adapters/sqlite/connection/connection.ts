@@ -19,10 +19,7 @@ export type Connection = Session & {
    * @throws {store-unavailable} nothing was committed; also when the file is not in its place any more
    */
   transaction<T>(work: () => T): T;
-  /**
-   * The same for work that may be awaited, without any wait for another process's lock. Inside another
-   * transaction it is part of that one (a savepoint). @throws {store-unavailable}
-   */
+  /** The same for work that may be awaited. @throws {store-unavailable} */
   transactionNow<T>(work: () => T | Promise<T>): Promise<T>;
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
@@ -34,7 +31,7 @@ export type Connection = Session & {
   version(): Promise<number>;
   /**
    * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
-   * in no file any more. Never waits: false when another process stood in the way, call it later.
+   * in no file any more. False when another process stood in the way, call it later.
    * @throws {store-unavailable}
    */
   truncateLog(): boolean;
@@ -94,52 +91,30 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
   const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const foreignVersion = (): number => foreign.get() ?? 0;
   const readVersion = createVersionReader(handle, foreignVersion);
-  const runInTransaction = handle.transaction((work: () => unknown) => work());
-  const transaction = <T>(work: () => T): T =>
-    guard(() => {
-      const isInner = handle.inTransaction;
-      return runInTransaction.immediate(() => {
-        const result = work();
-        if (!isInner) refuseMoved();
-        return result;
-      }) as T;
-    });
-  let timeoutMs = BUSY_TIMEOUT_MS;
-  const withoutWaiting = <T>(work: () => T): T => {
-    if (timeoutMs === 0) return work();
-    handle.pragma('busy_timeout = 0');
-    try {
-      return work();
-    } finally {
-      handle.pragma(`busy_timeout = ${timeoutMs}`);
-    }
-  };
+  const runInTransaction = handle.transaction((work: () => unknown) => {
+    const result = work();
+    refuseMoved();
+    return result;
+  });
   return {
     ...createSession(handle),
     handle,
-    transaction,
+    transaction: <T>(work: () => T) => guard(() => runInTransaction.immediate(work) as T),
     transactionNow: async (work) => {
-      const isInner = handle.inTransaction;
+      guard(() => handle.exec('BEGIN IMMEDIATE'));
       try {
-        if (isInner) handle.exec('SAVEPOINT inner');
-        else withoutWaiting(() => handle.exec('BEGIN IMMEDIATE'));
         const result = await work();
-        if (!isInner) refuseMoved();
-        handle.exec(isInner ? 'RELEASE inner' : 'COMMIT');
+        refuseMoved();
+        handle.exec('COMMIT');
         return result;
       } catch (error) {
-        if (handle.inTransaction)
-          handle.exec(isInner ? 'ROLLBACK TO inner; RELEASE inner' : 'ROLLBACK');
+        if (handle.inTransaction) handle.exec('ROLLBACK');
         throw translate(error);
       }
     },
-    waitAtMost: (busyTimeoutMs) => {
-      timeoutMs = busyTimeoutMs;
-      handle.pragma(`busy_timeout = ${busyTimeoutMs}`);
-    },
+    waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
     version: createTurnFlight(() => guard(readVersion)),
-    // With a busy timeout, a long reader (a backup) would hold up everybody for all of it.
-    truncateLog: () => guard(() => withoutWaiting(() => truncateLog(handle))),
+    truncateLog: () => guard(() => truncateLog(handle)),
     foreignVersion: () => guard(foreignVersion),
     close: () => guard(() => handle.close()),
   };

@@ -1,43 +1,48 @@
-import type { Write } from '../../store/session.ts';
+import { setTimeout } from 'node:timers/promises';
+import { createGroupCommit } from '../../store/group-commit.ts';
 import type { Connection } from '../connection/connection.ts';
-import { createGroupCommit } from './group-commit.ts';
-import type { GroupCommitOptions, SharedWrite } from './group-commit.ts';
+import { isBusy } from '../connection/errors.ts';
 import type { Writer } from './writer.ts';
 
+/** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
+const LOCK_POLL_MS = 5;
+
+export type LocalWriterOptions = {
+  /** How long a write waits for another process's lock, about; in milliseconds. */
+  lockWaitMs: number;
+};
+
 /** Writes on a connection that is the writer's own, of the thread that it is made in. */
-export function createLocalWriter(connection: Connection, options: GroupCommitOptions): Writer {
-  const commit = createGroupCommit(connection, options);
-  let pending = 0;
-  const closing: (() => void)[] = [];
-  const forget = (): void => {
-    pending -= 1;
-    if (pending === 0) for (const goOn of closing.splice(0)) goOn();
-  };
-  const track = <T>(written: Promise<T>): Promise<T> => {
-    pending += 1;
-    written.then(forget, forget);
-    return written;
-  };
-  const shares = new Map<Write, SharedWrite['writeAll']>();
-  const shareOf = (write: Write, input: readonly unknown[]): SharedWrite | undefined => {
-    const { all } = write;
-    if (!all) return undefined;
-    const writeAll = shares.get(write) ?? ((inputs) => all(connection, inputs as never));
-    shares.set(write, writeAll);
-    return { input, writeAll };
-  };
-  const call: Writer['call'] = ({ store, name }, write, input) => {
-    const work = (): Promise<unknown> => write(connection, ...(input as never[]));
-    return track(commit(work, `${store}.${name}`, shareOf(write, input)));
-  };
+export function createLocalWriter(
+  connection: Connection,
+  { lockWaitMs }: LocalWriterOptions,
+): Writer {
+  connection.waitAtMost(0); // the writer waits, and not in a statement
+  const { call, settled } = createGroupCommit({
+    transaction: (work) =>
+      whileBusy(lockWaitMs, () => connection.transactionNow(() => work(connection))),
+    isLocked: isBusy,
+  });
   return {
     call,
     callInTurn: call,
     truncateLog: async () => connection.truncateLog(),
     foreignVersion: async () => connection.foreignVersion(),
     close: async () => {
-      if (pending > 0) await new Promise<void>((resolve) => void closing.push(resolve));
+      await settled();
       connection.close();
     },
   };
+}
+
+/** Tries again and again while another process writes, without holding up the event loop. */
+async function whileBusy<T>(lockWaitMs: number, work: () => Promise<T>): Promise<T> {
+  for (let waits = 1; ; waits += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || waits * LOCK_POLL_MS > lockWaitMs) throw error;
+      await setTimeout(Math.min(waits, LOCK_POLL_MS));
+    }
+  }
 }

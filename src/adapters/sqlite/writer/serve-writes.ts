@@ -18,7 +18,6 @@ const respond = createResponder((results) => {
 export function serveWrites({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
   try {
     const connection = openConnection(path);
-    connection.waitAtMost(0); // the writer waits, and not in a statement
     const writer = createLocalWriter(connection, { lockWaitMs });
     serve(writer);
     respond({ id: OPENED, kind: 'done', value: undefined });
