@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ColumnKind, Table } from '#shared/store/transfer/table.ts';
+import type { ColumnKind, Table } from '#adapters/store/transfer/tables.ts';
 
 const ROWS = 3;
 
@@ -81,8 +81,6 @@ function makeValue(column: string, kind: ColumnKind, row: number): unknown {
       return row % 2;
     case 'text':
       return `${column}-${number}`;
-    case 'texts':
-      return JSON.stringify([`ß${number}`, 'b']);
     case 'json':
       return JSON.stringify({ number, z: true });
     case 'bytes':

@@ -1,16 +1,14 @@
 /** Gives a stopped store the configured `secretKey` in place of one that is lost. */
-import * as postgres from '#adapters/postgres/transfer/rekey.ts';
-import * as sqlite from '#adapters/sqlite/transfer/rekey.ts';
+import { replaceKey } from '#adapters/store/transfer/rekey.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { fingerprintOf, readSecretKey, resolveSecretKey } from '#config/secret-key.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Rekeying, UnreadReceipt } from '#shared/store/rekeying.ts';
 
-import { storeError } from '../server/start-error.ts';
+import { withStopped } from './lend.ts';
 
 /** What the command `store rekey` works on. Nothing is opened before it does. */
 export function openRekey(config: Config) {
-  const { url } = config.store;
   const rekey = async (onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>) => {
     const decide: Rekeying = async (lost, former) => {
       const key = readSecretKey(config);
@@ -21,12 +19,7 @@ export function openRekey(config: Config) {
       await onLoss(lost);
       return fingerprintOf(key ?? resolveSecretKey(config));
     };
-    try {
-      if (url.engine === 'sqlite') await sqlite.rekey(url.path, decide);
-      else await postgres.rekey(url.url.reveal(), decide);
-    } catch (error) {
-      throw storeError(error, url);
-    }
+    await withStopped(config.store.url, (session) => replaceKey(session, decide));
   };
   return { services: { rekey }, close: () => Promise.resolve() };
 }

@@ -1,6 +1,12 @@
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { silentLog } from '#shared/log.ts';
+import { refuseOtherSchema } from '#shared/store/migrations.ts';
+import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
+import { openDatabase } from '../connection/database.ts';
 import type { Database, Session } from '../connection/database.ts';
+import { refuseSharedConnections } from '../connection/pooling.ts';
+import { migrate, readMigrationState } from '../migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;
@@ -27,11 +33,58 @@ const TABLES = `
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
 
 /**
- * Runs `work` in one transaction on a stopped store, which nobody else can read or write meanwhile:
- * a service that is started waits, and gives up. What `work` wrote is committed as a whole.
+ * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
+ * @throws {store-unavailable} also when it is in use, or has another schema than today's
+ */
+export function withStopped<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+  return withDatabase(url, async (database) => {
+    refuseOtherSchema(await readMigrationState(database));
+    return withExclusive(database, work);
+  });
+}
+
+/**
+ * Lets `work` fill an empty store: the whole of what it writes, or nothing. The schema is made where
+ * it is missing.
+ * @throws {store-unavailable} also when it is in use, or not empty
+ */
+export function withEmpty<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+  return withDatabase(url, async (database) => {
+    await migrate({ database, log: silentLog });
+    return withExclusive(database, async (session) => {
+      await refuseUnlessEmpty(
+        session,
+        'Name another database, or drop this one and create it again.',
+      );
+      return work(session);
+    });
+  });
+}
+
+/** On one connection, so that every other one is somebody else's. */
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  await withConnections(2, url, refuseSharedConnections);
+  return withConnections(1, url, work);
+}
+
+async function withConnections<T>(
+  connectionsMax: number,
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = openDatabase({ url, connectionsMax });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * In one transaction, while nobody else can read or write: a service that is started waits, and gives up.
  * @throws {store-unavailable} also when somebody has the store in use
  */
-export async function withStoppedStore<T>(
+async function withExclusive<T>(
   database: Database,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {

@@ -4,7 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { TableDigest } from '#shared/store/transfer/digest.ts';
+import type { TableDigest } from '../../store/transfer/digest.ts';
 import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
 import { writeManifest } from './manifest.ts';

@@ -1,11 +1,15 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { TrackportError } from '#shared/errors.ts';
+import { refuseOtherSchema } from '#shared/store/migrations.ts';
+import type { Session } from '../../store/session.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
+import { createSession } from '../connection/session.ts';
+import { readMigrationState } from '../migrate.ts';
 
 /** A store that nobody else has open, nor can open. */
-export type ExclusiveStore = {
+export type ExclusiveStore = Session & {
   readonly handle: BetterSqlite3.Database;
   /** The file itself, behind any symbolic link. */
   readonly file: string;
@@ -26,8 +30,9 @@ export function openExclusively(path: string): ExclusiveStore {
     try {
       handle.pragma('locking_mode = EXCLUSIVE'); // before the first look, so that it is in force for it
       handle.pragma('journal_mode = DELETE');
+      handle.pragma('secure_delete = ON');
       handle.exec('BEGIN EXCLUSIVE');
-      return { handle, file, close: () => handle.close() };
+      return { ...createSession(handle), handle, file, close: () => handle.close() };
     } catch (error) {
       handle.close();
       throw isBusy(error) ? inUse() : error;
@@ -40,4 +45,25 @@ function inUse(): TrackportError {
     detail:
       'Another process has the store open. Stop every service and command that works on it first.',
   });
+}
+
+/**
+ * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
+ * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
+ */
+export async function withStopped<T>(
+  path: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  if (!existsSync(path))
+    throw new TrackportError('store-unavailable', { detail: 'There is no such file.' });
+  const store = openExclusively(path);
+  try {
+    guard(() => refuseOtherSchema(readMigrationState(store)));
+    const result = await work(store);
+    await store.exec('COMMIT');
+    return result;
+  } finally {
+    store.close();
+  }
 }

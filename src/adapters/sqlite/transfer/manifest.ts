@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { OnProgress } from '#shared/progress.ts';
-import type { TableDigest } from '#shared/store/transfer/digest.ts';
+import type { TableDigest } from '../../store/transfer/digest.ts';
 import { countRows, digestTable, listTables, MANIFEST_TABLE, schemaTable } from './tables.ts';
 
 const ROWS_A_REPORT = 10_000;

@@ -71,13 +71,17 @@ function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows
 
 /**
  * Brings it to today's schema. What the directory knows is as old as the backup: another check than
- * today's has the next start crawl it anew, and until then nothing ends as unmatched.
+ * today's has the next start crawl it anew, and until then nothing ends as unmatched. Nobody works on it.
  */
 function makeStore(file: string, log: Log): Migration[] {
   const connection = openConnection(file);
   try {
     const migrated = migrate({ database: connection, log });
-    guard(() => connection.handle.exec('UPDATE directory_state SET rules_check = zeroblob(0)'));
+    guard(() =>
+      connection.handle.exec(
+        'UPDATE directory_state SET rules_check = zeroblob(0); UPDATE worker_lease SET holder = NULL',
+      ),
+    );
     return migrated;
   } finally {
     connection.close();

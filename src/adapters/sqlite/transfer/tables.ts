@@ -1,6 +1,5 @@
-import { createTableDigest } from '#shared/store/transfer/digest.ts';
-import type { TableDigest } from '#shared/store/transfer/digest.ts';
-import type { TableShape } from '#shared/store/transfer/match-tables.ts';
+import { createTableDigest } from '../../store/transfer/digest.ts';
+import type { TableDigest } from '../../store/transfer/digest.ts';
 import type { Database } from 'better-sqlite3';
 
 /** A table as a transfer sees it: what it stores, and the order that two stores agree on. */
@@ -88,34 +87,12 @@ export function digestTable(handle: Database, table: Table, onRow?: () => void):
   return digest.end();
 }
 
-/** Of this file and its processes and not of what it stores, or made anew by a trigger. */
-const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
-
-/** The tables that a copy to another engine takes over; full text is made anew. */
-export function listCopiedTables(handle: Database): TableShape[] {
-  const names = handle
-    .prepare<[], string>(
-      `SELECT name FROM pragma_table_list
-       WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-       ORDER BY name`,
-    )
-    .pluck()
-    .all();
-  return names
-    .filter((name) => !NOT_COPIED.has(name))
-    .map((name) => ({ name, columns: describeTable(handle, name).columns }))
-    .map(({ name, columns }) => ({ name, columns: columns.filter((one) => one !== CUT_ANEW) }));
-}
-
-/** The terms of versions. */
-const CUT_ANEW = 'terms';
-
 /** The name as SQL takes it, whatever it is. */
-export function quote(name: string): string {
+function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** The same of several, for a list. */
-export function quoteAll(names: readonly string[]): string {
+function quoteAll(names: readonly string[]): string {
   return names.map(quote).join(', ');
 }

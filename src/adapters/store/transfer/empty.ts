@@ -1,6 +1,7 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { Session } from '../session.ts';
 import { countRows } from './rows.ts';
+import { listColumns } from './tables.ts';
 
 /** A start fills it again: whoever started a new store once has lost nothing with it. */
 const REFILLED = [
@@ -19,16 +20,12 @@ const COUNTERS = ['access_version', 'claim_version'];
 export const replacedTables: ReadonlySet<string> = new Set([...REFILLED, ...COUNTERS]);
 
 /**
- * Refuses a store with rows in any other of these tables than a first start writes.
+ * Refuses a store with rows in any other table than a first start writes.
  * @throws {store-unavailable} with what to do: `advice`
  */
-export async function refuseUnlessEmpty(
-  session: Session,
-  tables: readonly { name: string }[],
-  advice: string,
-): Promise<void> {
+export async function refuseUnlessEmpty(session: Session, advice: string): Promise<void> {
   const full: string[] = [];
-  for (const { name } of tables)
+  for (const name of new Set((await listColumns(session)).map(({ table }) => table)))
     if (!replacedTables.has(name) && (await countRows(session, name)) > 0) full.push(name);
   if (full.length > 0)
     throw new TrackportError('store-unavailable', {

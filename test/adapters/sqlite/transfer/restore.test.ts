@@ -5,11 +5,13 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
-import type { TableDigest } from '#shared/store/transfer/digest.ts';
+import type { TableDigest } from '#adapters/store/transfer/digest.ts';
+import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import { createFakeClock } from '../../../support/clock.ts';
 import {
   directoryKey,
   entry,
@@ -70,11 +72,12 @@ test('how many rows of the backup are checked is told on the way, and at the end
   ]);
 });
 
-test('the directory of a restored store is crawled anew, and keeps its rows meanwhile', async () => {
+test('the directory of a restored store is crawled anew, keeps its rows meanwhile, and nobody works on it', async () => {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.putCrawled([entry(7)], 1);
   await directory.completeCrawl(5);
+  database.handle.exec("UPDATE worker_lease SET holder = 'of the store that was backed up'");
   const storePath = newPath();
   await restoreTo(storePath, await backUpTo(database));
   const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
@@ -83,6 +86,12 @@ test('the directory of a restored store is crawled anew, and keeps its rows mean
   expect(state).toMatchObject({ isCrawling: true });
   expect(state?.completedAt).toBeUndefined();
   expect(await after.has(7)).toBe(true);
+  const lock = createWorkerLock({
+    database: connectTo(storePath),
+    instance: 'a',
+    clock: createFakeClock(),
+  });
+  expect(await lock.take()).toBe(true);
 });
 
 test('a store that another connection has open is not restored over, though it is idle', async () => {

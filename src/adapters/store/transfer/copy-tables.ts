@@ -1,0 +1,84 @@
+import { TrackportError } from '#shared/errors.ts';
+import type { OnProgress } from '#shared/progress.ts';
+import { cutTerms } from '../artifact/search-terms.ts';
+import { either } from '../session.ts';
+import type { Session } from '../session.ts';
+import { createTableDigest } from './digest.ts';
+import type { TableDigest } from './digest.ts';
+import { replacedTables } from './empty.ts';
+import { passNumbersOn } from './numbers.ts';
+import { countRows, insertRows, readRows } from './rows.ts';
+import type { Row } from './rows.ts';
+import type { Table } from './tables.ts';
+
+export type CopyRequest = {
+  /** Of a store that nobody works on. */
+  source: Session;
+  /** Of an empty one, in one transaction. */
+  target: Session;
+  /** In the order in which rows can be inserted. */
+  tables: readonly Table[];
+  /** Told of rows that were copied, and then of those that were compared. */
+  onProgress: OnProgress;
+};
+
+/**
+ * Copies the tables, and compares what was written with what was read.
+ * @throws {store-unavailable} also when the copy is not as the source is
+ */
+export async function copyTables(request: CopyRequest): Promise<TableDigest[]> {
+  const { source, target, tables } = request;
+  const advance = await startProgress(request);
+  for (const name of replacedTables) await target.run(`DELETE FROM "${name}"`);
+  const copied: TableDigest[] = [];
+  for (const table of tables)
+    copied.push(
+      await digestRows(source, table, async (rows) => {
+        await insertRows(target, table, rows);
+        advance(rows.length, `copying ${table.name}`);
+      }),
+    );
+  await cutTerms(target);
+  await passNumbersOn(source, target);
+  // Else the first minutes of a service would be planned as if nothing was there.
+  await target.exec(either(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`, 'SELECT 1'));
+  for (const [at, table] of tables.entries()) {
+    const found = await digestRows(target, table, (rows) =>
+      advance(rows.length, `comparing ${table.name}`),
+    );
+    if (found.rows !== copied[at]?.rows || found.sha256 !== copied[at].sha256)
+      refuseCopy(table.name);
+  }
+  return copied;
+}
+
+type Advance = (rows: number, atHand: string) => void;
+
+async function startProgress({ source, tables, onProgress }: CopyRequest): Promise<Advance> {
+  let total = 0;
+  for (const { name } of tables) total += 2 * (await countRows(source, name));
+  let done = 0;
+  return (rows, atHand) => {
+    done += rows;
+    onProgress(done, total, 'rows', atHand);
+  };
+}
+
+async function digestRows(
+  session: Session,
+  table: Table,
+  onRows: (rows: readonly Row[]) => Promise<void> | void,
+): Promise<TableDigest> {
+  const digest = createTableDigest(table.name);
+  for await (const rows of readRows(session, table)) {
+    for (const row of rows) digest.add(row);
+    await onRows(rows);
+  }
+  return digest.end();
+}
+
+function refuseCopy(table: string): never {
+  throw new TrackportError('store-unavailable', {
+    detail: `The copy is not as the original is (${table}), and was dropped.`,
+  });
+}

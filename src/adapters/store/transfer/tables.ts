@@ -1,0 +1,113 @@
+import { TrackportError } from '#shared/errors.ts';
+import { either } from '../session.ts';
+import type { Session } from '../session.ts';
+
+/** What a column holds, whatever its engine makes of it. JSON is text with its members in order. */
+export type ColumnKind = 'number' | 'boolean' | 'text' | 'json' | 'bytes';
+
+/** A table as both engines have it. */
+export type Table = {
+  name: string;
+  /** Those that are stored; generated ones follow from them. */
+  columns: readonly { name: string; kind: ColumnKind }[];
+  /** Columns of the primary key, by which two stores read it in the same order. */
+  key: readonly string[];
+};
+
+/** What belongs to a database and its running processes and not to what it stores, or is made anew by a trigger. */
+const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
+/** The full text of versions. */
+const CUT_ANEW = 'terms';
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  bigint: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  text: 'text',
+  jsonb: 'json',
+  bytea: 'bytes',
+};
+
+type ColumnRow = { table: string; column: string; type: string; keyPosition: number | null };
+
+/** SQLite tells neither truth from numbers nor JSON from text. */
+const COLUMNS = either(
+  `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, NULL) AS type,
+    array_position(k.conkey, a.attnum) AS key_position
+  FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid
+    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+    AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  ORDER BY c.relname COLLATE "C", a.attnum`,
+  `SELECT t.name AS "table", c.name AS "column", 'text' AS type, c.pk AS key_position
+  FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
+  WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND c.hidden = 0
+  ORDER BY t.name, c.cid`,
+);
+
+const REFERENCES = `
+  SELECT f.relname AS from, t.relname AS to
+  FROM pg_constraint k JOIN pg_class f ON f.oid = k.conrelid JOIN pg_class t ON t.oid = k.confrelid
+  WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace AND f.oid <> t.oid`;
+
+/** Every stored column of what a copy takes over, by the database's own schema, in the order of its table's name. */
+export async function listColumns(session: Session): Promise<ColumnRow[]> {
+  const rows = await session.all<ColumnRow>(COLUMNS);
+  return rows.filter(({ table, column }) => !NOT_COPIED.has(table) && column !== CUT_ANEW);
+}
+
+/**
+ * The tables that a copy takes over, by the schema of PostgreSQL, in the order in which rows can be inserted: whoever
+ * refers to another comes after it, else by name. @throws {bad-request}
+ */
+export async function listTables(postgres: Session): Promise<Table[]> {
+  const references = await postgres.all<{ from: string; to: string }>(REFERENCES);
+  const tables = Map.groupBy(await listColumns(postgres), ({ table }) => table);
+  const ordered = new Set<string>();
+  const add = (name: string): void => {
+    if (ordered.has(name)) return;
+    for (const { from, to } of references) if (from === name) add(to);
+    ordered.add(name);
+  };
+  for (const name of tables.keys()) add(name);
+  return [...ordered].map((name) => toTable(name, tables.get(name) ?? []));
+}
+
+function toTable(name: string, rows: readonly ColumnRow[]): Table {
+  const key = rows
+    .filter(({ keyPosition }) => keyPosition !== null)
+    .toSorted((left, right) => (left.keyPosition ?? 0) - (right.keyPosition ?? 0));
+  return {
+    name,
+    columns: rows.map(({ column, type }) => ({ name: column, kind: kindOf(name, type) })),
+    key: key.map(({ column }) => column),
+  };
+}
+
+function kindOf(table: string, type: string): ColumnKind {
+  const kind = KINDS[type];
+  if (kind === undefined)
+    throw new TrackportError('bad-request', {
+      detail: `The table ${table} has a column of the type ${type}, which Trackport has in none: move it to another schema.`,
+    });
+  return kind;
+}
+
+/**
+ * Holds two engines' schemas of the same version against each other, so that no table and no column is
+ * left behind. @throws {bad-request} they differ: somebody else made a table or a column there
+ */
+export async function refuseDifference(one: Session, other: Session): Promise<void> {
+  const [here, there] = [await namesIn(one), await namesIn(other)];
+  const different = [...here, ...there].filter((name) => !here.has(name) || !there.has(name));
+  if (different.length > 0)
+    throw new TrackportError('bad-request', {
+      detail: `Only one of the stores has ${different.join(', ')}: a copy would lose it. What Trackport did not make has to be moved out, on PostgreSQL to another schema.`,
+    });
+}
+
+async function namesIn(session: Session): Promise<Set<string>> {
+  const columns = await listColumns(session);
+  return new Set(columns.flatMap(({ table, column }) => [table, `${table}.${column}`]));
+}
