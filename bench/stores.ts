@@ -6,7 +6,7 @@ import { systemClock } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { silentLog } from '#shared/log.ts';
 import { openServiceStore } from '../src/compose/store.ts';
-import type { ServiceStore } from '../src/compose/store.ts';
+import type { Store } from '../src/compose/store.ts';
 import { scratchFolder } from '../test/support/at-exit.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';
 import type { BenchRow, StoreName } from './row.ts';
@@ -93,7 +93,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 /** The store as a service has it, with the newest schema. The caller closes it. */
-export async function openBenchStore(storeUrl: string): Promise<ServiceStore> {
+export async function openBenchStore(storeUrl: string): Promise<Store> {
   const store = await openServiceStore({
     config: {
       store: { url: toStoreUrl(storeUrl) },

@@ -1,7 +1,7 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { ServiceStore } from '../../src/compose/store.ts';
+import type { Store } from '../../src/compose/store.ts';
 import { openBenchStore } from '../stores.ts';
 import { caller, spec, WORDS } from './world.ts';
 
@@ -11,7 +11,7 @@ export const SMALL = 1000;
 const AT_ONCE = { postgres: 8, sqlite: 1000 };
 
 /** A store with so many published artifacts, a multiple of a thousand. */
-export async function openFilled(storeUrl: string, artifacts: number): Promise<ServiceStore> {
+export async function openFilled(storeUrl: string, artifacts: number): Promise<Store> {
   const store = await openBenchStore(storeUrl);
   const port = await store.stores.artifacts();
   if (storeUrl.startsWith('sqlite:')) await insert(port, artifacts, AT_ONCE.sqlite);

@@ -3,7 +3,7 @@ import { createCatalog } from '#catalog/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
-import type { ServiceStore } from '../../src/compose/store.ts';
+import type { Store } from '../../src/compose/store.ts';
 
 /** Ten words that what the bench stores is made of. */
 export const WORDS = 'payment order stock invoice carrier refund basket tariff ledger claim'.split(
@@ -28,7 +28,7 @@ export const spec = {
 export async function openCatalog({
   stores,
   cursors,
-}: Pick<ServiceStore, 'stores' | 'cursors'>): Promise<Catalog> {
+}: Pick<Store, 'stores' | 'cursors'>): Promise<Catalog> {
   return createCatalog({
     store: await stores.artifacts(),
     clock: systemClock,

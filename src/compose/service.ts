@@ -45,7 +45,7 @@ import { composeLeads, followOthers } from './leads.ts';
 import { composePartners } from './partners.ts';
 import { openPortal } from './portal/open-portal.ts';
 import { openIdentity } from './identity/open-identity.ts';
-import type { ServiceStore, Store } from './store.ts';
+import type { Store } from './store.ts';
 import { composeTraffic } from './traffic.ts';
 import { createTrackerParts } from './tracker/parts.ts';
 import type { TrackerParts } from './tracker/parts.ts';
@@ -90,7 +90,7 @@ export type Service = {
 };
 
 /** What a service is started with, open already. */
-export type Opened = { store: ServiceStore; tracing: Tracing | undefined };
+export type Opened = { store: Store; tracing: Tracing | undefined };
 
 /** Makes the rest of the service, and listens. The caller releases what is `held` when that fails. */
 export async function serve(

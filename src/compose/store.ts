@@ -30,17 +30,8 @@ export type StoreDeps = {
   config: Pick<Config, 'store' | 'secretKey'> & { tracker: Pick<Config['tracker'], 'repository'> };
   clock: Clock;
   log: Log;
-};
-
-/** The store of a running service. */
-export type ServiceStore = Store & {
-  /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
-  opened(): Promise<void>;
-};
-
-export type ServiceStoreDeps = StoreDeps & {
-  /** What the thread that writes to SQLite runs, for tests that disturb it. */
-  writerModule?: URL;
+  /** That which writes to SQLite in a service, and what runs in it. */
+  thread?: { module?: URL };
 };
 
 /** The key of the lead directory's hashes, and of those by which a repeat is known. */
@@ -48,47 +39,31 @@ export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer 
   return deriveKey(secretKey, 'directory');
 }
 
+/** What the thread that writes to SQLite runs, for tests that disturb it. */
+export type ServiceStoreDeps = StoreDeps & { writerModule?: URL };
+
+/** The store of a service, which must not hold up those who read. @throws as `openStore` */
+export function openServiceStore({ writerModule, ...deps }: ServiceStoreDeps): Promise<Store> {
+  return openStore({ ...deps, thread: writerModule ? { module: writerModule } : {} });
+}
+
+/** A driver is loaded where it is needed. */
+async function openEngine({ config, ...deps }: StoreDeps): Promise<OpenStore> {
+  const { url } = config.store;
+  if (url.engine === 'postgres') {
+    const { openPostgresStore } = await import('./stores/postgres.ts');
+    return openPostgresStore({ ...deps, url: url.url.reveal() });
+  }
+  const { openSqliteStore } = await import('./stores/sqlite.ts');
+  return openSqliteStore({ ...deps, path: url.path });
+}
+
 /** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
 export async function openStore(deps: StoreDeps): Promise<Store> {
-  return openWith(deps, async ({ url, ...rest }) => {
-    if (url.engine === 'postgres') return openPostgres(url, rest);
-    const { openSqliteStore } = await import('./stores/sqlite.ts');
-    return openSqliteStore({ ...rest, path: url.path });
-  });
-}
-
-/** The same for a service, which must not hold up those who read. @throws {StartError} */
-export async function openServiceStore({
-  writerModule,
-  ...deps
-}: ServiceStoreDeps): Promise<ServiceStore> {
-  return openWith(deps, async ({ url, ...rest }) => {
-    if (url.engine === 'postgres')
-      return { ...(await openPostgres(url, rest)), opened: () => Promise.resolve() };
-    const { openThreadedSqliteStore } = await import('./stores/sqlite.ts');
-    const { path } = url;
-    return openThreadedSqliteStore({ ...rest, path, ...(writerModule && { writerModule }) });
-  });
-}
-
-type StoreUrl = Config['store']['url'];
-
-/** Its driver is loaded where it is needed. */
-async function openPostgres(
-  { url }: Extract<StoreUrl, { engine: 'postgres' }>,
-  rest: Pick<StoreDeps, 'clock' | 'log'>,
-): Promise<OpenStore> {
-  const { openPostgresStore } = await import('./stores/postgres.ts');
-  return openPostgresStore({ ...rest, url: url.reveal() });
-}
-
-async function openWith<Opened extends OpenStore>(
-  { config, clock, log }: StoreDeps,
-  open: (deps: { url: StoreUrl; clock: Clock; log: Log }) => Promise<Opened>,
-): Promise<Omit<Opened, 'stores'> & Store> {
+  const { config, clock } = deps;
   const { url } = config.store;
   try {
-    const opened = await open({ url, clock, log });
+    const opened = await openEngine(deps);
     try {
       const secretKey = await agreeOnKey(config, opened);
       const payloadKey = deriveKey(secretKey, 'payloads');

@@ -1,20 +1,22 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import type { AuditReader } from '#access/audit/audit-reader.ts';
-import type { SessionStore } from '#access/sessions/session-store.ts';
-import type { ConsumerStore } from '#access/consumer-store.ts';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import type { ChangeLog } from '#leads/feed/change-log.ts';
-import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
-import type { OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import type { TrafficStore } from '#partners/traffic/traffic-store.ts';
-import type { WorkStore } from '#partners/worker/work-store.ts';
-import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { ArtifactStoreDeps } from '#adapters/store/artifact/artifact-store.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
+import { createChangeLog } from '#adapters/store/change-log.ts';
+import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createFingerprint } from '#adapters/store/secret-key.ts';
+import { createTrafficStore } from '#adapters/store/traffic-store.ts';
+import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createWriteCheck } from '#adapters/store/write-check.ts';
+import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { IdempotencyStore } from '#shared/idempotency.ts';
+import { newUuid } from '#shared/ids.ts';
 import type { AppliedMigration, Migration } from '#shared/store/migrations.ts';
-import type { WriteCheck } from '#adapters/store/write-check.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {
@@ -25,41 +27,65 @@ export type StoresOptions = {
   clock: Clock;
 };
 
-/** The ports of one store. Each is made when it is asked for: a command needs few of them. */
-export type Stores = {
-  consumers(): ConsumerStore;
-  audit(): AuditReader;
-  idempotency(): IdempotencyStore;
-  /** Loaded for those who have an issuer, as are `sessions`. */
-  artifacts(): Promise<ArtifactStore>;
-  /** Another one takes what this one appends for changes of another instance. */
-  changes(): ChangeLog;
-  claims(): ClaimStore;
-  directory(): LeadDirectory;
-  outcomeCounts(): OutcomeCounts;
-  receipts(): ReceiptStore;
-  sessions(): Promise<SessionStore>;
-  traffic(): TrafficStore;
-  work(): WorkStore;
-  workerLock(): WorkerLock;
-};
-
 /** A store that is open and has the newest schema, whatever engine it has. */
-export type OpenStore = {
-  stores(options: StoresOptions): Stores;
-  /** Whether deliveries can be stored. */
-  writes: WriteCheck;
-  /**
-   * By which it knows the `secretKey` that it was filled with: with none yet, that is the offered one from now
-   * on. Of several that are offered at once one is taken. @throws {store-unavailable}
-   */
-  fingerprint(offered?: Buffer): Promise<Buffer | undefined>;
+export type OpenStore = ReturnType<typeof createOpenStore> & {
   /** Every migration that it has. @throws {store-unavailable} */
   readApplied(): Promise<readonly AppliedMigration[]>;
   /** What its server is; only where it has one. @throws {store-unavailable} */
   readServer?(): Promise<ServerFacts>;
   /** What was applied just now. */
   migrated: readonly Migration[];
+  /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
+  opened(): Promise<void>;
   /** Resolves when all that was asked for is written. */
   close(): Promise<void>;
 };
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** What is the same on every engine. */
+export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
+  const { database } = engine;
+  return {
+    stores: (options: StoresOptions) => createStores(engine, options),
+    /** Whether deliveries can be stored. */
+    writes: createWriteCheck(database, clock),
+    /**
+     * By which it knows the `secretKey` that it was filled with: with none yet, that is the offered one from now
+     * on. Of several that are offered at once one is taken. @throws {store-unavailable}
+     */
+    fingerprint: createFingerprint(database),
+  };
+}
+
+/** The ports of one store. Each is made when it is asked for: a command needs few of them. */
+function createStores(engine: ArtifactStoreDeps, { repository, payloadKey, clock }: StoresOptions) {
+  const { database } = engine;
+  const instance = newUuid();
+  return {
+    audit: () => createAuditLog(database),
+    /** Loaded for those who have an issuer, as are `sessions`. */
+    artifacts: async () => {
+      const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
+      return createArtifactStore(engine);
+    },
+    /** Another one takes what this one appends for changes of another instance. */
+    changes: () => createChangeLog(database, { instanceId: newUuid() }),
+    claims: () => createClaimStore(database, { repository }),
+    consumers: () => createConsumerStore({ database, clock }),
+    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    idempotency: () => createIdempotencyStore(database),
+    outcomeCounts: () => createOutcomeCounts(database),
+    receipts: () => createReceiptStore(database, { payloadKey, repository }),
+    sessions: async () => {
+      const { createSessionStore } = await import('#adapters/store/session-store.ts');
+      return createSessionStore(database);
+    },
+    traffic: () => createTrafficStore(database),
+    work: () => {
+      const sealer = createPayloadSealer(payloadKey);
+      return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
+    },
+    workerLock: () => createWorkerLock({ database, instance, clock }),
+  };
+}
