@@ -7,7 +7,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
-import { openEmptyStore } from './empty-store.ts';
+import { replaceEmpty } from './empty-store.ts';
 import { dropManifest, examine } from './manifest.ts';
 import type { BackupOrigin } from './manifest.ts';
 
@@ -37,16 +37,11 @@ export async function restore(request: RestoreRequest): Promise<Restored> {
   if (!existsSync(file)) refuseBackup('there is no such file');
   if (existsSync(`${file}-wal`))
     refuseBackup('it is open in another program: a -wal lies beside it');
-  const store = await openEmptyStore(storePath);
-  try {
-    guard(() => copyFileSync(file, store.draft, constants.COPYFILE_FICLONE));
-    const origin = takeBackup(store.draft, onProgress);
-    const migrated = makeStore(store.draft, log);
-    store.replace();
-    return { ...origin, migrated };
-  } finally {
-    store.close();
-  }
+  return replaceEmpty(storePath, (draft) => {
+    guard(() => copyFileSync(file, draft, constants.COPYFILE_FICLONE));
+    const origin = takeBackup(draft, onProgress);
+    return { ...origin, migrated: makeStore(draft, log) };
+  });
 }
 
 /** Checks the copy that a store is to become, and takes out of it what only a backup has. */
