@@ -81,6 +81,7 @@ export function clientOf({
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
+    pipeline: true,
   };
 }
 
