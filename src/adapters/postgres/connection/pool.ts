@@ -1,7 +1,7 @@
 /** The connections to one database: how they are made, and what is done where the server gives no more. */
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { codeOf } from './errors.ts';
 import { types } from './run-statement.ts';
@@ -13,8 +13,6 @@ export type PoolOptions = {
   connectionsMax?: number;
   /** How long a call waits for one of them, with the time to make it, in ms; default 3 s. */
   connectTimeoutMs?: number;
-  /** Default: the system's. */
-  clock?: Pick<Clock, 'monotonicMs'>;
 };
 
 /** What it gives throws what the driver throws. */
@@ -32,8 +30,8 @@ const STATEMENT_TIMEOUT_MS = 10 * SECOND;
 /** Longer than the server's own: for a server that does not respond any more. */
 const ANSWER_TIMEOUT_MS = 15 * SECOND;
 const IDLE_MS = 30 * SECOND;
-/** How long a pool that was refused another connection does with those that it has. */
-const FEWER_MS = 10 * SECOND;
+/** After this long a call that was refused another connection asks for one again, old or new. */
+const ASK_AGAIN_MS = 20;
 
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -104,26 +102,21 @@ async function setUp(client: pg.ClientBase): Promise<void> {
 
 /**
  * A role, a database or a server may give fewer connections than the pool may have, or others have them. Then
- * it counts as full with those that it has, so that calls wait for one of them; after a while it tries again.
+ * calls wait for one of those that the pool has.
  */
 function createConnect(
   pool: pg.Pool,
-  { connectTimeoutMs = CONNECT_TIMEOUT_MS, clock = systemClock }: PoolOptions,
+  { connectTimeoutMs = CONNECT_TIMEOUT_MS }: PoolOptions,
 ): Pool['connect'] {
-  const { max } = pool.options;
-  let refusedAt = -Infinity;
   const connect = async (untilMs: number): Promise<pg.PoolClient> => {
-    if (clock.monotonicMs() - refusedAt >= FEWER_MS) pool.options.max = max;
     try {
       return await pool.connect();
     } catch (error) {
-      const now = clock.monotonicMs();
-      if (codeOf(error) !== TOO_MANY_CONNECTIONS || pool.totalCount === 0 || now >= untilMs)
-        throw error;
-      refusedAt = now;
-      pool.options.max = Math.min(pool.options.max, pool.totalCount);
+      const isLate = systemClock.monotonicMs() >= untilMs;
+      if (codeOf(error) !== TOO_MANY_CONNECTIONS || pool.totalCount === 0 || isLate) throw error;
+      await setTimeout(ASK_AGAIN_MS);
       return connect(untilMs);
     }
   };
-  return () => connect(clock.monotonicMs() + connectTimeoutMs);
+  return () => connect(systemClock.monotonicMs() + connectTimeoutMs);
 }
