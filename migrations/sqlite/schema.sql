@@ -291,6 +291,23 @@ CREATE TABLE late_look (
   due_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE lead_change (
+  repository_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  position INTEGER NOT NULL, -- when it changed last, in ms since the Unix epoch; later changes have greater ones
+  is_visible INTEGER NOT NULL, -- 1: approved, here, and not claimed
+  updated_at INTEGER NOT NULL, -- by the tracker
+  labels TEXT NOT NULL, -- JSON array of names in lower case
+  carried TEXT NOT NULL, -- all that it ever carried while approved
+  PRIMARY KEY (repository_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lead_feed_reader (
+  consumer_id TEXT PRIMARY KEY,
+  position INTEGER NOT NULL, -- how far it has read
+  read_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE logout_token (
   digest BLOB PRIMARY KEY,
   ends_at INTEGER NOT NULL
@@ -433,6 +450,8 @@ CREATE INDEX event_without_partner ON event (receipt)
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
 
 CREATE INDEX late_look_due ON late_look (due_at);
+
+CREATE INDEX lead_change_order ON lead_change (repository_id, position, number);
 
 CREATE INDEX receipt_by_correlation ON receipt (correlation_id, number);
 

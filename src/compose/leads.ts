@@ -39,12 +39,13 @@ export type LeadParts = {
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads(deps: LeadsDeps): LeadParts {
-  const { config, store, tracker, registry, log } = deps;
+  const { config, settings, store, tracker, registry, log } = deps;
   const { stores, cursors } = store;
   const { leadTracker, repository, clock, clockSkewMs } = tracker;
   const rules = leadRules(deps);
   const claims = stores.claims();
   const feed = createChangeFeed({ changes: stores.changes(), clock: deps.clock, log });
+  const changes = stores.leadFeed();
   const leads = createLeads({
     clock,
     tracker: leadTracker,
@@ -55,6 +56,8 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
     freshForMs: config.leads.freshFor,
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
+    changes,
+    identify: () => filler.identify(),
   });
   leadMetrics(registry, {
     tracker: leadTracker,
@@ -64,6 +67,9 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     directory: stores.directory(),
+    changes,
+    feedIntervalMs: config.leads.feedInterval,
+    isMatched: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),
     rules,
     key: directoryKeyOf(store),

@@ -23,6 +23,7 @@ export async function renderOpenApi(): Promise<string> {
     refusalLimiter: limiter,
     operations: { metrics, checks: () => [], isStopping: () => false },
     leads: { reader: { list: notServing, read: notServing }, access: unserved },
+    leadFeed: { access: unserved, leadFeed: unserved, stopping: new AbortController().signal },
     removals: { access: unserved, claimedLeads: unserved },
     trackerWebhook: {
       verify: notServing,

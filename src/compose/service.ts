@@ -107,7 +107,11 @@ export async function serve(
     { ...deps, settings, registry, store, tracing, cut: cut.signal },
     held,
   );
-  const address: Address = { publicUrl: config.server.publicUrl, isStopping: false };
+  const address: Address = {
+    publicUrl: config.server.publicUrl,
+    isStopping: false,
+    ending: new AbortController(),
+  };
   const { app, operationsApp } = await createApps(parts, address);
 
   await store.opened();
@@ -124,6 +128,7 @@ export async function serve(
     deps.log.info({}, 'stopping');
     const delayMs = config.server.stopDelay;
     void cutInTime({ clock, delayMs }, cut);
+    void clock.sleep(delayMs, { unref: true }).then(() => address.ending.abort());
     deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
     await held.releaseAll();
     deps.log.info({}, 'stopped');
@@ -138,7 +143,12 @@ export async function serve(
   return { url, publicUrl, store, access: parts.access, stop: () => (stopped ??= stop()), reload };
 }
 
-type Address = { publicUrl: string | undefined; isStopping: boolean };
+type Address = {
+  publicUrl: string | undefined;
+  isStopping: boolean;
+  /** Aborted when nobody is to wait for anything any more. */
+  ending: AbortController;
+};
 
 type PartsDeps = Omit<ServiceDeps, 'config' | 'tracing'> & {
   /** What a reload leaves as it is; the rest is read from `settings`. */
@@ -175,6 +185,7 @@ async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> 
   const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
   const leadParts = composeLeads({ ...deps, tracker });
   held.push('the change feed', () => leadParts.feed.close());
+  held.push('the lead feed', () => leadParts.leads.leadFeed.close());
   await followOthers(leadParts, deps);
   const bodies = createBodyReaders({ clock });
   const identity = await openIdentity(deps, held);
@@ -227,6 +238,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     ...server,
     leads: { access, reader: leads.reader },
     removals: { access, claimedLeads },
+    leadFeed: { access, leadFeed: leads.leadFeed, stopping: address.ending.signal },
     trackerWebhook: createTrackerWebhook(parts),
     partners: parts.partnerRoutes,
     portal: parts.portal,

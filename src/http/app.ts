@@ -10,6 +10,8 @@ import type { TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
 import { landingRoutes } from './routes/landing/routes.ts';
 import { leadRoutes } from './routes/leads/routes.ts';
 import type { LeadRoutesDeps } from './routes/leads/routes.ts';
+import { leadFeedRoutes } from './routes/lead-feed/routes.ts';
+import type { LeadFeedRoutesDeps } from './routes/lead-feed/routes.ts';
 import { removalRoutes } from './routes/removals/routes.ts';
 import type { RemovalRoutesDeps } from './routes/removals/routes.ts';
 import { operationRoutes } from './routes/operations/routes.ts';
@@ -27,6 +29,7 @@ import type { ServerDeps } from './server.ts';
 export type AppDeps = ServerDeps & {
   leads?: LeadRoutesDeps;
   removals?: RemovalRoutesDeps;
+  leadFeed?: LeadFeedRoutesDeps;
   trackerWebhook?: TrackerWebhookDeps;
   catalog?: CatalogRoutesDeps;
   consumers?: ConsumerRoutesDeps;
@@ -53,9 +56,7 @@ export function createApp(deps: AppDeps): HttpApp {
     }),
     problemRoutes(context),
     docsRoutes(),
-    deps.leads && leadRoutes(context, deps.leads),
-    deps.removals && removalRoutes(context, deps.removals),
-    deps.leads && meRoutes(context, deps.leads),
+    ...leadAreas(deps, context),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
     catalog &&
       (async (scope) =>
@@ -84,6 +85,18 @@ export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps
   const { app, context } = createServer(deps);
   registerAreas(app, [operationRoutes(context, operations)]);
   return app;
+}
+
+function leadAreas(
+  { leads, leadFeed, removals }: AppDeps,
+  context: HttpContext,
+): (Area | undefined)[] {
+  return [
+    leads && leadRoutes(context, leads),
+    removals && removalRoutes(context, removals),
+    leadFeed && leadFeedRoutes(context, leadFeed),
+    leads && meRoutes(context, leads),
+  ];
 }
 
 function partnerAreas({ partners }: AppDeps, context: HttpContext): Area[] {

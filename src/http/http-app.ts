@@ -1,6 +1,7 @@
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -33,6 +34,8 @@ export type HttpContext = {
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
   sendRendered: SendRendered;
+  /** Headers of a response that is written past the framework: names, each with its value behind it. */
+  streamHeaders: (request: FastifyRequest) => readonly string[];
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<ProblemPages, 'add'>;
 };

@@ -102,7 +102,16 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   const sendRendered = createRenderedSender((request) => cors.headersFor(request));
   return {
     app,
-    context: { publicUrl, clock, log, refusals, readBody, sendRendered, problemPages },
+    context: {
+      publicUrl,
+      clock,
+      log,
+      refusals,
+      readBody,
+      sendRendered,
+      streamHeaders: (request) => [...(request.headersOut ?? []), ...cors.headersFor(request)],
+      problemPages,
+    },
   };
 }
 

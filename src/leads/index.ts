@@ -5,6 +5,9 @@ import type { ClaimView } from './claims/claim-store.ts';
 import type { Change } from './feed/change.ts';
 import type { ChangeFeed } from './feed/change-feed.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
+import { createLeadFeed } from './lead-feed/lead-feed.ts';
+import type { LeadFeed } from './lead-feed/lead-feed.ts';
+import type { FeedStore } from './lead-feed/feed-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader } from './reading/lead-reader.ts';
@@ -18,6 +21,9 @@ export type LeadsOptions = {
   /** Whether what other instances learnt has arrived here. */
   feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
+  changes: FeedStore;
+  /** See `ReadFeedDeps`. */
+  identify(): Promise<void>;
   rules: LeadRules;
   /** How much older than the tracker a response may be. */
   freshForMs: number;
@@ -30,6 +36,8 @@ export type LeadsOptions = {
 /** The leads area: reading, and taking in what the tracker's webhook reports. */
 export type Leads = {
   reader: LeadReader;
+  /** What changed. */
+  leadFeed: LeadFeed;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
   applyEvent(event: TrackerEvent | Change): void;
   /** Estimated bytes of upstream pages and issues in the cache. */
@@ -49,6 +57,7 @@ export function createLeads(options: LeadsOptions): Leads {
     freshForMs,
     staleIfErrorMs,
     cacheBytesMax,
+    changes: store,
   } = options;
   const cache = createLeadCache({
     clock,
@@ -68,5 +77,18 @@ export function createLeads(options: LeadsOptions): Leads {
     deletedLabel: () => foldLabel(rules.deletedLabel),
     pageBytesMax: Math.floor(cacheBytesMax * PAGES_SHARE),
   });
-  return { reader, applyEvent: (event) => cache.apply(event), cacheBytes: () => cache.bytes };
+  const leadFeed = createLeadFeed({
+    store,
+    cache,
+    reader,
+    cursors,
+    clock,
+    identify: () => options.identify(),
+  });
+  return {
+    reader,
+    leadFeed,
+    applyEvent: (event) => cache.apply(event),
+    cacheBytes: () => cache.bytes,
+  };
 }

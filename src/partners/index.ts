@@ -58,7 +58,8 @@ export type Partners = ReturnType<typeof createPartners>;
 export function createPartners(ports: PartnersPorts) {
   const { partners, receipts: store, cursors, clock, log, newId, readDelivery } = ports;
   const reporter = createOutcomeReporter({ log, count: ports.countOutcome });
-  const { worker, background, fillDirectory } = createWork(ports, reporter);
+  const { worker, background } = createWork(ports, reporter);
+  const { filler } = ports;
   const wakeWorker = (): void => worker.wake();
   const hashKey = createSecretKey(ports.directoryKey);
   const { tracing, traffic } = ports;
@@ -95,7 +96,7 @@ export function createPartners(ports: PartnersPorts) {
     stop: () => background.stop(),
     /** To be called after the settings were replaced: the first partner needs the directory. */
     onReload: () => {
-      if (background.state() === 'working') fillDirectory();
+      if (background.state() === 'working') filler.start();
     },
   };
 }
@@ -109,14 +110,10 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
     reporter,
   });
   const purger = createReceiptPurger({ store: receipts, clock, log });
-  /** Without partners nothing is ever matched, and a crawl would spend quota for nothing. */
-  const fillDirectory = (): void => {
-    if (partners().all().length > 0) filler.start();
-  };
   const jobs = {
     start: async () => {
       await worker.start();
-      fillDirectory();
+      filler.start();
       purger.start();
     },
     standBy: async () => {
@@ -133,7 +130,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
     },
   };
   const background = createBackgroundWork({ lock: ports.workerLock, jobs, clock, log });
-  return { worker, background, fillDirectory };
+  return { worker, background };
 }
 
 /** The worker of a process that stands by was never started, which would read as stopped. */

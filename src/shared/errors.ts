@@ -15,6 +15,7 @@ export const errorCodes = [
   'not-found',
   'method-not-allowed',
   'request-timeout',
+  'cursor-expired',
   'version-exists',
   'invalid-lifecycle-transition',
   'not-a-draft',

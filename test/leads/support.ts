@@ -6,6 +6,7 @@ import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
+import { unfollowed } from '../support/directory.ts';
 import { createFakeClock } from '../support/clock.ts';
 import type { FakeClock } from '../support/clock.ts';
 import { createFakeTracker } from './fake-tracker.ts';
@@ -64,6 +65,8 @@ export function createWorld(
       },
     },
     feed: { isCurrent: () => true, catchUp: async () => undefined },
+    changes: unfollowed,
+    identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,
     freshForMs: options.freshForMs ?? 15_000,

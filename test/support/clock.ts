@@ -40,3 +40,13 @@ export function createFakeClock(start = Date.parse('2026-03-01T12:00:00Z')): Fak
     },
   };
 }
+
+/** What `work` comes to, for work that waits on the clock between real calls. */
+export async function whileTimePasses<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  const end = work.then(
+    () => true,
+    () => true,
+  );
+  while (!(await Promise.race([end, clock.advance(100).then(() => false)])));
+  return work;
+}

@@ -5,7 +5,9 @@ import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
+import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
+import { MINUTE } from '#shared/clock.ts';
 
 export const directoryKey = Buffer.alloc(32, 7);
 
@@ -70,3 +72,22 @@ export async function claimLeads(session: Session, order: TestOrder): Promise<vo
 export async function findLeads(session: Session, hash: Buffer): Promise<readonly number[]> {
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
+
+/** A lead feed that nobody follows. */
+export const unfollowed: FeedStore = {
+  end: async () => undefined,
+  changesAfter: async () => [],
+  hide: async () => undefined,
+  noteRead: async () => undefined,
+  noteReader: async () => undefined,
+  reader: async () => undefined,
+  isFollowed: async () => false,
+  watch: () => ({ close: async () => undefined }),
+};
+
+/** What a filler needs of the lead feed, where matching alone needs the directory. */
+export const matchedOnly = {
+  changes: unfollowed,
+  feedIntervalMs: MINUTE,
+  isMatched: () => true,
+};

@@ -4,6 +4,7 @@ import { claimWrites } from './claim/writes.ts';
 import { consumerWrites } from './consumer/writes.ts';
 import { directoryWrites } from './directory/writes.ts';
 import { idempotencyWrites } from './idempotency-store.ts';
+import { leadFeedWrites } from './lead-feed/writes.ts';
 import { receiptWrites } from './receipt/writes.ts';
 import { keyWrites } from './secret-key.ts';
 import type { Writes } from './session.ts';
@@ -21,6 +22,7 @@ export const everyWrite: Readonly<Record<string, Writes>> = {
   consumer: consumerWrites,
   directory: directoryWrites,
   idempotency: idempotencyWrites,
+  'lead-feed': leadFeedWrites,
   receipt: receiptWrites,
   'secret-key': keyWrites,
   session: sessionWrites,

@@ -6,6 +6,7 @@ import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts'
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
@@ -74,6 +75,7 @@ function createStores(engine: ArtifactStoreDeps, { repository, payloadKey, clock
     claims: () => createClaimStore(database, { repository }),
     consumers: () => createConsumerStore({ database, clock }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotencyStore(database),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository }),

@@ -144,6 +144,7 @@ const leads = section({
   url: flag().prefault(false),
   freshFor: duration(0, HOUR).prefault('15s'),
   staleIfError: duration(0, 30 * DAY).prefault('1h'),
+  feedInterval: duration(SECOND, HOUR).prefault('1m'),
   cacheSizeMax: size('64KiB', '64GiB').prefault('64MiB'),
 });
 

@@ -86,7 +86,7 @@ const logFactsOf = memoize(({ consumerId, keyId }: ConsumerPrincipal) =>
 );
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */
-function keyOf({ headers }: FastifyRequest): string | undefined {
+export function keyOf({ headers }: FastifyRequest): string | undefined {
   const value = headers['x-api-key'];
   return typeof value === 'string' ? value : undefined;
 }

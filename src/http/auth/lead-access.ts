@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
 import { grantedLabels } from '#access/grants/grant.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching/memoize.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
-import { createKeyAccess } from './key-access.ts';
+import { createKeyAccess, keyOf } from './key-access.ts';
 import type { KeyAccessDeps } from './key-access.ts';
 
 /** A hot key gives the same principal each time, and so the same visibility. */
@@ -33,6 +35,19 @@ export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAc
 export function visibilityOf(request: FastifyRequest): Visibility {
   if (request.visibility === undefined) throw new Error('the lead grant hook did not run');
   return request.visibility;
+}
+
+/** False when the key of the request has been revoked since, or may read other leads. */
+export async function isStillGranted(
+  { access }: KeyAccessDeps,
+  request: FastifyRequest,
+): Promise<boolean> {
+  try {
+    const now = visibilityFor(await access.authenticate(keyOf(request)));
+    return isDeepStrictEqual(now, visibilityOf(request));
+  } catch (error) {
+    return isTrackportError(error, 'store-unavailable'); // then nothing new can be read either
+  }
 }
 
 declare module 'fastify' {

@@ -27,6 +27,11 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     remedy:
       'A cursor repeats the filters of its list: leave them out beside it, or keep them as they are; only limit may change. To read another list, start without a cursor.',
   },
+  'cursor-expired': {
+    meaning:
+      'The cursor of the lead feed is older than 30 days, or what this key may read has changed since it was made: from there on the feed would not tell the truth about your copy.',
+    remedy: 'Empty your copy, and begin again with from=start and without a cursor.',
+  },
   'bad-request': {
     meaning: 'The request is not well-formed HTTP/1.1.',
     remedy: 'Check the client library and what stands between it and this service.',

@@ -29,6 +29,7 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
     status: 409,
     title: 'The key was shown once, in the first answer',
   },
+  'cursor-expired': { status: 410, title: 'The cursor is not good any more' },
   'precondition-failed': { status: 412, title: 'It has changed in the meantime' },
   'payload-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },

@@ -12,6 +12,12 @@ export function prefersYaml(accept: string | undefined): boolean {
   return quality > qualityIn(ranges, 'application/json');
 }
 
+/** True when `Accept` names server-sent events: whoever takes anything gets JSON. */
+export function prefersEventStream(accept = ''): boolean {
+  const named = rangesIn(accept).find(({ type }) => type === 'text/event-stream');
+  return named !== undefined && named.quality > 0;
+}
+
 type Range = { type: string; quality: number };
 
 function rangesIn(accept: string): Range[] {

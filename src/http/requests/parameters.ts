@@ -7,32 +7,34 @@ const LIMIT_DEFAULT = 50;
 /** Longer than any cursor of ours, so that one with something added is reported as altered. */
 const CURSOR_CHARACTERS_MAX = 7168;
 
-const LIMIT_RULE = `must be a whole number from 1 to ${LIMIT_MAX}`;
+/** How many items a page holds, as a whole decimal number: no sign, blanks, exponent or fraction. */
+export function limitUpTo(max: number, byDefault: number) {
+  const rule = `must be a whole number from 1 to ${max}`;
+  return z
+    .preprocess(
+      (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
+      z
+        .int32({ error: rule })
+        .min(1, rule)
+        .max(max, rule)
+        .meta({ format: 'int32', default: byDefault }),
+    )
+    .default(byDefault)
+    .meta({ description: 'How many items a page holds.' });
+}
 
-/** A whole decimal number: no sign, blanks, exponent or fraction. */
-const limitParameter = z
-  .preprocess(
-    (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
-    z
-      .int32({ error: LIMIT_RULE })
-      .min(1, LIMIT_RULE)
-      .max(LIMIT_MAX, LIMIT_RULE)
-      .meta({ format: 'int32', default: LIMIT_DEFAULT }),
-  )
-  .default(LIMIT_DEFAULT)
-  .meta({ description: 'How many items a page holds.' });
+/** An opaque cursor. */
+export const cursorParameter = z
+  .string('must be given once')
+  .max(CURSOR_CHARACTERS_MAX, 'is too long');
 
 /** The two query parameters of every list. */
 export const pageParameters = {
-  limit: limitParameter,
-  cursor: z
-    .string('must be given once')
-    .max(CURSOR_CHARACTERS_MAX, 'is too long')
-    .exactOptional()
-    .meta({
-      description:
-        '`pagination.nextCursor` of the page before. It repeats the filters: those beside it must be the same, or be left out.',
-    }),
+  limit: limitUpTo(LIMIT_MAX, LIMIT_DEFAULT),
+  cursor: cursorParameter.exactOptional().meta({
+    description:
+      '`pagination.nextCursor` of the page before. It repeats the filters: those beside it must be the same, or be left out.',
+  }),
 };
 
 /** The query of a list without filters. */

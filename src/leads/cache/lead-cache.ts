@@ -54,6 +54,8 @@ export type LeadCache = {
   lead(number: number): Promise<FoundLead>;
   /** The same, only when it is cached and fresh: at once, without a call. */
   peekLead(number: number): FoundLead | undefined;
+  /** What is cached of the issue is older than a change of it: it is asked for again. */
+  doubt(number: number): void;
   /** True when no event newer than the row is known. */
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -104,6 +106,10 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
         return { found: last.row, result: { entry: last.entry, outcome: 'stale' } };
       if (own instanceof Error) throw own;
       return fromIssue(own);
+    },
+    doubt: (number) => {
+      pages.invalidate(({ leads }) => leads.has(number));
+      issues.invalidateKey(issueKey(number));
     },
     isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
     stillMatches: (row, filter) => {

@@ -9,6 +9,7 @@ import { createDrain } from '#shared/resilience/drain.ts';
 
 import { carriedOf } from './carried-labels.ts';
 import type { DirectoryEntry, LabelRename, LeadDirectory } from './lead-directory.ts';
+import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
@@ -18,6 +19,8 @@ export type DirectoryInbox = {
    * or is too much, is left to the next catch-up.
    */
   take(issue: Issue, facts?: { isMoved?: boolean }): void;
+  /** The same for an issue that was deleted: readers know it no more. */
+  hide(number: number): void;
   /** The same for a label that has another name now. */
   rename(label: LabelRename): void;
   /** Resolves when all that was taken is in the directory, without waiting for more to come. */
@@ -26,6 +29,7 @@ export type DirectoryInbox = {
 
 export type DirectoryInboxDeps = {
   directory: Pick<LeadDirectory, 'put' | 'noteMoved' | 'renameLabel'>;
+  changes: Pick<FeedStore, 'hide'>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
@@ -48,6 +52,8 @@ type State = {
   characters: number;
   /** Numbers of those that went to another repository. */
   moved: Set<number>;
+  /** Numbers of those that were deleted. */
+  gone: Set<number>;
   /** Written behind the issues that wait, which may have the old name. */
   renames: LabelRename[];
 };
@@ -59,16 +65,21 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
     size: 0,
     characters: 0,
     moved: new Set(),
+    gone: new Set(),
     renames: [],
   };
   const drain = createDrain({
-    hasWork: () => state.size > 0 || state.renames.length > 0,
+    hasWork: () => state.size > 0 || state.renames.length > 0 || state.gone.size > 0,
     work: (hurry) => putSome(deps, state, hurry),
   });
   return {
     take: (issue, { isMoved = false } = {}) => {
       if (!add(state, issue)) return;
       if (isMoved) state.moved.add(issue.number);
+      drain.start();
+    },
+    hide: (number) => {
+      state.gone.add(number);
       drain.start();
     },
     rename: (label) => {
@@ -123,6 +134,9 @@ async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSigna
     if (issues.length > 0) await deps.directory.put(merge(await deps.toEntries(issues)));
     for (const { number } of issues)
       if (state.moved.delete(number)) await deps.directory.noteMoved(number);
+    const gone = [...state.gone];
+    state.gone.clear();
+    for (const number of gone) await deps.changes.hide(number);
     const renames = state.size === 0 ? state.renames.splice(0) : [];
     for (const label of renames) await deps.directory.renameLabel(label);
   } catch (error) {

@@ -1,9 +1,6 @@
-import { MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { MINUTE } from '#shared/clock.ts';
 import type { Clock } from '#shared/clock.ts';
-import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
 import type { Log } from '#shared/log.ts';
-import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
 import { crawlWhenDue, newestChange } from './crawl-directory.ts';
@@ -12,28 +9,28 @@ import { isListed } from './is-listed.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
 import { rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import type { DirectoryState, LeadDirectory } from './lead-directory.ts';
+import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
 import { mapIssues } from '../model/map-issues.ts';
+import { createDirectoryKeeper } from './keep-directory.ts';
+import type { DirectoryKeeperDeps } from './keep-directory.ts';
 import { walkChanges } from './walk-changes.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
 const OVERLAP_MS = MINUTE;
 /** While the first crawl runs, a catch-up starts this long before it, in case our clock is ahead. */
 const CRAWL_OVERLAP_MS = 5 * MINUTE;
-const CHECK_EVERY_MS = MINUTE;
-const RETRIES = doublingSchedule(10 * SECOND, 5 * MINUTE);
-/** Deletions wait for the first crawl. */
-const FIRST_CRAWL_RETRIES = doublingSchedule(10 * SECOND, MINUTE);
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
-export type DirectoryDeps = {
+export type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> & {
   tracker: LeadTracker;
   directory: LeadDirectory;
   /** The number of the configured repository. @throws {tracker-unavailable} */
   identifyRepository(): Promise<number>;
+  changes: Pick<FeedStore, 'hide' | 'isFollowed'>;
   rules: LeadRules;
   /** The sub-key for directory hashes. */
   key: Buffer;
@@ -59,7 +56,10 @@ export type LearnedLead = 'lead' | 'pull-request' | 'absent';
 
 /** Fills the lead directory and keeps it. */
 export type DirectoryFiller = {
-  /** Begins the background work: the first crawl, then one a day. Again after `stop`, too. */
+  /**
+   * Begins the background work: the first crawl, then one a day, as long as somebody needs the directory. Looks for
+   * it at once when it has begun. Again after `stop`, too.
+   */
   start(): void;
   /** Ends it, and a catch-up in flight; what was read so far stays. */
   stop(): Promise<void>;
@@ -94,14 +94,16 @@ export type DirectoryFiller = {
 };
 
 type Runtime = DirectoryDeps &
-  CrawlDeps & { identify: Identify; isComplete: () => boolean; stopping: AbortSignal };
+  CrawlDeps & {
+    identify: Identify;
+    isComplete: () => boolean;
+    stopping: AbortSignal;
+  };
 type Identify = { run(): Promise<void>; forget(): void };
 
 export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   let stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
-  let background: Promise<void> | undefined;
-  let catchingUp: Promise<unknown> | undefined;
   const toEntries: CrawlDeps['toEntries'] = (issues) =>
     mapIssues(
       issues.filter((issue) => !issue.isPullRequest),
@@ -121,33 +123,32 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
   };
   const inbox = createDirectoryInbox({ ...deps, toEntries });
-  const onFailure = (code: string): void => {
-    status = { ...status, lastError: code };
-  };
-  let wantedSince = Infinity;
-  const runCatchUp = createNextFlight(() => {
-    const since = wantedSince;
-    wantedSince = Infinity;
-    return (catchingUp = catchUp(runtime, since));
+  const catchUps = createCatchUps(runtime);
+  const keeper = createDirectoryKeeper({
+    ...deps,
+    isComplete: runtime.isComplete,
+    crawl: async (signal) => {
+      await runtime.identify.run();
+      await crawlWhenDue(runtime, signal);
+    },
+    catchUp: catchUps.since,
+    onFailure: (code) => {
+      status = { ...status, lastError: code };
+    },
   });
-  const catchUpSince = (since = Infinity): ReturnType<typeof runCatchUp> => {
-    wantedSince = Math.min(wantedSince, since);
-    return runCatchUp();
-  };
   return {
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
-      background ??= runInBackground(runtime, onFailure);
+      keeper.start();
     },
     stop: async () => {
       stopping.abort();
-      await Promise.allSettled([background, catchingUp, inbox.settled()]);
-      background = undefined;
+      await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.settled()]);
     },
     identify: () => runtime.identify.run(),
-    catchUp: catchUpSince,
+    catchUp: catchUps.since,
     learn: (number) => learn(runtime, number),
-    isListed: (number) => isListed({ ...deps, catchUp: catchUpSince }, number),
+    isListed: (number) => isListed({ ...deps, catchUp: catchUps.since }, number),
     apply: (event) => apply({ runtime, inbox }, event),
     settled: () => inbox.settled(),
     status: () => status,
@@ -171,9 +172,10 @@ function apply(
       inbox.rename({ from: foldLabel(label.from), to: foldLabel(label.to), approvedLabel });
   }
   // A deleted issue keeps its row until a full crawl misses it, so that a deletion that names it
-  // ends with the truth about that issue instead of UNMATCHED.
-  if (event.kind !== 'issue' || (event.isGone && !event.isMoved)) return;
-  inbox.take(event.issue, { isMoved: event.isMoved === true });
+  // ends with the truth about that issue instead of UNMATCHED. Readers are told at once.
+  if (event.kind !== 'issue') return;
+  if (event.isGone && !event.isMoved) inbox.hide(event.issue.number);
+  else inbox.take(event.issue, { isMoved: event.isMoved === true });
 }
 
 function toStatus(state: DirectoryState): DirectoryStatus {
@@ -200,6 +202,26 @@ function createIdentify(deps: DirectoryDeps): Identify {
     forget: () => {
       identifiedAt = -Infinity;
     },
+  };
+}
+
+/** One catch-up serves all that asked for one before it began. */
+function createCatchUps(runtime: Runtime) {
+  let wantedSince = Infinity;
+  let running: Promise<unknown> | undefined;
+  const next = createNextFlight(() => {
+    const since = wantedSince;
+    wantedSince = Infinity;
+    const started = catchUp(runtime, since);
+    running = started;
+    return started;
+  });
+  return {
+    since: (since = Infinity): ReturnType<typeof next> => {
+      wantedSince = Math.min(wantedSince, since);
+      return next();
+    },
+    settled: async () => running,
   };
 }
 
@@ -237,25 +259,4 @@ async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
   if (!(await directory.has(number))) await directory.put([{ ...NOTHING_KNOWN, number }]);
   await directory.noteMoved(number);
   return 'lead';
-}
-
-async function runInBackground(runtime: Runtime, onFailure: (code: string) => void): Promise<void> {
-  const { clock, identify, isComplete, log, stopping } = runtime;
-  let failures = 0;
-  while (!stopping.aborted) {
-    let waitMs = CHECK_EVERY_MS;
-    try {
-      await identify.run();
-      await crawlWhenDue(runtime, stopping);
-      failures = 0;
-    } catch (error) {
-      if (stopping.aborted) return;
-      failures += 1;
-      const retries = isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
-      waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
-      onFailure(isTrackportError(error) ? error.code : 'internal-error');
-      log.warn(errorFields(error), 'the lead directory could not be filled');
-    }
-    await sleepUntilAborted(clock, waitMs, stopping);
-  }
 }

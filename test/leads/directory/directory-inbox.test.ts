@@ -6,6 +6,7 @@ import type { Issue } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import type { LogFields } from '#shared/log.ts';
+import { unfollowed } from '../../support/directory.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { directoryKey, leadRules } from '../../support/directory.ts';
@@ -18,6 +19,7 @@ function setUp() {
   const failures: LogFields[] = [];
   let isBroken = false;
   const inbox = createDirectoryInbox({
+    changes: unfollowed,
     directory: {
       put: async (entries) => {
         if (isBroken) throw new TrackportError('store-unavailable');

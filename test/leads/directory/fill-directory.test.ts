@@ -18,6 +18,7 @@ import {
   claimLeads,
   directoryKey,
   leadRules,
+  matchedOnly,
   REPOSITORY,
   findLeads,
 } from '../../support/directory.ts';
@@ -63,6 +64,7 @@ describe('the first crawl', () => {
     for (let count = 0; count < 450; count += 1) tracker.open();
     const lines: LogFields[] = [];
     const filler = createDirectoryFiller({
+      ...matchedOnly,
       tracker: {
         ...tracker,
         listIssues: async (query, validator) => {
@@ -344,6 +346,7 @@ describe('a tracker that is away', () => {
     const waits: number[] = [];
     let isAway = !isComplete;
     const filler = createDirectoryFiller({
+      ...matchedOnly,
       tracker: createFakeTracker(clock),
       directory: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }),
       identifyRepository: async () => {

@@ -18,7 +18,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createTrackerParts } from '../../../src/compose/tracker/parts.ts';
 import type { TrackerParts } from '../../../src/compose/tracker/parts.ts';
-import { directoryKey, leadRules, REPOSITORY } from '../directory.ts';
+import { directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
 import { buildPartners, secretsOf } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';
@@ -151,6 +151,7 @@ function createFiller(
   deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'directory' | 'clock' | 'log'>,
 ) {
   return createDirectoryFiller({
+    ...matchedOnly,
     tracker: leadTracker,
     identifyRepository: () => repository.identify(),
     rules: leadRules,

@@ -112,6 +112,8 @@ const TABLES = [
   'receipt',
   'claim',
   'directory_approval',
+  'lead_change',
+  'lead_feed_reader',
   'directory_merge',
   'directory_state',
   'directory_key',

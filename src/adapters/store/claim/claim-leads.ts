@@ -1,5 +1,6 @@
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
 import { toRecords } from '../session.ts';
 import type { Session, Values } from '../session.ts';
 
@@ -34,6 +35,10 @@ export async function insertClaims(session: Session, claims: readonly NewClaim[]
   if (claims.length === 0) return;
   const placed = claims.map((claim, place) => ({ ...claim, place }));
   await session.run(INSERT, { claims: toRecords(placed) });
+  for (const [id, ofRepository] of Map.groupBy(claims, ({ repositoryId }) => repositoryId)) {
+    const at = Math.max(...ofRepository.map((claim) => claim.at));
+    await hideClaimed(session, { id, numbers: numbersOf(ofRepository), at });
+  }
 }
 
 /** The claims of one order. */
@@ -61,9 +66,15 @@ const WITHDRAW = `
   RETURNING number`;
 
 /** Takes back those that are not claimed for good, and answers them. */
-export async function withdrawClaims(session: Session, order: ClaimOrder): Promise<number[]> {
+export async function withdrawClaims(
+  session: Session,
+  order: ClaimOrder,
+  at: number,
+): Promise<number[]> {
   if (order.numbers.length === 0) return [];
-  return numbersOf(await session.all(WITHDRAW, order));
+  const numbers = numbersOf(await session.all(WITHDRAW, order));
+  await noteLeads(session, { id: order.repositoryId, numbers, at });
+  return numbers;
 }
 
 /** In an order that an index has, SQLite would read every claim of the repository. */

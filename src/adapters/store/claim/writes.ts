@@ -1,13 +1,14 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
 import { WITH_GIVEN_STEP } from '../receipt/history.ts';
+import { noteLeads } from '../lead-feed/writes.ts';
 import type { Session } from '../session.ts';
 import { OF_REPOSITORY } from './lists.ts';
 
 const RELEASE = `
   UPDATE claim SET released_at = @at
   WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
-  RETURNING event`;
+  RETURNING event, repository_id`;
 
 const NOTE_RELEASE = `
   UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
@@ -23,12 +24,14 @@ export const claimWrites = {
     entry: AuditEntry,
   ): Promise<number> => {
     const values = { repository, number, at: entry.at };
-    const released = await session.all<{ event: number }>(RELEASE, values);
+    const released = await session.all<{ event: number; repositoryId: number }>(RELEASE, values);
     if (released.length === 0) return 0;
     const { at, actor } = entry;
     const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
     const events = released.map(({ event }) => event);
     await session.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
+    for (const id of new Set(released.map(({ repositoryId }) => repositoryId)))
+      await noteLeads(session, { id, numbers: [number], at });
     await appendAudit(session, entry);
     return released.length;
   },

@@ -43,8 +43,8 @@ export function createLeadDirectory(
       const id = await readRepositoryId(database, name);
       return id === undefined ? { numbers: [] } : readUnseen(database, id, after);
     },
-    remove: (number) => writes.remove(name, number),
-    noteMoved: (number) => writes.noteMoved(name, number),
+    remove: (number) => writes.remove(name, number, now()),
+    noteMoved: (number) => writes.noteMoved(name, number, now()),
     completeCrawl: (at) => writes.completeCrawl(name, at),
   };
 }

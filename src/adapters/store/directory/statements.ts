@@ -1,11 +1,9 @@
 import { CARRIED_LABELS_MAX } from '#leads/directory/carried-labels.ts';
+import { IS_CLAIMED } from '../claim/lists.ts';
 import { NAMED } from './repository.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
-const IS_CLAIMED = `
-  EXISTS (SELECT 1 FROM claim
-    WHERE claim.repository_id = directory_lead.repository_id
-      AND claim.number = directory_lead.number AND released_at IS NULL)`;
+const IS_FROZEN = IS_CLAIMED('directory_lead');
 
 export const LEAD = `
   SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
@@ -37,7 +35,7 @@ export const PUT_LEADS = `
   ON CONFLICT (repository_id, number) DO UPDATE SET created_at = excluded.created_at,
     updated_at = excluded.updated_at, approved = excluded.approved, labels = excluded.labels,
     crawl = excluded.crawl, is_moved = false
-  WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_CLAIMED}
+  WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_FROZEN}
   RETURNING number`;
 
 export const MARK_SEEN = `
@@ -83,7 +81,7 @@ export const DROP_KEYS = `
 
 export const DROP_LEAD = `
   DELETE FROM directory_lead
-  WHERE repository_id = @id AND number = @number AND NOT ${IS_CLAIMED}`;
+  WHERE repository_id = @id AND number = @number AND NOT ${IS_FROZEN}`;
 
 export const NOTE_MOVED = `
   UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
@@ -97,7 +95,7 @@ export const UNSEEN = `
   SELECT number FROM directory_lead
   WHERE repository_id = @id AND number > @after AND number <= @last AND NOT is_moved
     AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)
-    AND NOT ${IS_CLAIMED}
+    AND NOT ${IS_FROZEN}
   ORDER BY number`;
 
 export const BEGIN = `

@@ -1,6 +1,8 @@
 import { carriedOf } from '#leads/directory/carried-labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
+import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
+import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
 import { toRecords } from '../session.ts';
 import type { Session } from '../session.ts';
 import { readRepositoryId } from './repository.ts';
@@ -29,7 +31,7 @@ export const directoryWrites = {
     }),
   putCrawled: (session: Session, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
-      await putPage(session, id, page);
+      await putPage(session, id, { ...page, isCrawl: true });
       await session.run(sql.CRAWLED, { id, seen: page.entries.length, reached });
     }),
   renameLabel: (session: Session, name: string, rename: LabelRename, now: number) =>
@@ -43,19 +45,32 @@ export const directoryWrites = {
         labels: JSON.parse(labels) as string[],
       }));
       await carry(session, { id, at: now }, approvals);
+      await noteLeads(session, { id, numbers: numbersOf(rows), at: now });
+    }),
+  noteRead: (session: Session, name: string, leads: readonly ReadLead[], at: number) =>
+    inRepository(session, name, async (id) => {
+      await carry(session, { id, at }, leads);
+      await noteReadLeads(session, { id, at, leads });
     }),
   startCrawl: (session: Session, name: string, at: number) =>
     inRepository(session, name, (id) => session.run(sql.START_CRAWL, { id, at })),
   completeCrawl: (session: Session, name: string, at: number) =>
-    inRepository(session, name, (id) => session.run(sql.COMPLETE_CRAWL, { id, at })),
+    inRepository(session, name, async (id) => {
+      await settleLeads(session, { id, at });
+      await session.run(sql.COMPLETE_CRAWL, { id, at });
+    }),
   /** A lead that was claimed a moment ago keeps its row. */
-  remove: (session: Session, name: string, number: number) =>
+  remove: (session: Session, name: string, number: number, at: number) =>
     inRepository(session, name, async (id) => {
       if ((await session.run(sql.DROP_LEAD, { id, number })) > 0)
         await session.run(sql.DROP_KEYS, { id, number });
+      await hideLeads(session, { id, numbers: [number], at });
     }),
-  noteMoved: (session: Session, name: string, number: number) =>
-    inRepository(session, name, (id) => session.run(sql.NOTE_MOVED, { id, number })),
+  noteMoved: (session: Session, name: string, number: number, at: number) =>
+    inRepository(session, name, async (id) => {
+      await session.run(sql.NOTE_MOVED, { id, number });
+      await hideLeads(session, { id, numbers: [number], at });
+    }),
 };
 
 async function inRepository(
@@ -68,13 +83,19 @@ async function inRepository(
 }
 
 /** Writes a page of entries in a few statements, whatever its length. */
-async function putPage(session: Session, id: number, { entries, now }: Page): Promise<void> {
+async function putPage(
+  session: Session,
+  id: number,
+  { entries, now, isCrawl }: Page & { isCrawl?: boolean },
+): Promise<void> {
   for (const part of distinct(entries)) {
     await putLeads(session, id, part);
     await putKeys(session, id, part);
     const approvals = part.map((entry) => ({ number: entry.number, labels: carriedOf(entry) }));
     await carry(session, { id, at: now }, approvals);
   }
+  const numbers = [...new Set(numbersOf(entries))];
+  await noteLeads(session, { id, numbers, at: now }, { isCrawl });
 }
 
 /**
@@ -88,7 +109,8 @@ async function carry(
 ): Promise<void> {
   const carried = approvals.filter(({ labels }) => labels.length > 0);
   if (carried.length === 0) return;
-  const values = { id, approvals: toRecords(carried) };
+  const approved = carried.map(({ number, labels }) => ({ number, labels }));
+  const values = { id, approvals: toRecords(approved) };
   const numbers = numbersOf(await session.all(sql.CARRY, values));
   if (numbers.length > 0) await redateClaims(session, REDATE, { id, at, numbers });
 }

@@ -5,7 +5,7 @@ import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receip
 import { present } from '#shared/store/row.ts';
 import type { RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
-import { insertMerges } from '../directory/merges.ts';
+import { insertMerges } from '../directory/view.ts';
 import type { Session } from '../session.ts';
 import { insertDeliveries, openReusedIds } from './insert.ts';
 import type { Writing } from './insert.ts';

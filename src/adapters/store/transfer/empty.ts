@@ -9,6 +9,7 @@ const REFILLED = [
   'directory_key',
   'directory_lead',
   'directory_state',
+  'lead_change',
   'secret_key',
   'tracker_repository',
 ];

@@ -85,7 +85,7 @@ async function withdraw(
   order: ClaimOrder,
   { reason, now }: { reason: string; now: number },
 ): Promise<void> {
-  for (const number of await withdrawClaims(session, order))
+  for (const number of await withdrawClaims(session, order, now))
     await appendAudit(session, {
       at: now,
       actor: { kind: 'system', subject: 'worker' },

@@ -34,7 +34,7 @@ describeClaimStore('PostgreSQL', async () => {
         throw new Error('undo');
       }, LOCK_FOR_CLAIMS),
     withdraw: async (order) => {
-      await database.transaction((session) => withdrawClaims(session, order), LOCK_FOR_CLAIMS);
+      await database.transaction((session) => withdrawClaims(session, order, 0), LOCK_FOR_CLAIMS);
     },
     auditOf: (subject) => createAuditLog(database).listOf(subject),
     elsewhere: async () => {

@@ -17,7 +17,7 @@ describeClaimStore('SQLite', async () => {
         await claimLeads(database, claim);
         throw new Error('undo');
       }),
-    withdraw: async (order) => void (await withdrawClaims(database, order)),
+    withdraw: async (order) => void (await withdrawClaims(database, order, 0)),
     auditOf: async (subject) => createAuditLog(database).listOf(subject),
     elsewhere: async () => {
       const other = connectTo(database.handle.name);

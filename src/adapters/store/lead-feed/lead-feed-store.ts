@@ -1,0 +1,73 @@
+import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
+import { directoryWrites } from '../directory/writes.ts';
+import { NAMED, readRepositoryId } from '../directory/repository.ts';
+import { bindInTurn, bindWrites } from '../session.ts';
+import type { StoreDatabase } from '../session.ts';
+import { CHANNEL, leadFeedWrites } from './writes.ts';
+
+export type LeadFeedOptions = {
+  /** `owner/name`, in any case. */
+  repository: string;
+  /** Milliseconds since the Unix epoch. */
+  now: () => number;
+};
+
+const LAST = `SELECT max(position) AS position FROM lead_change WHERE repository_id = ${NAMED}`;
+
+const AFTER = `
+  SELECT number, position, is_visible, updated_at, labels FROM lead_change
+  WHERE repository_id = ${NAMED} AND (position, number) > (@position, @number)
+    AND carried @> @labels::jsonb
+  ORDER BY position, number LIMIT @limit`;
+
+const KNOWN = `
+  SELECT number, carried FROM lead_change
+  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+
+const READER = 'SELECT * FROM lead_feed_reader WHERE consumer_id = @consumerId';
+const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1';
+
+/** The changes of leads, whatever the engine. */
+export function createLeadFeedStore(
+  database: StoreDatabase,
+  { repository, now }: LeadFeedOptions,
+): FeedStore {
+  const name = repository.toLowerCase();
+  const { hide } = bindInTurn(database, 'lead-feed', leadFeedWrites);
+  const { noteRead } = bindInTurn(database, 'directory', directoryWrites);
+  const { noteReader } = bindWrites(database, 'lead-feed', leadFeedWrites);
+  return {
+    end: async () => {
+      if ((await readRepositoryId(database, name)) === undefined) return undefined;
+      const last = await database.get<{ position: number | null }>(LAST, { name });
+      return [last?.position ?? 0, Number.MAX_SAFE_INTEGER];
+    },
+    changesAfter: async ([position, number], { labels, limit }) => {
+      const values = { name, position, number, labels: JSON.stringify(labels), limit };
+      const rows = await database.all<Omit<LeadChange, 'labels'> & { labels: string }>(
+        AFTER,
+        values,
+      );
+      return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as string[] }));
+    },
+    hide: (number) => hide(name, number, now()),
+    noteRead: async (leads) => {
+      const numbers = leads.map(({ number }) => number);
+      const rows = await database.all<{ number: number; carried: string }>(KNOWN, {
+        name,
+        numbers,
+      });
+      const known = new Map(
+        rows.map((row) => [row.number, new Set(JSON.parse(row.carried) as string[])]),
+      );
+      const fresh = leads.filter(
+        ({ number, labels }) => !labels.every((one) => known.get(number)?.has(one)),
+      );
+      if (fresh.length > 0) await noteRead(name, fresh, now());
+    },
+    noteReader: (reader) => noteReader(reader),
+    reader: (consumerId) => database.get<FeedReader>(READER, { consumerId }),
+    isFollowed: async (since) => (await database.get(FOLLOWED, { since })) !== undefined,
+    watch: (onChanged) => database.listen(CHANNEL, onChanged),
+  };
+}

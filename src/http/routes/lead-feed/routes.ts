@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { feedPageOut, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
+import type { FeedQuery, LeadFeed } from '#leads/lead-feed/lead-feed.ts';
+import { SECOND } from '#shared/clock.ts';
+import { parseDuration } from '#shared/text/units.ts';
+import type { Area, HttpContext } from '../../http-app.ts';
+import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import { isStillGranted, requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
+import { cursorParameter, limitUpTo } from '../../requests/parameters.ts';
+import { hangUpOf } from '../../requests/hang-up.ts';
+import { prefersEventStream } from '../../requests/accept.ts';
+import { uncached } from '../../responses/cache-headers.ts';
+import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
+import { sendEvents } from './event-stream.ts';
+import { createListeners } from './listeners.ts';
+
+export type LeadFeedRoutesDeps = KeyAccessDeps & {
+  leadFeed: Pick<LeadFeed, 'read' | 'follow'>;
+  /** Aborted when whoever waits is to be let go. */
+  stopping: AbortSignal;
+};
+
+const WAIT_MAX_MS = 30 * SECOND;
+/** A stream without an item says so often that it is there. */
+const BEAT_MS = 15 * SECOND;
+
+/** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
+export function leadFeedRoutes(context: HttpContext, deps: LeadFeedRoutesDeps): Area {
+  const { leadFeed, stopping } = deps;
+  const listeners = createListeners((request) => isStillGranted(deps, request));
+  const readPage = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
+    const { wait: waitMs = 0, ...query } = given;
+    const listener = waitMs > 0 ? listeners.add(request, stopping) : undefined;
+    const signal = listener?.signal ?? hangUpOf(request);
+    try {
+      const page = await leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
+      return await reply
+        .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
+        .send(renderFeedPage(page));
+    } finally {
+      listener?.end();
+    }
+  };
+  const stream = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
+    const { 'last-event-id': lastEventId } = request.headers;
+    const query = toQuery(given, typeof lastEventId === 'string' ? lastEventId : undefined);
+    const listener = listeners.add(request, stopping);
+    try {
+      const wait = { waitMs: BEAT_MS, signal: listener.signal };
+      const events = leadFeed.follow(query, visibilityOf(request), wait);
+      await sendEvents({ request, reply, context, headers }, events, listener.signal);
+    } finally {
+      listener.end();
+    }
+    return reply;
+  };
+  return (app) => {
+    requireLeadGrant(app, context, deps);
+    app.addHook('onClose', async () => listeners.close());
+    app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
+      prefersEventStream(request.headers.accept)
+        ? stream(request, reply, request.query)
+        : readPage(request, reply, request.query),
+    );
+  };
+}
+
+const headers = { ...uncached, vary: 'X-API-KEY, Accept' };
+
+const changesQuery = z
+  .strictObject({
+    limit: limitUpTo(500, 100),
+    cursor: cursorParameter.exactOptional().meta({
+      description: '`pagination.nextCursor` of the page before. Without it the feed begins now.',
+    }),
+    from: z.literal('start', 'must be `start`').exactOptional().meta({
+      description:
+        'Begins with every lead that is readable now, and goes on with what changes from then on.',
+    }),
+    wait: z
+      .string('must be given once')
+      .meta({ pattern: '^\\d{1,9}(ms|s|m)$', example: '30s' })
+      .transform((text, issues) => {
+        const ms = parseDuration(text);
+        if (ms !== undefined && ms <= WAIT_MAX_MS) return ms;
+        issues.addIssue({ code: 'custom', message: 'must be a duration from 0s to 30s' });
+        return z.NEVER;
+      })
+      .exactOptional()
+      .meta({
+        description: 'How long an empty answer is held open until something comes: `0s` to `30s`.',
+      }),
+  })
+  .superRefine(({ cursor, from }, issues) => {
+    if (cursor !== undefined && from !== undefined)
+      issues.addIssue({
+        code: 'custom',
+        path: ['from'],
+        message: 'must not stand beside `cursor`, which says where to go on',
+      });
+  });
+
+type Given = z.infer<typeof changesQuery>;
+
+/** A stream that was cut goes on behind the last event, whatever it was begun with. */
+function toQuery({ limit, cursor, from }: Given, lastEventId?: string): FeedQuery {
+  const place = lastEventId ?? cursor;
+  return {
+    limit,
+    fromStart: from === 'start',
+    ...(place !== undefined && place !== '' && { cursor: place }),
+  };
+}
+
+const changesRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listLeadChanges',
+  summary: 'Follow what changes',
+  description:
+    'The lead feed: what a copy needs to stay right, oldest first. `lead.changed` brings the lead as it is now, `lead.removed` says that it lost its approval or a label that the grant asks for, went from the tracker, or was taken away by a deletion. Of several changes of one lead a reader gets the last; one may come twice. Begin with `from=start`, and go on with `pagination.nextCursor`, which is always there and good for 30 days. With `Accept: text/event-stream` the same items come as server-sent events, each with its cursor as `id`, and `Last-Event-ID` resumes.',
+  security: 'ApiKey',
+  request: { querystring: changesQuery },
+  ok: {
+    200: {
+      description: 'What changed, perhaps nothing.',
+      schema: feedPageOut,
+      mediaTypes: ['application/json', 'text/event-stream'],
+    },
+  },
+  responseHeaders: { 200: ['Cache-Control', 'Vary', ...keyHeaders], ...keyHeadersOnProblems },
+  problems: [
+    'validation-failed',
+    'invalid-cursor',
+    'cursor-expired',
+    'unauthorized',
+    'insufficient-scope',
+    'quota-exceeded',
+    'tracker-failed',
+    'tracker-unavailable',
+    'store-unavailable',
+  ],
+});

@@ -1,0 +1,88 @@
+import { DAY, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
+import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
+import type { FeedStore } from '../lead-feed/feed-store.ts';
+
+export type DirectoryKeeperDeps = {
+  changes: Pick<FeedStore, 'isFollowed'>;
+  /** While somebody follows the lead feed, what no webhook told is in it within this time. */
+  feedIntervalMs: number;
+  /** Whether matching needs the directory, too. */
+  isMatched(): boolean;
+  isComplete(): boolean;
+  /** Crawls when it is time. */
+  crawl(stopping: AbortSignal): Promise<void>;
+  catchUp(): Promise<unknown>;
+  onFailure(code: string): void;
+  clock: Clock;
+  log: Log;
+};
+
+/** Somebody who has not read for so long does not follow the lead feed any more. */
+const FOLLOWED_MS = 30 * DAY;
+const CHECK_EVERY_MS = MINUTE;
+const RETRIES = doublingSchedule(10 * SECOND, 5 * MINUTE);
+/** Deletions wait for the first crawl. */
+const FIRST_CRAWL_RETRIES = doublingSchedule(10 * SECOND, MINUTE);
+
+/**
+ * Fills the directory in the background, as long as somebody needs it, and reads what changed for those who follow
+ * the lead feed. `start` looks at once, again after `stop`, too.
+ */
+export function createDirectoryKeeper(deps: DirectoryKeeperDeps): {
+  start(): void;
+  stop(): Promise<void>;
+} {
+  let stopping = new AbortController();
+  let awake = new AbortController();
+  let running: Promise<void> | undefined;
+  const rest = (ms: number): Promise<void> => {
+    awake = new AbortController();
+    return sleepUntilAborted(deps.clock, ms, AbortSignal.any([awake.signal, stopping.signal]));
+  };
+  return {
+    start: () => {
+      if (stopping.signal.aborted) stopping = new AbortController();
+      awake.abort();
+      running ??= run(deps, stopping.signal, rest);
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+      running = undefined;
+    },
+  };
+}
+
+async function run(
+  deps: DirectoryKeeperDeps,
+  stopping: AbortSignal,
+  rest: (ms: number) => Promise<void>,
+): Promise<void> {
+  let failures = 0;
+  while (!stopping.aborted) {
+    let waitMs = Math.min(deps.feedIntervalMs, CHECK_EVERY_MS);
+    try {
+      await keep(deps, stopping);
+      failures = 0;
+    } catch (error) {
+      if (stopping.aborted) return;
+      failures += 1;
+      const retries = deps.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
+      waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
+      deps.onFailure(isTrackportError(error) ? error.code : 'internal-error');
+      deps.log.warn(errorFields(error), 'the lead directory could not be filled');
+    }
+    await rest(waitMs);
+  }
+}
+
+async function keep(deps: DirectoryKeeperDeps, stopping: AbortSignal): Promise<void> {
+  const isFollowed = await deps.changes.isFollowed(deps.clock.now() - FOLLOWED_MS);
+  if (!isFollowed && !deps.isMatched()) return;
+  await deps.crawl(stopping);
+  if (isFollowed) await deps.catchUp();
+}

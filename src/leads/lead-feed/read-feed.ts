@@ -1,0 +1,205 @@
+import { MINUTE, toRfc3339 } from '#shared/clock.ts';
+import { isTrackerFault } from '../cache/confirmed-cache.ts';
+import { foldLabels } from '../model/labels.ts';
+import type { Lead } from '../model/lead-out.ts';
+import type { Visibility } from '../reading/prepared-query.ts';
+import type { FeedPosition } from './feed-cursor.ts';
+import type { FeedItem } from './feed-item.ts';
+import type { FeedPlace, FeedStore, LeadChange } from './feed-store.ts';
+import { readLiveLead } from './live-lead.ts';
+import type { LiveLeadDeps } from './live-lead.ts';
+import type { LeadReader } from '../reading/lead-reader.ts';
+
+export type ReadFeedDeps = LiveLeadDeps & {
+  store: FeedStore;
+  reader: LeadReader;
+  cache: { readonly freshForMs: number };
+  /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
+  identify(): Promise<void>;
+};
+
+/** An item, and where a reader goes on that has it. */
+export type FeedEntry = { item: FeedItem; position: FeedPosition };
+
+/** `isHeld`: what comes next waits for the tracker to show it. */
+export type FeedStep = {
+  entries: readonly FeedEntry[];
+  next: FeedPosition;
+  hasMore: boolean;
+  isHeld: boolean;
+};
+
+const LIST_LIMIT_MAX = 100;
+/** So many leads are read at the same time. */
+const READ_AT_ONCE = 8;
+
+/**
+ * Where a reader begins: behind all changes of now, or with the lead list. A list may be as old as what is cached,
+ * so that changes begin before it.
+ * @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+export async function beginFeed(
+  deps: ReadFeedDeps,
+  { fromStart }: { fromStart: boolean },
+): Promise<FeedPosition> {
+  const { store, cache } = deps;
+  let end = await store.end();
+  if (!end) await deps.identify();
+  end ??= (await store.end()) ?? [0, 0];
+  if (!fromStart) return { place: end };
+  return { place: [Math.max(0, end[0] - cache.freshForMs - MINUTE), 0], walk: '' };
+}
+
+/**
+ * The next items of a reader, up to `limit`.
+ * @throws {tracker-failed} @throws {tracker-unavailable} when no removal could be told instead
+ * @throws {store-unavailable}
+ */
+export function readFeedStep(
+  deps: ReadFeedDeps,
+  position: FeedPosition,
+  request: { limit: number; visibility: Visibility },
+): Promise<FeedStep> {
+  return position.walk === undefined
+    ? readChanges(deps, position, request)
+    : walkList(deps, { ...position, walk: position.walk }, request);
+}
+
+async function walkList(
+  { store, reader, clock }: ReadFeedDeps,
+  { place, walk: cursor }: FeedPosition & { walk: string },
+  { limit, visibility }: { limit: number; visibility: Visibility },
+): Promise<FeedStep> {
+  const { value } = await reader.list(
+    {
+      limit: Math.min(limit, LIST_LIMIT_MAX),
+      labels: [],
+      ...(cursor === '' ? { state: 'all' } : { cursor }),
+    },
+    visibility,
+  );
+  const { items, pagination } = value;
+  await store.noteRead(
+    items.map(({ id, updatedAt, labels }) => ({
+      number: Number(id),
+      updatedAt: Date.parse(updatedAt),
+      labels: foldLabels(labels),
+    })),
+  );
+  const { nextCursor } = pagination;
+  const next = { place, ...(nextCursor !== undefined && { walk: nextCursor }) };
+  const at = clock.now();
+  const entries = items.map((lead, index) => ({
+    item: toChanged({ number: Number(lead.id), position: at }, lead),
+    position: index === items.length - 1 ? next : { place, walk: cursor },
+  }));
+  return { entries, next, hasMore: true, isHeld: false };
+}
+
+async function readChanges(
+  deps: ReadFeedDeps,
+  { place, removedUpTo }: FeedPosition,
+  { limit, visibility }: { limit: number; visibility: Visibility },
+): Promise<FeedStep> {
+  const labels = foldLabels(visibility.labels);
+  const end = (await deps.store.end()) ?? place;
+  const changes = await deps.store.changesAfter(place, { labels, limit });
+  const read = await readInOrder(deps, changes, visibility);
+  const entries = read.done
+    .filter(({ change, item }) => item.type === 'lead.changed' || !isSent(change, removedUpTo))
+    .map(({ change, item }) => ({ item, position: toPosition(placeOf(change), removedUpTo) }));
+  const lastRead = read.done.at(-1);
+  const last = lastRead ? placeOf(lastRead.change) : place;
+  if (read.done.length < changes.length) {
+    const rest = changes.slice(read.done.length);
+    const removals = removalsAlone(rest, toPosition(last, removedUpTo));
+    const all = [...entries, ...removals];
+    if (all.length === 0 && read.error !== undefined) throw read.error;
+    const next = all.at(-1)?.position ?? toPosition(last, removedUpTo);
+    return { entries: all, next, hasMore: true, isHeld: true };
+  }
+  const hasMore = changes.length === limit;
+  const next = hasMore || !isBehind(end, last) ? last : end;
+  return { entries, next: { place: next }, hasMore, isHeld: false };
+}
+
+/** The removals among changes whose first one cannot be read yet. */
+function removalsAlone(
+  changes: readonly LeadChange[],
+  { place, removedUpTo }: FeedPosition,
+): FeedEntry[] {
+  return changes
+    .filter((change) => !change.isVisible && !isSent(change, removedUpTo))
+    .map((change) => ({
+      item: toRemoved(change),
+      position: { place, removedUpTo: placeOf(change) },
+    }));
+}
+
+function isSent(change: LeadChange, removedUpTo: FeedPlace | undefined): boolean {
+  return removedUpTo !== undefined && isBehind(removedUpTo, placeOf(change));
+}
+
+function toPosition(place: FeedPlace, removedUpTo: FeedPlace | undefined): FeedPosition {
+  const isBeyond = removedUpTo !== undefined && isBehind(removedUpTo, place);
+  return { place, ...(isBeyond && { removedUpTo }) };
+}
+
+type Read = { change: LeadChange; item: FeedItem };
+
+/** Items until the first that cannot be told yet; `error` is why. */
+async function readInOrder(
+  deps: ReadFeedDeps,
+  changes: readonly LeadChange[],
+  visibility: Visibility,
+): Promise<{ done: Read[]; error?: unknown }> {
+  const done: Read[] = [];
+  for (let at = 0; at < changes.length; at += READ_AT_ONCE) {
+    const some = changes.slice(at, at + READ_AT_ONCE);
+    const items = await Promise.allSettled(some.map((one) => toItem(deps, one, visibility)));
+    for (const [index, change] of some.entries()) {
+      const result = items[index];
+      if (result?.status === 'rejected') {
+        if (!isTrackerFault(result.reason)) throw result.reason;
+        return { done, error: result.reason };
+      }
+      if (result?.value === undefined) return { done };
+      done.push({ change, item: result.value });
+    }
+  }
+  return { done };
+}
+
+/** Undefined: not yet. */
+async function toItem(
+  deps: ReadFeedDeps,
+  change: LeadChange,
+  visibility: Visibility,
+): Promise<FeedItem | undefined> {
+  const wanted = foldLabels(visibility.labels);
+  if (!change.isVisible || !wanted.every((label) => change.labels.includes(label)))
+    return toRemoved(change);
+  const lead = await readLiveLead(deps, change, visibility);
+  if (lead === 'later') return undefined;
+  return lead === 'gone' ? toRemoved(change) : toChanged(change, lead);
+}
+
+function toChanged(
+  { number, position }: Pick<LeadChange, 'number' | 'position'>,
+  lead: Lead,
+): FeedItem {
+  return { type: 'lead.changed', id: String(number), at: toRfc3339(position), lead };
+}
+
+function toRemoved({ number, position }: LeadChange): FeedItem {
+  return { type: 'lead.removed', id: String(number), at: toRfc3339(position) };
+}
+
+function placeOf({ position, number }: LeadChange): FeedPlace {
+  return [position, number];
+}
+
+/** Whether `place` is at or before `limit`. */
+function isBehind(limit: FeedPlace, place: FeedPlace): boolean {
+  return place[0] < limit[0] || (place[0] === limit[0] && place[1] <= limit[1]);
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import type { StoreDatabase } from '#adapters/store/session.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
+import { DAY } from '#shared/clock.ts';
+import {
+  claimLeads,
+  directoryKey,
+  entry,
+  leadRules,
+  REPOSITORY,
+  REPOSITORY_ID,
+} from '../support/directory.ts';
+
+const NOW = 100 * DAY;
+const START: FeedPlace = [0, 0];
+
+/** One body for every engine: what `FeedStore` promises. */
+export function describeLeadFeedStore(engine: string, open: () => Promise<StoreDatabase>): void {
+  async function setUp() {
+    const database = await open();
+    const clock = { now: NOW };
+    const now = (): number => clock.now;
+    const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
+    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), NOW);
+    const feed = createLeadFeedStore(database, { repository: 'Acme/Leads', now });
+    const read = async (place: FeedPlace = START, labels: readonly string[] = []) =>
+      feed.changesAfter(place, { labels, limit: 100 });
+    const end = async (): Promise<FeedPlace> => (await feed.end()) ?? START;
+    /** `+` is visible, `-` is not. */
+    const since = async (place: FeedPlace, labels?: readonly string[]) =>
+      (await read(place, labels)).map(
+        ({ number, isVisible }) => `${isVisible ? '+' : '-'}${number}`,
+      );
+    return { database, clock, directory, feed, read, end, since };
+  }
+
+  describe(`lead feed store on ${engine}`, () => {
+    test('has no end before the repository is known', async () => {
+      const feed = createLeadFeedStore(await open(), { repository: REPOSITORY, now: () => NOW });
+      expect(await feed.end()).toBeUndefined();
+    });
+
+    test('a lead comes once, where it changed last, and an equal state is no change', async () => {
+      const { directory, since, end } = await setUp();
+      await directory.put([entry(1), entry(2)]);
+      await directory.put([entry(3)]);
+      expect(await since(START)).toEqual(['+1', '+2', '+3']);
+      const before = await end();
+      await directory.put([entry(1)]);
+      expect(await since(before)).toEqual([]);
+      await directory.put([entry(1, { updatedAt: 5 })]);
+      expect(await since(before)).toEqual(['+1']);
+      expect(await since(START)).toEqual(['+2', '+3', '+1']);
+    });
+
+    test('what was never approved is no lead', async () => {
+      const { directory, since } = await setUp();
+      await directory.put([entry(1, { isApproved: false, labels: [] })]);
+      expect(await since(START)).toEqual([]);
+    });
+
+    test('tells whoever could read it of a lead that lost its approval', async () => {
+      const { directory, since, end } = await setUp();
+      await directory.put([entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
+      const before = await end();
+      await directory.put([
+        entry(1, { isApproved: false, labels: ['us'], updatedAt: 2 }),
+        entry(2, { isApproved: false, labels: [], updatedAt: 2 }),
+      ]);
+      expect(await since(before)).toEqual(['-1', '-2']);
+      expect(await since(before, ['eu'])).toEqual(['-1']);
+      expect(await since(before, ['us'])).toEqual([]);
+    });
+
+    test('an older state that comes late tells its readers of a lead that went before', async () => {
+      const { directory, since, end } = await setUp();
+      await directory.put([entry(1, { updatedAt: 1 })]);
+      await directory.put([entry(1, { isApproved: false, labels: [], updatedAt: 9 })]);
+      const before = await end();
+      await directory.put([entry(1, { labels: ['approved', 'eu'], updatedAt: 4 })]);
+      expect(await since(before, ['eu'])).toEqual(['-1']);
+    });
+
+    test('a claim takes a lead away, and its release or withdrawal gives it back', async () => {
+      const { database, directory, since, end } = await setUp();
+      await directory.put([entry(1), entry(2)]);
+      let before = await end();
+      await claimLeads(database, { numbers: [1, 2], at: NOW });
+      expect(await since(before)).toEqual(['-1', '-2']);
+      before = await end();
+      const entryOf = { at: NOW, actor: { kind: 'cli', subject: 'ops' }, action: 'claim.release' };
+      const claims = createClaimStore(database, { repository: REPOSITORY });
+      await claims.release(1, { ...entryOf, subject: 'claim/1' } as never);
+      expect(await since(before)).toEqual(['+1']);
+      before = await end();
+      const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, numbers: [2] };
+      await database.writer.callInTurn({ store: 'test', name: 'withdraw' }, withdrawTest, [order]);
+      expect(await since(before)).toEqual(['+2']);
+    });
+
+    test('a lead that was given back is not taken by the same event', async () => {
+      const { database, directory, since, end } = await setUp();
+      await directory.put([entry(1)]);
+      await claimLeads(database, { numbers: [1], at: NOW });
+      const claims = createClaimStore(database, { repository: REPOSITORY });
+      await claims.release(1, {
+        at: NOW,
+        actor: { kind: 'cli', subject: 'ops' },
+        action: 'claim.release',
+        subject: 'claim/1',
+      });
+      const before = await end();
+      await claimLeads(database, { numbers: [1], at: NOW });
+      expect(await since(before)).toEqual([]);
+    });
+
+    test('what moved, was removed or hidden is gone, and comes back with the next change', async () => {
+      const { directory, feed, since, end } = await setUp();
+      await directory.put([entry(1), entry(2), entry(3)]);
+      const before = await end();
+      await directory.noteMoved(1);
+      await directory.remove(2);
+      await feed.hide(3);
+      expect(await since(before)).toEqual(['-1', '-2', '-3']);
+      await directory.put([entry(3)]);
+      expect(await since(before)).toEqual(['-1', '-2', '+3']);
+    });
+
+    test('a label that has another name is a change of every lead that carries it', async () => {
+      const { directory, read, end, since } = await setUp();
+      await directory.put([entry(1, { labels: ['approved', 'eu'] }), entry(2)]);
+      const before = await end();
+      await directory.renameLabel({ from: 'eu', to: 'europe', approvedLabel: 'approved' });
+      expect(await read(before)).toMatchObject([{ number: 1, labels: ['approved', 'europe'] }]);
+      expect(await since(before, ['eu'])).toEqual(['+1']);
+    });
+
+    test('what a crawl meets for the first time is a change only when it was changed lately', async () => {
+      const { directory, since, end, clock } = await setUp();
+      await directory.put([entry(1)]);
+      const before = await end();
+      clock.now += 1;
+      await directory.putCrawled([entry(2), entry(3, { updatedAt: NOW - 1 })], NOW);
+      expect(await since(before)).toEqual(['+3']);
+      expect(await since(START)).toEqual(['+2', '+1', '+3']);
+    });
+
+    test('a full crawl finds out what readers were shown and is gone', async () => {
+      const { directory, feed, since, end, clock } = await setUp();
+      await directory.put([entry(1)]);
+      await feed.noteRead([1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'] })));
+      const before = await end();
+      clock.now += 1;
+      await directory.startCrawl(clock.now);
+      await directory.putCrawled([entry(1)], 0);
+      await directory.completeCrawl(clock.now);
+      expect(await since(before)).toEqual(['-2']);
+    });
+
+    test('leads that are gone are forgotten after 30 days, and positions go on', async () => {
+      const { directory, since, end, clock } = await setUp();
+      await directory.put([entry(1)]);
+      await directory.put([entry(2)]);
+      await directory.remove(1);
+      await directory.remove(2);
+      const before = await end();
+      clock.now += 31 * DAY;
+      await directory.completeCrawl(clock.now);
+      expect(await since(START)).toEqual(['-2']);
+      clock.now = NOW - DAY;
+      await directory.put([entry(3)]);
+      expect(await since(before)).toEqual(['+3']);
+    });
+
+    test('knows who follows', async () => {
+      const { feed } = await setUp();
+      expect(await feed.isFollowed(0)).toBe(false);
+      expect(await feed.reader('c1')).toBeUndefined();
+      await feed.noteReader({ consumerId: 'c1', position: 5, readAt: NOW });
+      await feed.noteReader({ consumerId: 'c1', position: 7, readAt: NOW + 1 });
+      expect(await feed.reader('c1')).toEqual({ consumerId: 'c1', position: 7, readAt: NOW + 1 });
+      expect(await feed.isFollowed(NOW)).toBe(true);
+      expect(await feed.isFollowed(NOW + 2)).toBe(false);
+    });
+  });
+}
+
+async function withdrawTest(
+  session: Parameters<typeof withdrawClaims>[0],
+  order: Parameters<typeof withdrawClaims>[1],
+): Promise<void> {
+  await withdrawClaims(session, order, NOW);
+}

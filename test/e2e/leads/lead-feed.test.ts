@@ -1,0 +1,278 @@
+/** The lead feed of the whole service, with the tracker's webhooks. */
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { DAY } from '#shared/clock.ts';
+import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import type { Composed } from '../support/composed.ts';
+import { crmOne, leadBody, sendDeletion } from '../support/world.ts';
+
+const PATH = '/api/v1/leads/changes';
+
+type World = { tracker: Tracker; service: Composed; lead: (...labels: string[]) => number };
+
+async function setUp(
+  settings: Record<string, unknown> = {},
+  { tells = true } = {},
+): Promise<World> {
+  const clock = createFakeClock();
+  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  for (const name of ['approved', 'eu', 'deleted-by-partner']) tracker.createLabel({ name });
+  const service = await compose({
+    apiUrl: tracker.url,
+    clock,
+    settings: { partners: { 'crm-one': crmOne }, ...settings },
+  });
+  if (tells) tracker.addWebhook(`${service.url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+  const lead = (...labels: string[]): number =>
+    tracker.createIssue({
+      title: 'Lead',
+      body: leadBody('a@example.org'),
+      labels: ['approved', ...labels],
+    }).number;
+  return { tracker, service, lead };
+}
+
+async function read({ service }: World, query: string): Promise<FeedPage> {
+  const response = await whileTimePasses(service.clock, service.get(`${PATH}?${query}`));
+  expect(response.status).toBe(200);
+  return (await response.json()) as FeedPage;
+}
+
+const told = ({ items }: FeedPage) =>
+  items.map(({ type, id }) => `${type === 'lead.changed' ? '+' : '-'}${id}`);
+
+/** Reads until nothing is left, and answers what came and where to go on. */
+async function catchUp(world: World, query: string): Promise<{ items: string[]; cursor: string }> {
+  const items: string[] = [];
+  let page = await read(world, query);
+  items.push(...told(page));
+  while (page.pagination.hasMore) {
+    page = await read(world, `cursor=${page.pagination.nextCursor}`);
+    items.push(...told(page));
+  }
+  return { items, cursor: page.pagination.nextCursor };
+}
+
+test('a copy that begins at the start and follows has what a full walk shows', async () => {
+  const world = await setUp();
+  const { tracker, service, lead } = world;
+  const [one, two, three, four] = [lead(), lead('eu'), lead(), lead()] as const;
+  const start = await catchUp(world, 'from=start&limit=3');
+  expect(new Set(start.items)).toEqual(new Set([`+${one}`, `+${two}`, `+${three}`, `+${four}`]));
+
+  await service.clock.advance(2000);
+  tracker.editIssue(one, { title: 'Changed' });
+  tracker.relabel(two, { remove: ['approved'] });
+  tracker.deleteIssue(three);
+  await sendDeletion(service.url, { eventId: 'e1', leadId: String(four) });
+  await tracker.hooks.settled();
+  let last = start;
+  const seen: string[] = [];
+  await eventually(async () => {
+    await service.clock.advance(200);
+    last = await catchUp(world, `cursor=${last.cursor}`);
+    seen.push(...last.items);
+    expect(new Set(seen)).toEqual(new Set([`+${one}`, `-${two}`, `-${three}`, `-${four}`]));
+  });
+});
+
+test('a reader that waits gets the change as soon as it is there', async () => {
+  const world = await setUp();
+  const { cursor } = await catchUp(world, 'from=start');
+  const waiting = world.service.get(`${PATH}?cursor=${cursor}&wait=30s`);
+  await world.service.clock.advance(1000);
+  const number = world.lead();
+  const page = (await (await waiting).json()) as FeedPage;
+  expect(page.items).toMatchObject([
+    { type: 'lead.changed', id: String(number), lead: { title: 'Lead' } },
+  ]);
+  expect(page.pagination.hasMore).toBe(false);
+});
+
+test('what no webhook told is in the feed within the interval, without partners, too', async () => {
+  const settings = { partners: {}, leads: { freshFor: '1s', feedInterval: '2s' } };
+  const world = await setUp(settings, { tells: false });
+  const { cursor } = await catchUp(world, '');
+  const number = world.lead();
+  await eventually(async () => {
+    await world.service.clock.advance(1000);
+    expect((await catchUp(world, `cursor=${cursor}`)).items).toContain(`+${number}`);
+  });
+});
+
+test('a grant by labels sees what carries them, and what did', async () => {
+  const world = await setUp();
+  const { service, tracker, lead } = world;
+  const [eu, other] = [lead('eu'), lead()] as const;
+  const { consumer, issued } = await service.service.access.consumers.create(
+    { name: 'europe', grants: [{ action: 'leads:read', labels: ['EU'] }] },
+    { actor: { kind: 'system', subject: 'test' } },
+  );
+  const asEurope = async (query: string) =>
+    (await (
+      await fetch(`${service.url}${PATH}?${query}`, {
+        headers: { 'x-api-key': issued.key.reveal() },
+      })
+    ).json()) as FeedPage & { code?: string };
+  const start = await asEurope('from=start');
+  expect(told(start)).toEqual([`+${eu}`]);
+  await service.clock.advance(2000);
+  tracker.relabel(eu, { remove: ['eu'] });
+  tracker.relabel(other, { remove: ['approved'] });
+  await tracker.hooks.settled();
+  let { nextCursor } = start.pagination;
+  await eventually(async () => {
+    const page = await asEurope(`cursor=${nextCursor}`);
+    ({ nextCursor } = page.pagination);
+    expect(told(page)).toEqual([`-${eu}`]);
+  });
+  await service.service.access.consumers.replaceGrants(
+    { id: consumer.id, grants: [{ action: 'leads:read' }] },
+    { actor: { kind: 'system', subject: 'test' } },
+  );
+  await eventually(async () =>
+    expect(await asEurope(`cursor=${nextCursor}`)).toMatchObject({
+      code: 'cursor-expired',
+      status: 410,
+    }),
+  );
+});
+
+test('while the tracker fails, removals alone come, and nothing is skipped', async () => {
+  const world = await setUp();
+  const { service, tracker, lead } = world;
+  const [one, two] = [lead(), lead()] as const;
+  const start = await catchUp(world, 'from=start');
+  await service.clock.advance(2000);
+  tracker.editIssue(one, { title: 'Changed' });
+  await tracker.hooks.settled();
+  tracker.fault({ kind: 'status', status: 500, count: Infinity });
+  await service.clock.advance(2000);
+  await eventually(async () => {
+    await service.clock.advance(200);
+    const changes = service.get(`${PATH}?cursor=${start.cursor}`);
+    expect((await whileTimePasses(service.clock, changes)).status).toBe(503);
+  });
+  expect((await sendDeletion(service.url, { eventId: 'e1', leadId: String(two) })).status).toBe(
+    202,
+  );
+  const removal = await read(world, `cursor=${start.cursor}`);
+  expect(told(removal)).toEqual([`-${two}`]);
+  const { nextCursor } = removal.pagination;
+  const failing = service.get(`${PATH}?cursor=${nextCursor}`);
+  expect((await whileTimePasses(service.clock, failing)).status).toBe(503);
+  tracker.clearFaults();
+  await eventually(async () => {
+    await service.clock.advance(5000);
+    expect((await catchUp(world, `cursor=${nextCursor}`)).items).toContain(`+${one}`);
+  });
+});
+
+test.each([
+  ['cursor=x', 'invalid-cursor'],
+  ['cursor=x&from=start', 'validation-failed'],
+  ['from=now', 'validation-failed'],
+  ['limit=501', 'validation-failed'],
+  ['wait=31s', 'validation-failed'],
+  ['since=2026-01-01', 'validation-failed'],
+])('%s is refused', async (query, code) => {
+  const { service } = await setUp();
+  expect(await (await service.get(`${PATH}?${query}`)).json()).toMatchObject({ code, status: 400 });
+});
+
+test('a cursor is good for 30 days', async () => {
+  const world = await setUp();
+  const { cursor } = await catchUp(world, '');
+  for (let day = 0; day < 31; day += 1) await world.service.clock.advance(DAY);
+  const response = await world.service.get(`${PATH}?cursor=${cursor}`);
+  expect(response.status).toBe(410);
+});
+
+/** Listens, and gives what came since the last look. */
+async function listen(
+  { url, key }: Pick<Composed, 'url' | 'key'>,
+  query: string,
+  lastEventId = '',
+) {
+  const hangUp = new AbortController();
+  onTestFinished(() => hangUp.abort());
+  const response = await fetch(`${url}${PATH}?${query}`, {
+    headers: { 'x-api-key': key, accept: 'text/event-stream', 'last-event-id': lastEventId },
+    signal: hangUp.signal,
+  });
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  let text = '';
+  let isOver = false;
+  void (async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  })()
+    .catch(() => undefined)
+    .then(() => (isOver = true));
+  const events = () =>
+    [...text.matchAll(/^event: (\S+)\ndata: (.*)$/gm)].map(
+      ([, type, data]) =>
+        `${type === 'lead.changed' ? '+' : '-'}${(JSON.parse(data ?? '') as { id: string }).id}`,
+    );
+  const lastId = () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
+  return { isOver: () => isOver, events, lastId, text: () => text };
+}
+
+test('a stream brings the same items, and goes on behind the last event', async () => {
+  const { service, tracker, lead } = await setUp();
+  const one = lead();
+  const first = await listen(service, 'from=start');
+  await eventually(() => expect(first.events()).toContain(`+${one}`));
+  await service.clock.advance(2000);
+  tracker.relabel(one, { remove: ['approved'] });
+  await eventually(() => expect(first.events()).toContain(`-${one}`));
+  const two = lead();
+  const second = await listen(service, 'from=start', first.lastId());
+  await eventually(async () => {
+    await service.clock.advance(200);
+    expect(second.events()).toContain(`+${two}`);
+  });
+  expect(second.events()).not.toContain(`-${one}`);
+});
+
+test('a stream that begins now has a cursor before anything changes, and says that it is there', async () => {
+  const { service } = await setUp();
+  const stream = await listen(service, '');
+  await eventually(() => expect(stream.lastId()).not.toBe(''));
+  const { length } = stream.text();
+  for (let seconds = 0; seconds < 16; seconds += 1) await service.clock.advance(1000);
+  await eventually(() => expect(stream.text().slice(length)).toMatch(/^: $/m));
+});
+
+test('a revoked key and a stop end a stream', async () => {
+  const { service } = await setUp();
+  const stream = await listen(service, '');
+  const { id } = (await (await service.get('/api/v1/me')).json()) as { id: string };
+  await service.service.access.consumers.revoke(
+    { id },
+    { actor: { kind: 'system', subject: 'test' } },
+  );
+  await eventually(() => expect(stream.isOver()).toBe(true));
+
+  const other = await setUp();
+  const waiting = await listen(other.service, '');
+  const stopped = other.service.service.stop();
+  await eventually(async () => {
+    await other.service.clock.advance(100);
+    expect(waiting.isOver()).toBe(true);
+  });
+  await Promise.all([stopped, other.service.clock.advance(20_000)]);
+});
+
+test('a refusal of a stream is a problem document', async () => {
+  const { service } = await setUp();
+  const response = await fetch(`${service.url}${PATH}?cursor=x`, {
+    headers: { 'x-api-key': service.key, accept: 'text/event-stream' },
+  });
+  expect(response.status).toBe(400);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+});

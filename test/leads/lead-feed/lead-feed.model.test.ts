@@ -1,0 +1,298 @@
+/**
+ * Whatever people do on the tracker, whatever becomes of its webhooks, and whichever instance is asked: who follows
+ * the feed ends with what a full walk shows.
+ */
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createLeads } from '#leads/index.ts';
+import type { Leads } from '#leads/index.ts';
+import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
+import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { DAY, HOUR, SECOND } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
+import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import type { FakeClock } from '../../support/clock.ts';
+import {
+  claimLeads,
+  directoryKey,
+  leadRules,
+  REPOSITORY,
+  REPOSITORY_ID,
+} from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+import { createFakeTracker } from '../fake-tracker.ts';
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** What becomes of the webhook. */
+type Told = 'at once' | 'late' | 'never';
+
+const lead = fc.nat(3);
+const labels = fc.constantFrom(['approved'], ['approved', 'eu'], ['approved', 'us'], ['eu'], []);
+const reading = fc.record({
+  kind: fc.constant('read' as const),
+  reader: fc.nat(2),
+  limit: fc.integer({ min: 1, max: 4 }),
+});
+
+const stepsWith = (told: fc.Arbitrary<Told>) =>
+  fc.array(
+    fc.oneof(
+      { arbitrary: reading, weight: 12 },
+      { arbitrary: fc.record({ kind: fc.constant('open' as const), labels, told }), weight: 3 },
+      { arbitrary: fc.record({ kind: fc.constant('edit' as const), lead, told }), weight: 4 },
+      {
+        arbitrary: fc.record({ kind: fc.constant('relabel' as const), lead, labels, told }),
+        weight: 4,
+      },
+      {
+        arbitrary: fc.record({
+          kind: fc.constant('remove' as const),
+          lead,
+          isMoved: fc.boolean(),
+          told,
+        }),
+        weight: 1,
+      },
+      { arbitrary: fc.record({ kind: fc.constant('rename' as const), told }), weight: 1 },
+      { arbitrary: fc.record({ kind: fc.constant('claim' as const), lead }), weight: 2 },
+      { arbitrary: fc.record({ kind: fc.constant('release' as const), lead }), weight: 2 },
+      {
+        arbitrary: fc.record({
+          kind: fc.constant('wait' as const),
+          seconds: fc.constantFrom(0, 1, 20, 90),
+        }),
+        weight: 3,
+      },
+      { arbitrary: fc.record({ kind: fc.constant('deliver' as const) }), weight: 1 },
+    ),
+    { minLength: 10, maxLength: 50 },
+  );
+type Step = ReturnType<typeof stepsWith> extends fc.Arbitrary<(infer T)[]> ? T : never;
+
+test.each([
+  ['as soon as the tracker shows it, where webhooks come', fc.constant('at once' as const), 20],
+  [
+    'after a crawl a day later, whatever becomes of webhooks',
+    fc.constantFrom<Told>('at once', 'late', 'never'),
+    48 * 60 * 60,
+  ],
+] as const)(
+  'a reader that follows from the start has what a full walk shows %s',
+  async (_when, told, seconds) => {
+    await fc.assert(
+      fc.asyncProperty(stepsWith(told), async (steps) => {
+        const world = await openWorld();
+        for (const one of steps) await take(world, one);
+        for (let waits = 0; waits < 20; waits += 1) {
+          await world.clock.advance((seconds / 20) * SECOND);
+          await setImmediate();
+        }
+        for (const reader of world.readers) {
+          await reader.catchUp();
+          expect([...reader.copy].sort()).toEqual(await world.walk(reader.visibility));
+        }
+        await world.close();
+      }),
+      { numRuns: 25 },
+    );
+  },
+  60_000,
+);
+
+async function openWorld() {
+  const clock = createFakeClock();
+  const tracker = createFakeTracker(clock);
+  const database = temporaryDatabase();
+  const now = (): number => clock.now();
+  const changes = createLeadFeedStore(database, { repository: REPOSITORY, now });
+  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
+  const filler = createDirectoryFiller({
+    tracker,
+    directory,
+    identifyRepository: async () => REPOSITORY_ID,
+    changes,
+    feedIntervalMs: 60 * SECOND,
+    isMatched: () => false,
+    rules: leadRules,
+    key: directoryKey,
+    clock,
+    log: silentLog,
+  });
+  const createInstance = (): Leads =>
+    createLeads({
+      clock,
+      tracker,
+      claims,
+      feed: { isCurrent: () => true, catchUp: async () => undefined },
+      cursors: createCursorSealer(directoryKey),
+      changes,
+      identify: () => filler.identify(),
+      rules: leadRules,
+      freshForMs: 15 * SECOND,
+      staleIfErrorMs: HOUR,
+      cacheBytesMax: 1024 * 1024,
+    });
+  // The second one never hears of a webhook.
+  const [first, second] = [createInstance(), createInstance()];
+  filler.start();
+  const readers = [
+    createReader(clock, [first], { consumerId: 'all', labels: [] }),
+    createReader(clock, [second], { consumerId: 'eu', labels: ['eu'] }),
+    createReader(clock, [first, second], { consumerId: 'both', labels: ['us'] }),
+  ];
+  const walk = async (visibility: Visibility): Promise<string[]> => {
+    const query = { limit: 100, labels: [], state: 'all' as const };
+    const { value } = await createInstance().reader.list(query, visibility);
+    return value.items.map(contentOf).sort();
+  };
+  const deliver = async (event: TrackerEvent): Promise<void> => {
+    first.applyEvent(event);
+    filler.apply(event);
+    await clock.advance(0);
+  };
+  const close = async (): Promise<void> => {
+    await filler.stop();
+    await Promise.all([first.leadFeed.close(), second.leadFeed.close()]);
+  };
+  const late: TrackerEvent[] = [];
+  let edits = 0;
+  const nextTitle = (): string => `Edited ${(edits += 1)}`;
+  return {
+    clock,
+    tracker,
+    database,
+    claims,
+    readers,
+    walk,
+    deliver,
+    late,
+    nextTitle,
+    directory,
+    close,
+  };
+}
+
+const contentOf = ({
+  id,
+  title,
+  labels: carried,
+}: {
+  id: string;
+  title: string;
+  labels: readonly string[];
+}) => `${id} ${title} ${carried.join(' ')}`;
+
+/** A copy that is kept as the documents say. Its requests go to the instances in turn. */
+function createReader(clock: FakeClock, instances: readonly Leads[], visibility: Visibility) {
+  const copy = new Map<string, string>();
+  let cursor: string | undefined;
+  let calls = 0;
+  const take = (item: FeedItem): void => {
+    if (item.type === 'lead.removed') copy.delete(item.id);
+    else copy.set(item.id, contentOf(item.lead));
+  };
+  const read = async (limit: number): Promise<boolean> => {
+    const { leadFeed } = instances[calls++ % instances.length] as Leads;
+    const query = {
+      limit,
+      fromStart: cursor === undefined,
+      ...(cursor !== undefined && { cursor }),
+    };
+    const wait = { waitMs: 0, signal: new AbortController().signal };
+    const page = leadFeed.read(query, visibility, wait);
+    const { items, pagination } = await whileTimePasses(clock, page);
+    for (const item of items) take(item);
+    cursor = pagination.nextCursor;
+    return pagination.hasMore;
+  };
+  return {
+    visibility,
+    get copy() {
+      return copy.values();
+    },
+    has: (number: number) => copy.has(String(number)),
+    read,
+    catchUp: async (): Promise<void> => {
+      while (await read(100));
+    },
+  };
+}
+
+export async function take(world: World, given: Step): Promise<void> {
+  const { tracker, clock, database, claims, readers, late } = world;
+  const [...numbers] = tracker.issues.keys();
+  const number = 'lead' in given ? numbers[given.lead % Math.max(1, numbers.length)] : undefined;
+  if ('lead' in given && number === undefined) return;
+  const tell = async (how: string, event: TrackerEvent): Promise<void> => {
+    if (how === 'at once') await world.deliver(event);
+    if (how === 'late') late.push(event);
+  };
+  const toEvent = (issue: Issue): TrackerEvent => ({ kind: 'issue', issue, isGone: false });
+  const at = number ?? 0;
+  // The directory learns of a change of a claimed lead by the next one, or by the next crawl.
+  const isFrozen = given.kind !== 'release' && (await claims.current()).has(at);
+  if (isFrozen) return;
+  switch (given.kind) {
+    case 'open':
+      return tell(given.told, toEvent(tracker.open({ labels: given.labels })));
+    case 'edit':
+      return tell(given.told, toEvent(tracker.change(at, { title: world.nextTitle() })));
+    case 'relabel':
+      return tell(given.told, toEvent(tracker.change(at, { labels: given.labels })));
+    case 'remove': {
+      const issue = tracker.issues.get(at) as Issue;
+      tracker.remove(at);
+      return tell(given.told, { kind: 'issue', issue, isGone: true, isMoved: given.isMoved });
+    }
+    case 'rename': {
+      for (const issue of tracker.issues.values())
+        tracker.issues.set(issue.number, {
+          ...issue,
+          labels: issue.labels.map((name) => (name === 'eu' ? 'us' : name)),
+        });
+      await tell(given.told, { kind: 'everything', renamedLabel: { from: 'eu', to: 'us' } });
+      return clock.advance(SECOND); // nobody makes a label of the old name in the same moment
+    }
+    case 'claim':
+      if (!(await world.directory.has(at))) return; // nobody claims a lead that the directory has not met
+      await clock.advance(SECOND); // what is claimed is frozen: what came before is in
+      return claimLeads(database, { numbers: [at], at: clock.now() });
+    case 'release':
+      await claims.release(at, {
+        at: clock.now(),
+        actor: { kind: 'cli', subject: 'ops' },
+        action: 'claim.release',
+        subject: `claim/${at}`,
+      });
+      return;
+    case 'wait':
+      return clock.advance(given.seconds * SECOND);
+    case 'deliver':
+      for (const event of late.splice(0).reverse()) await world.deliver(event);
+      return;
+    case 'read':
+      await readers[given.reader]?.read(given.limit);
+  }
+}
+
+test('a claimed lead leaves a copy with the next read', async () => {
+  const world = await openWorld();
+  world.tracker.open();
+  await world.clock.advance(DAY);
+  const [reader] = world.readers;
+  await reader?.catchUp();
+  expect(reader?.has(1)).toBe(true);
+  await claimLeads(world.database, { numbers: [1], at: world.clock.now() });
+  await reader?.catchUp();
+  expect(reader?.has(1)).toBe(false);
+  await world.close();
+});
