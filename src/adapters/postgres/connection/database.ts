@@ -10,7 +10,7 @@ import { listen } from './listen.ts';
 import { clientOf, openPool } from './pool.ts';
 import type { Pool, PoolOptions } from './pool.ts';
 import { hasOwnConnections } from './pooling.ts';
-import { runStatement } from './run-statement.ts';
+import { createStatementRunner } from './run-statement.ts';
 import type { Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 
@@ -41,14 +41,18 @@ const TRIES = 3;
 export function openDatabase(options: PoolOptions): Database {
   const pool = openPool(options);
   const read = createStatementReader();
+  const runner = createStatementRunner();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
     if (!values) return guard(() => runUnhurried(client, sql));
     const statement = read(sql);
     const given = valuesOf(statement, values);
-    return guard(() => runStatement(client, statement, given));
+    return guard(() => runner.run(client, statement, given));
   };
   const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
-    lend(pool, (client) => inTransaction((...input) => run(client, ...input), work, lock));
+    lend(pool, (client) => {
+      const gathers = (): boolean => runner.gathers(client);
+      return inTransaction({ run: (...input) => run(client, ...input), gathers }, work, lock);
+    });
   const transaction: Database['transaction'] = (work, lock) =>
     withRetries(() => transact(work, lock));
   let closed: Promise<void> | undefined;
@@ -96,9 +100,12 @@ async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>):
 
 type Run = (sql: string, values: Values | undefined) => Promise<Result>;
 
-/** Begins with the first statement, on one way with it: most transactions are a few short statements. */
+/** One connection; `gathers` as in `StatementRunner`. */
+type Lent = { run: Run; gathers: () => boolean };
+
+/** Begins with the first statement, in one packet with it: most transactions are a few short statements. */
 async function inTransaction<T>(
-  run: Run,
+  { run, gathers }: Lent,
   work: (session: Session) => Promise<T>,
   lock?: string,
 ): Promise<T> {
@@ -117,10 +124,9 @@ async function inTransaction<T>(
   const runInside: Run = async (sql, values) => {
     refuseLate();
     begun ??= begin();
-    const running = run(sql, values);
-    running.catch(() => undefined); // where it did not begin, that is why it fails
-    await begun;
-    return running;
+    if (!values || !gathers()) await begun;
+    refuseLate();
+    return run(sql, values);
   };
   const session = createSession(runInside);
   try {

@@ -79,7 +79,6 @@ export function clientOf({
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
-    pipeline: true,
   };
 }
 
