@@ -5,7 +5,7 @@ import { leadOut, renderLead } from '../model/lead-out.ts';
 const id = z.string().describe('The issue number as text.');
 
 /** What became of a lead. */
-export const feedItemOut = z
+const feedItemOut = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('lead.changed'),

@@ -19,7 +19,7 @@ export type ReadFeedDeps = LiveLeadDeps & {
 };
 
 /** An item, and where a reader goes on that has it. */
-export type FeedEntry = { item: FeedItem; position: FeedPosition };
+type FeedEntry = { item: FeedItem; position: FeedPosition };
 
 /** `isHeld`: what comes next waits for the tracker to show it. */
 export type FeedStep = {

@@ -82,7 +82,7 @@ export const CHANNEL = 'trackport_leads';
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
 /** How long who has a cursor can go on from there. */
-export const READABLE_MS = 30 * DAY;
+const READABLE_MS = 30 * DAY;
 
 /**
  * To be called, in the same transaction, whenever something was written of leads in the directory. `isCrawl`: a crawl

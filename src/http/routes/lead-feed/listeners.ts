@@ -5,7 +5,7 @@ import { visibilityOf } from '../../auth/lead-access.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
 
 /** A request that waits for changes. */
-export type Listener = {
+type Listener = {
   /** Aborted when the caller hung up, its key is not good any more, or the service stops. */
   signal: AbortSignal;
   /** To be called when it waits no more. */
