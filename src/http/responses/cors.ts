@@ -27,7 +27,7 @@ const ANY_ORIGIN = '*';
 const READABLE = /^\/api\/v1\/(?:leads|catalog)(?:\/|$)/;
 
 /** What a page may send beside the headers that need no permission. */
-const REQUEST_HEADERS = 'Authorization, If-None-Match, X-API-KEY';
+const REQUEST_HEADERS = 'Authorization, If-None-Match, Last-Event-ID, X-API-KEY';
 
 /** What a page may see of a response beside the headers that every page sees. */
 const RESPONSE_HEADERS = [
