@@ -62,7 +62,8 @@ describe('a page of an origin that is named', () => {
         vary: 'Origin',
       });
       const allowed = listOf(response.headers['access-control-allow-headers']);
-      expect(allowed.sort()).toEqual(['authorization', 'if-none-match', 'x-api-key']);
+      const wanted = ['authorization', 'if-none-match', 'last-event-id', 'x-api-key'];
+      expect(allowed.sort()).toEqual(wanted);
       expect(response.headers).not.toHaveProperty('access-control-allow-credentials');
       expect(response.headers['x-request-id']).toBeDefined();
     },
