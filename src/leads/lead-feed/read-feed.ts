@@ -1,4 +1,5 @@
 import { MINUTE, toRfc3339 } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Lead } from '../model/lead-out.ts';
@@ -70,7 +71,7 @@ async function walkList(
   { place, walk: cursor }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
-  const { value } = await reader.list(
+  const { value, cache } = await reader.list(
     {
       limit: Math.min(limit, LIST_LIMIT_MAX),
       labels: [],
@@ -78,6 +79,8 @@ async function walkList(
     },
     visibility,
   );
+  // What changed since a last good list was read would never come.
+  if (cache.outcome === 'stale') throw new TrackportError('tracker-unavailable');
   const { items, pagination } = value;
   await store.noteRead(
     items.map(({ id, updatedAt, labels }) => ({

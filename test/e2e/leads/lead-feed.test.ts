@@ -173,6 +173,17 @@ test('while the tracker fails, removals alone come, and nothing is skipped', asy
   });
 });
 
+test('does not begin with a list of before the tracker failed', async () => {
+  const world = await setUp();
+  world.lead();
+  await catchUp(world, 'from=start');
+  world.tracker.fault({ kind: 'status', status: 500, count: Infinity });
+  await world.service.clock.advance(60_000);
+  expect((await world.service.get('/api/v1/leads?state=all')).status).toBe(200);
+  const begun = world.service.get(`${PATH}?from=start`);
+  expect((await whileTimePasses(world.service.clock, begun)).status).toBe(503);
+});
+
 test.each([
   ['cursor=x', 'invalid-cursor'],
   ['cursor=x&from=start', 'validation-failed'],
