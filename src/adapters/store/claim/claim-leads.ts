@@ -10,22 +10,23 @@ export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: numbe
 /**
  * The claims of a lead share one instant. A removal comes behind all before it, whatever the clock says:
  * readers have read up to those. What an operator had taken from this very event is not claimed again.
+ * The earlier claims are found by their lead: a condition that fits `claim_removal` would have PostgreSQL read
+ * all claims of that index, for as long as it thinks the table empty.
  */
 const INSERT = `
   INSERT INTO claim
     (repository_id, number, receipt_id, event, is_provisional, claimed_at, removed_at)
   SELECT repository_id, number, receipt_id, event, true, at,
-    coalesce(earlier_removed_at, greatest(max(at) OVER (), last_removed_at + 1) - 1
+    coalesce(earlier_removed_at, greatest(max(at) OVER (), (SELECT last_removed_at + 1 FROM claim_version)) - 1
       + dense_rank() OVER (PARTITION BY earlier_removed_at IS NULL ORDER BY first_place))
   FROM (
-    SELECT given.*, version.last_removed_at,
+    SELECT given.*,
       min(place) OVER (PARTITION BY given.repository_id, given.number) AS first_place,
-      (SELECT max(removed_at) FROM claim
-       WHERE claim.repository_id = given.repository_id AND claim.number = given.number
-         AND released_at IS NULL) AS earlier_removed_at
+      (SELECT max(removed_at) FILTER (WHERE released_at IS NULL) FROM claim
+       WHERE claim.repository_id = given.repository_id AND claim.number = given.number)
+        AS earlier_removed_at
     FROM jsonb_to_recordset(@claims)
         AS given (repository_id bigint, number bigint, receipt_id text, event bigint, at bigint, place bigint)
-      CROSS JOIN claim_version AS version
   ) AS found
   ORDER BY place
   ON CONFLICT (repository_id, number, event) DO NOTHING`;

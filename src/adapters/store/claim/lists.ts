@@ -11,11 +11,10 @@ export const OF_REPOSITORY = `
   (claim.repository_id = (SELECT repository_id FROM tracker_repository WHERE name = @repository)
     OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
 
-/** Whether the lead in a row of this table is claimed. */
+/** Whether the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
 export const IS_CLAIMED = (table: string): string => `
-  EXISTS (SELECT 1 FROM claim
-    WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number
-      AND released_at IS NULL)`;
+  (SELECT count(*) > count(released_at) FROM claim
+    WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;
 
 /** A claimed lead stands where the first of its claims in force does. */
 const CLAIMED_LEADS = `
