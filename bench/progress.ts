@@ -1,7 +1,6 @@
 /** How the bench and the torture show themselves: as the commands do, with the same line. */
 import { createProgress } from '#cli/progress.ts';
-import { SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
 /** On standard error: a line in place on a terminal, plain lines elsewhere. */

@@ -1,6 +1,5 @@
 /** The table of all figures: a row for each, a column for each store. */
-import { isMet, median } from './row.ts';
-import type { BenchRow, Bound, StoreName } from './row.ts';
+import { type BenchRow, type Bound, isMet, median, type StoreName } from './row.ts';
 
 /** One figure over all runs. */
 export type Summary = Omit<BenchRow, 'value' | 'note'> & {

@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
-import { output, start } from './processes.ts';
-import type { Running } from './processes.ts';
+import { output, type Running, start } from './processes.ts';
 import { REPOSITORY } from './stores.ts';
 
 export type ConfigOptions = {

@@ -2,8 +2,7 @@
  * The composition root. What is acquired is given back by `stop`, last first, also when the start
  * fails half-way.
  */
-import { createReleaseStack } from '#shared/resilience/release-stack.ts';
-import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import { storeError } from './compose/server/start-error.ts';
 import type { Service, ServiceDeps } from './compose/service.ts';

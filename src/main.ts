@@ -3,15 +3,13 @@ import { styleText } from 'node:util';
 import { runCli } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
 import { askLine } from '#cli/confirm.ts';
-import { renderFailure, toFailure } from '#cli/failure.ts';
-import type { Failure } from '#cli/failure.ts';
+import { type Failure, renderFailure, toFailure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 
-import { createLogOutput } from './compose/telemetry/log-output.ts';
-import type { LogOutput } from './compose/telemetry/log-output.ts';
+import { createLogOutput, type LogOutput } from './compose/telemetry/log-output.ts';
 import { createCommandServices } from './compose/command-services.ts';
 import { StartError } from './compose/server/start-error.ts';
 

@@ -1,6 +1,5 @@
 /** What the catalog's writes are measured against on SQLite: the same driver and durability. */
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { type Database, openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { spec } from './world.ts';
 import type { RawWriter, RawWriters } from './raw-writer.ts';
 

@@ -1,6 +1,5 @@
 import type { Catalog } from '#catalog/index.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
 import { openFilled, SMALL, wordOf } from './fill.ts';
 import { caller, openCatalog, timeCalls } from './world.ts';

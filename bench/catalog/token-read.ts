@@ -1,12 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import autocannon from 'autocannon';
-import { startIssuer } from '#sandbox/issuer/issuer.ts';
-import type { Issuer } from '#sandbox/issuer/issuer.ts';
-import { start } from '../processes.ts';
-import type { Running } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
+import { type Running, start } from '../processes.ts';
+import { type BenchRow, median } from '../row.ts';
 import { serve, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { spec } from './world.ts';

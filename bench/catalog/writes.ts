@@ -1,8 +1,6 @@
 import type { Catalog } from '#catalog/index.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
-import { openBenchStore } from '../stores.ts';
-import type { BenchEngine } from '../stores.ts';
+import { type BenchRow, median } from '../row.ts';
+import { type BenchEngine, openBenchStore } from '../stores.ts';
 import { openRawPostgres } from './raw-postgres.ts';
 import { openRawSqlite } from './raw-sqlite.ts';
 import type { RawWriters } from './raw-writer.ts';

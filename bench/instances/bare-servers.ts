@@ -1,8 +1,7 @@
 /** Processes that share nothing: what they lose beside each other is the machine's. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { start } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { type Running, start } from '../processes.ts';
 import type { ReadLoad } from './fleet.ts';
 
 /** Processes that are read from, and how. */

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readControl } from '#sandbox/instruments/remote-controls.ts';
 import type { IssueRecord } from '#sandbox/tracker/world/model.ts';
 import { deleteLead, isOpen, partners } from '../partner.ts';
-import { output, start } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { output, type Running, start } from '../processes.ts';
 import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 

@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
-import { deleteLeads, inFleet, openLeads, processorMsOf } from './fleet.ts';
-import type { Fleet } from './fleet.ts';
+import { deleteLeads, type Fleet, inFleet, openLeads, processorMsOf } from './fleet.ts';
 import { compareReads } from './read-costs.ts';
 
 export type ProcessorScale = {

@@ -1,9 +1,6 @@
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
-import { inBareServers } from './bare-servers.ts';
-import type { Side } from './bare-servers.ts';
-import { hotPaths, processorMsOf, readAll } from './fleet.ts';
-import type { Fleet } from './fleet.ts';
+import { type BenchRow, median } from '../row.ts';
+import { inBareServers, type Side } from './bare-servers.ts';
+import { type Fleet, hotPaths, processorMsOf, readAll } from './fleet.ts';
 
 /** As many as one instance has, or each of three. */
 const CONNECTIONS = 30;

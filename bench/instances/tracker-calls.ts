@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readControl } from '#sandbox/instruments/remote-controls.ts';
 import type { BenchRow } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
-import { deleteLeads, inFleet, openLeads } from './fleet.ts';
-import type { Fleet } from './fleet.ts';
+import { deleteLeads, type Fleet, inFleet, openLeads } from './fleet.ts';
 
 export type TrackerCallScale = {
   issues: number;

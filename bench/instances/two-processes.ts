@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
-import { inBareServers } from './bare-servers.ts';
-import type { Side } from './bare-servers.ts';
+import { inBareServers, type Side } from './bare-servers.ts';
 import { hotPaths, inFleet, processorMsOf, readAll } from './fleet.ts';
 
 export type ProcessScale = { seconds: number; rounds: number };

@@ -8,12 +8,12 @@ import {
   billedCalls,
   byTwenty,
   inLeadWorld,
+  type LeadWorld,
   octokitOf,
   queryOf,
   readJson,
   WEBHOOK_SECRET,
 } from './world.ts';
-import type { LeadWorld } from './world.ts';
 
 export type CallScale = { leads: number; reads: number; pollSeconds: number };
 

@@ -2,12 +2,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { start } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import { createKey, serve } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
-import { inLeadWorld, readJson } from './world.ts';
-import type { LeadWorld } from './world.ts';
+import { inLeadWorld, type LeadWorld, readJson } from './world.ts';
 
 export type HotScale = { leads: number; seconds: number; rounds: number };
 

@@ -1,7 +1,5 @@
-import { start } from '../processes.ts';
-import type { Running } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type Running, start } from '../processes.ts';
+import { type BenchRow, median } from '../row.ts';
 import { serve } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { inLeadWorld } from './world.ts';

@@ -3,8 +3,7 @@ import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import type { BenchRow } from '../row.ts';
 import { serve } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
-import { billedCalls, inLeadWorld, octokitOf, readJson } from './world.ts';
-import type { LeadWorld } from './world.ts';
+import { billedCalls, inLeadWorld, type LeadWorld, octokitOf, readJson } from './world.ts';
 
 /** A walk over all leads, against a direct one; on the way every page asks the store for claims. */
 export async function measureWalks(engine: BenchEngine, rows: number): Promise<BenchRow[]> {

@@ -1,8 +1,7 @@
 import { Octokit } from '@octokit/rest';
 import { readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
-import { start } from '../processes.ts';
-import type { Running } from '../processes.ts';
+import { type Running, start } from '../processes.ts';
 import { createKey, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 

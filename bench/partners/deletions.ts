@@ -3,11 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { deleteLead, isOpen, partners } from '../partner.ts';
 import { start } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import { serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
-import { openBenchStore } from '../stores.ts';
-import type { BenchEngine } from '../stores.ts';
+import { type BenchEngine, openBenchStore } from '../stores.ts';
 
 /** How long a deletion takes after its 202: until the lead is claimed, until the issue is closed. */
 export async function measureDeletions(

@@ -3,12 +3,14 @@ import { openDatabase as openPostgres } from '#adapters/postgres/connection/data
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
-import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
-import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
-import { openBenchStore, REPOSITORY } from '../stores.ts';
-import type { BenchEngine } from '../stores.ts';
+import {
+  type DirectoryEntry,
+  hashIdentity,
+  type LeadDirectory,
+  rulesCheckOf,
+} from '#leads/directory/lead-directory.ts';
+import { type BenchRow, median } from '../row.ts';
+import { type BenchEngine, openBenchStore, REPOSITORY } from '../stores.ts';
 
 export type LookupScale = {
   /** Rows of the large directory. */

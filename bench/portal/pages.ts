@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratchFolder } from '../../test/support/at-exit.ts';
 import { start } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { type BenchRow, median } from '../row.ts';
 import { fetchTimed, signIn } from './person.ts';
 
 export type PageScale = { requests: number };

@@ -8,11 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../../test/support/at-exit.ts';
 import { partners } from '../partner.ts';
 import { output, start } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow, StoreName } from '../row.ts';
+import { type BenchRow, median, type StoreName } from '../row.ts';
 import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
-import { onPostgres, onSqlite } from '../stores.ts';
-import type { BenchEngine } from '../stores.ts';
+import { type BenchEngine, onPostgres, onSqlite } from '../stores.ts';
 
 const FSYNC_MS = 5;
 const READERS = 8;

@@ -1,8 +1,6 @@
 import { partners } from '../partner.ts';
-import { output, start } from '../processes.ts';
-import type { Running } from '../processes.ts';
-import { median } from '../row.ts';
-import type { BenchRow } from '../row.ts';
+import { output, type Running, start } from '../processes.ts';
+import { type BenchRow, median } from '../row.ts';
 import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 

@@ -1,5 +1,4 @@
-import type { TrackerResponse } from '../tracker/api/response.ts';
-import { jsonResponse, refusal } from '../tracker/api/response.ts';
+import { jsonResponse, refusal, type TrackerResponse } from '../tracker/api/response.ts';
 import type { Barrier } from './barriers.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 import type { Tracker } from '../tracker/tracker-api.ts';

@@ -1,10 +1,20 @@
 import { addComment } from '../tracker/world/change-comments.ts';
-import type { IssuePatch, IssueTarget, NewIssue, Target } from '../tracker/world/change-issues.ts';
-import { createIssue, editIssue, seedIssues } from '../tracker/world/change-issues.ts';
-import type { LabelInput } from '../tracker/world/change-labels.ts';
-import { createLabel, deleteLabel, editLabel } from '../tracker/world/change-labels.ts';
-import type { RepositoryPatch } from '../tracker/world/change-repository.ts';
-import { editRepository } from '../tracker/world/change-repository.ts';
+import {
+  createIssue,
+  editIssue,
+  type IssuePatch,
+  type IssueTarget,
+  type NewIssue,
+  seedIssues,
+  type Target,
+} from '../tracker/world/change-issues.ts';
+import {
+  createLabel,
+  deleteLabel,
+  editLabel,
+  type LabelInput,
+} from '../tracker/world/change-labels.ts';
+import { editRepository, type RepositoryPatch } from '../tracker/world/change-repository.ts';
 import { deleteIssue, transferIssue } from '../tracker/world/depart-issues.ts';
 import type {
   Account,

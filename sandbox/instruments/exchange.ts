@@ -5,8 +5,7 @@ import type { Exchange } from '../tracker/api/http-server.ts';
 import type { Responded } from '../tracker/api/respond.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 import type { CallLog } from './call-log.ts';
-import type { Fault, Faults } from './faults.ts';
-import { responseOfFault } from './faults.ts';
+import { type Fault, type Faults, responseOfFault } from './faults.ts';
 import type { Barriers } from './barriers.ts';
 
 export type ExchangeDeps = {

@@ -1,6 +1,5 @@
 import { SECOND } from '#shared/clock.ts';
-import type { TrackerResponse } from '../tracker/api/response.ts';
-import { jsonResponse } from '../tracker/api/response.ts';
+import { jsonResponse, type TrackerResponse } from '../tracker/api/response.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 
 /** Faults that respond in place of the tracker. */

@@ -1,18 +1,17 @@
-import { errors } from 'oidc-provider';
-import type {
-  AccessToken,
-  Account,
-  AdapterFactory,
-  Client,
-  ClientCredentials,
-  Configuration,
-  Grant,
-  JWK,
-  KoaContextWithOIDC,
+import {
+  type AccessToken,
+  type Account,
+  type AdapterFactory,
+  type Client,
+  type ClientCredentials,
+  type Configuration,
+  errors,
+  type Grant,
+  type JWK,
+  type KoaContextWithOIDC,
 } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
-import { API_SCOPES, machineMetadata } from './clients.ts';
-import type { MachineClient } from './clients.ts';
+import { API_SCOPES, type MachineClient, machineMetadata } from './clients.ts';
 import { PAGE_POLICY, renderSignedOut, renderSignOut } from './pages.ts';
 import { people } from './people.ts';
 

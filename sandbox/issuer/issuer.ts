@@ -2,14 +2,12 @@
  * A real OpenID Connect provider on loopback: client credentials for machines, authorization code
  * with PKCE for people. Everything it knows is made at its start and gone at its end.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
 import { closeServer, listenOnLoopback } from '../loopback.ts';
-import { ALL_SCOPES, PORTAL_CLIENT_ID, portalMetadata } from './clients.ts';
-import type { MachineClient } from './clients.ts';
+import { ALL_SCOPES, type MachineClient, PORTAL_CLIENT_ID, portalMetadata } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
 import { createMemory } from './memory.ts';
 import { respondToInteraction, interactionPath, isInteraction } from './sign-in.ts';

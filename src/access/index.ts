@@ -1,28 +1,27 @@
 import type { Clock } from '#shared/clock.ts';
-import { listAudit } from './audit/list-audit.ts';
-import type { AuditListQuery, ListAuditDeps } from './audit/list-audit.ts';
+import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
 import type { ManageDeps, Origin } from './consumers/consumer-change.ts';
 import {
   createConsumer,
+  type CreateConsumerInput,
   readConsumer,
   replaceGrants,
+  type ReplaceGrantsInput,
   revokeConsumer,
   updateConsumer,
+  type UpdateConsumerInput,
 } from './consumers/manage-consumers.ts';
-import type {
-  CreateConsumerInput,
-  ReplaceGrantsInput,
-  UpdateConsumerInput,
-} from './consumers/manage-consumers.ts';
-import { findConsumers } from './consumers/find-consumers.ts';
-import type { ConsumerFilter } from './consumers/find-consumers.ts';
+import { type ConsumerFilter, findConsumers } from './consumers/find-consumers.ts';
 import { pageConsumers } from './consumers/page-consumers.ts';
-import { createKeyAuthenticator } from './keys/authenticate-key.ts';
-import type { ConsumerPrincipal } from './keys/authenticate-key.ts';
-import { createLastUsed } from './keys/last-used.ts';
-import type { LastUsedDeps } from './keys/last-used.ts';
-import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
-import type { RotateInput, ToStoredRun } from './keys/manage-keys.ts';
+import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
+import { createLastUsed, type LastUsedDeps } from './keys/last-used.ts';
+import {
+  addKey,
+  revokeKey,
+  type RotateInput,
+  rotateKey,
+  type ToStoredRun,
+} from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 
 /** What access is made of. */

@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
-import type { RateLimit } from '#shared/errors.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { type RateLimit, TrackportError } from '#shared/errors.ts';
 
 const WINDOW_MS = MINUTE;
 const WINDOWS_MAX = 10_000;

@@ -1,28 +1,40 @@
-import { compareToBaseline } from './compatibility/compatibility.ts';
-import type { BaselineRequest } from './compatibility/compatibility.ts';
-import { diffVersions } from './diff/diff-versions.ts';
-import type { DiffRequest } from './diff/diff-versions.ts';
-import { importFiles } from './import/import-files.ts';
-import type { ImportRequest } from './import/import-files.ts';
+import { type BaselineRequest, compareToBaseline } from './compatibility/compatibility.ts';
+import { type DiffRequest, diffVersions } from './diff/diff-versions.ts';
+import { importFiles, type ImportRequest } from './import/import-files.ts';
 import { createStoreTarget } from './import/store-target.ts';
 import {
   changeLifecycle,
+  type LifecycleChange,
   setDefault,
   sunsetProblems,
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
-import type { LifecycleChange } from './lifecycle/change-lifecycle.ts';
 import { readSpec } from './spec/read-spec.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
-import { filterProblems, problemsInBody } from './version/content-check.ts';
-import type { Draft, Words } from './version/content-check.ts';
+import { type Draft, filterProblems, problemsInBody, type Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
-import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
-import type { PatchInput, ReplaceInput, VersionTarget } from './version/edit-version.ts';
-import { listAudit, listCatalog, listVersions } from './reading/read-catalog.ts';
-import type { CatalogFilters, PageRequest, Reader } from './reading/read-catalog.ts';
-import { readView } from './version/version-view.ts';
-import type { Caller, CatalogDeps, VersionQuery } from './version/version-view.ts';
+import {
+  deleteVersion,
+  type PatchInput,
+  patchVersion,
+  type ReplaceInput,
+  replaceVersion,
+  type VersionTarget,
+} from './version/edit-version.ts';
+import {
+  type CatalogFilters,
+  listAudit,
+  listCatalog,
+  listVersions,
+  type PageRequest,
+  type Reader,
+} from './reading/read-catalog.ts';
+import {
+  type Caller,
+  type CatalogDeps,
+  readView,
+  type VersionQuery,
+} from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;

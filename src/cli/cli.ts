@@ -8,8 +8,7 @@ import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { UsageError } from './command.ts';
-import type { CommandContext, ConfigOptions, Terminal } from './command.ts';
+import { type CommandContext, type ConfigOptions, type Terminal, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import type { Services } from './services.ts';
 

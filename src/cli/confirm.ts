@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
-import { CommandFailure } from './command.ts';
-import type { Terminal } from './command.ts';
+import { CommandFailure, type Terminal } from './command.ts';
 
 /**
  * Asks a person to confirm what cannot be undone, and returns when the reply is yes. Where nobody

@@ -2,8 +2,7 @@
  * How long work shows itself: a line that is redrawn in place on a terminal, a plain line every few
  * seconds elsewhere, nothing beside a JSON document.
  */
-import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import type { Terminal } from './command.ts';
 import { printable } from './table.ts';

@@ -1,11 +1,13 @@
 import { createServerTarget } from '#adapters/catalog-api/server-target.ts';
 import type { TokenSource } from '#adapters/catalog-api/send-request.ts';
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { importFiles } from '#catalog/import/import-files.ts';
-import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
+import {
+  importFiles,
+  type ImportReport,
+  type ImportRequest,
+} from '#catalog/import/import-files.ts';
 import type { ImportServer } from '#catalog/import/import-server.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 
 /** Imports into the catalog of a server, by its HTTP API. Specs are judged here. */

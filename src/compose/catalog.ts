@@ -1,6 +1,5 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { createCatalog } from '#catalog/index.ts';
-import type { Catalog, CatalogRules } from '#catalog/index.ts';
+import { type Catalog, type CatalogRules, createCatalog } from '#catalog/index.ts';
 import type { Clock } from '#shared/clock.ts';
 
 import type { Store } from './store.ts';

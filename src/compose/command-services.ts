@@ -6,8 +6,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
-import { silentLog } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Log, silentLog } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/progress.ts';
 
@@ -15,8 +14,7 @@ import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import { logWarnings, reloadService } from './reload.ts';
-import { openStore } from './store.ts';
-import type { Store } from './store.ts';
+import { openStore, type Store } from './store.ts';
 
 type CopyRequest = { from: string; to: string; onProgress: OnProgress };
 

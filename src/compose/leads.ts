@@ -1,21 +1,16 @@
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createChangeFeed } from '#leads/feed/change-feed.ts';
-import type { ChangeFeed } from '#leads/feed/change-feed.ts';
-import { createLeads } from '#leads/index.ts';
-import type { Leads } from '#leads/index.ts';
+import { type ClaimedLeads, createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { type ChangeFeed, createChangeFeed } from '#leads/feed/change-feed.ts';
+import { createLeads, type Leads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
-import { directoryKeyOf } from './store.ts';
-import type { Store } from './store.ts';
+import { directoryKeyOf, type Store } from './store.ts';
 import { changeFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 

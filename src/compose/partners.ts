@@ -5,10 +5,8 @@ import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createPartners } from '#partners/index.ts';
-import type { Partners, PartnersPorts } from '#partners/index.ts';
-import { createPartner, createPartnerList } from '#partners/partner.ts';
-import type { PartnerList } from '#partners/partner.ts';
+import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
+import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -16,13 +14,11 @@ import { TrackportError } from '#shared/errors.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
-import { traced } from '#shared/tracing.ts';
-import type { Tracing } from '#shared/tracing.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 
 import type { Identity } from './identity/identity.ts';
-import { directoryKeyOf } from './store.ts';
-import type { Store } from './store.ts';
+import { directoryKeyOf, type Store } from './store.ts';
 import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 

@@ -1,8 +1,7 @@
 import { ConfigError, renderProblem } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 
 import type { Service } from './service.ts';
 import type { LevelLog } from './telemetry/log.ts';

@@ -12,8 +12,7 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import { createReleaseStack } from '#shared/resilience/release-stack.ts';
-import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import { startService } from '../compose.ts';
 import type { Service } from './service.ts';

@@ -2,18 +2,14 @@
  * Everything that a running service is made of, from the bottom up. What is acquired here is given
  * back by `stop`, last first.
  */
-import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import type { BodyReaders } from '#adapters/threads/body-readers.ts';
+import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import type { Catalog } from '#catalog/index.ts';
-import type { Config } from '#config/schema/schema.ts';
-import { serverUrl } from '#config/schema/schema.ts';
-import { takeOver } from '#config/take-over.ts';
-import type { FixedConfig, TakeOver } from '#config/take-over.ts';
+import { type Config, serverUrl } from '#config/schema/schema.ts';
+import { type FixedConfig, takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
-import { createApp, createOperationsApp } from '#http/app.ts';
-import type { AppDeps } from '#http/app.ts';
+import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
@@ -27,8 +23,7 @@ import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReloadable } from '#shared/reloadable.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
+import { createReloadable, type Reloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
@@ -47,8 +42,7 @@ import { openPortal } from './portal/open-portal.ts';
 import { openIdentity } from './identity/open-identity.ts';
 import type { Store } from './store.ts';
 import { composeTraffic } from './traffic.ts';
-import { createTrackerParts } from './tracker/parts.ts';
-import type { TrackerParts } from './tracker/parts.ts';
+import { createTrackerParts, type TrackerParts } from './tracker/parts.ts';
 import { createTrackerWebhook } from './tracker/webhook.ts';
 
 export type ServiceDeps = {

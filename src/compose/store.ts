@@ -9,8 +9,7 @@ import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
+import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 
 import { storeError } from './server/start-error.ts';
 import type { OpenStore, Stores } from './stores/stores.ts';

@@ -1,5 +1,4 @@
-import { createTraffic } from '#partners/traffic/traffic.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import { createTraffic, type Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';

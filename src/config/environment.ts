@@ -8,10 +8,8 @@ import { parse } from 'yaml';
 
 import { isRecord } from '#shared/text/json.ts';
 
-import { allKeyPaths, configKeys, nodeAt } from './schema/key-tree.ts';
-import type { KeyNode, KeyPath } from './schema/key-tree.ts';
-import { lookUp, nearest } from './problems.ts';
-import type { Problem } from './problems.ts';
+import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
+import { lookUp, nearest, type Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
 
 const PREFIX = 'TRACKPORT_';

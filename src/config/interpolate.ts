@@ -1,6 +1,5 @@
 import { readFileText } from './file-text.ts';
-import { pathText } from './problems.ts';
-import type { Problem } from './problems.ts';
+import { pathText, type Problem } from './problems.ts';
 import type { KeyPath } from './schema/key-tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

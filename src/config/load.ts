@@ -6,12 +6,9 @@ import type { YamlFault } from '#shared/text/yaml-faults.ts';
 import { crossCheck } from './schema/cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
 import { readFileText } from './file-text.ts';
-import { interpolate } from './interpolate.ts';
-import type { Environment } from './interpolate.ts';
-import { ConfigError, lookUp, pathText, toProblems } from './problems.ts';
-import type { Problem } from './problems.ts';
-import { configSchema } from './schema/schema.ts';
-import type { Config } from './schema/schema.ts';
+import { type Environment, interpolate } from './interpolate.ts';
+import { ConfigError, lookUp, pathText, type Problem, toProblems } from './problems.ts';
+import { type Config, configSchema } from './schema/schema.ts';
 
 export type ConfigRequest = {
   /** The YAML file of `--config`; without one the environment alone configures. */

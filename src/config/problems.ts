@@ -3,8 +3,7 @@ import type { z } from 'zod';
 
 import { fold, nearMiss } from '#shared/text/near-miss.ts';
 
-import { allKeyPaths, configKeys, nodeAt } from './schema/key-tree.ts';
-import type { KeyPath } from './schema/key-tree.ts';
+import { allKeyPaths, configKeys, type KeyPath, nodeAt } from './schema/key-tree.ts';
 
 /** One thing that is wrong with a configuration. No member ever holds a secret. */
 export type Problem = {

@@ -1,8 +1,6 @@
-import { interpolate } from './interpolate.ts';
-import type { Environment } from './interpolate.ts';
+import { type Environment, interpolate } from './interpolate.ts';
 import { ConfigError } from './problems.ts';
-import { storeUrl } from './store-url.ts';
-import type { StoreAddress } from './store-url.ts';
+import { type StoreAddress, storeUrl } from './store-url.ts';
 
 /**
  * A store's URL of the command line, with `${NAME}` and `${file:PATH}` as in the configuration: so a

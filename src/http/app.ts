@@ -5,25 +5,18 @@ import type { AuditRoutesDeps } from './routes/audit/routes.ts';
 import type { ClaimRoutesDeps } from './routes/claims/routes.ts';
 import type { ConsumerRoutesDeps } from './routes/consumers/routes.ts';
 import { docsRoutes } from './routes/docs/routes.ts';
-import { githubWebhookRoutes } from './routes/github-webhook/routes.ts';
-import type { TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
+import { githubWebhookRoutes, type TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
 import { landingRoutes } from './routes/landing/routes.ts';
-import { leadRoutes } from './routes/leads/routes.ts';
-import type { LeadRoutesDeps } from './routes/leads/routes.ts';
-import { leadFeedRoutes } from './routes/lead-feed/routes.ts';
-import type { LeadFeedRoutesDeps } from './routes/lead-feed/routes.ts';
-import { removalRoutes } from './routes/removals/routes.ts';
-import type { RemovalRoutesDeps } from './routes/removals/routes.ts';
-import { operationRoutes } from './routes/operations/routes.ts';
-import type { OperationsDeps } from './routes/operations/routes.ts';
-import { partnerRoutes } from './routes/partners/routes.ts';
-import type { PartnerRoutesDeps } from './routes/partners/routes.ts';
+import { leadRoutes, type LeadRoutesDeps } from './routes/leads/routes.ts';
+import { leadFeedRoutes, type LeadFeedRoutesDeps } from './routes/lead-feed/routes.ts';
+import { removalRoutes, type RemovalRoutesDeps } from './routes/removals/routes.ts';
+import { operationRoutes, type OperationsDeps } from './routes/operations/routes.ts';
+import { partnerRoutes, type PartnerRoutesDeps } from './routes/partners/routes.ts';
 import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems/routes.ts';
 import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
 import type { ReceiptRoutesDeps } from './routes/receipts/routes.ts';
-import { createServer } from './server.ts';
-import type { ServerDeps } from './server.ts';
+import { createServer, type ServerDeps } from './server.ts';
 
 /** The services of each area. An area without services has no routes. */
 export type AppDeps = ServerDeps & {

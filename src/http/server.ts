@@ -1,5 +1,4 @@
-import fastify from 'fastify';
-import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
+import fastify, { type FastifyHttpOptions, type RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
@@ -11,18 +10,18 @@ import type { Log } from '#shared/log.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { tellNoWrongLength } from './responses/head-responses.ts';
 import { createCors } from './responses/cors.ts';
-import { createBodyBudget } from './requests/body-budget.ts';
-import type { BodyBudget } from './requests/body-budget.ts';
-import { createClientErrorHandler, createConnectHandler } from './problems/client-error.ts';
-import type { ClientErrorDeps } from './problems/client-error.ts';
+import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
+import {
+  type ClientErrorDeps,
+  createClientErrorHandler,
+  createConnectHandler,
+} from './problems/client-error.ts';
 import { createRenderedSender } from './responses/send-rendered.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import { createProblemPages } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
-import { acceptJson, checkBodies } from './requests/json-body.ts';
-import type { ParseJson } from './requests/json-body.ts';
-import { defaultLimits } from './limits.ts';
-import type { ServerLimits } from './limits.ts';
+import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
+import { defaultLimits, type ServerLimits } from './limits.ts';
 import { collectOpenApi } from './openapi/collect.ts';
 import { schemaCompilers } from './schema-compilers.ts';
 import { continueWhenRead } from './requests/continue.ts';

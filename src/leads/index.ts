@@ -5,13 +5,11 @@ import type { ClaimView } from './claims/claim-store.ts';
 import type { Change } from './feed/change.ts';
 import type { ChangeFeed } from './feed/change-feed.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
-import { createLeadFeed } from './lead-feed/lead-feed.ts';
-import type { LeadFeed } from './lead-feed/lead-feed.ts';
+import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import type { FeedStore } from './lead-feed/feed-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
-import { createLeadReader } from './reading/lead-reader.ts';
-import type { LeadReader } from './reading/lead-reader.ts';
+import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 
 export type LeadsOptions = {

@@ -3,10 +3,10 @@ import {
   isEmailAddress,
   isEmailLength,
   isVisible,
+  type LeadIdentity,
   normalizeIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
-import type { LeadIdentity } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { FieldName, Partner } from './partner.ts';

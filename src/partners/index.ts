@@ -4,10 +4,13 @@ import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { acceptDelivery } from './intake/accept-delivery.ts';
-import type { Delivery } from './intake/accept-delivery.ts';
-import { refuseUnread, verifyRequest } from './intake/verify-request.ts';
-import type { PartnerRequest, UnreadRequest } from './intake/verify-request.ts';
+import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
+import {
+  type PartnerRequest,
+  refuseUnread,
+  type UnreadRequest,
+  verifyRequest,
+} from './intake/verify-request.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
@@ -17,15 +20,20 @@ import type { OutcomeCounts } from './receipts/outcomes/outcome-counts.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { ReceiptStore } from './receipts/receipt-store.ts';
-import { createOutcomeReporter } from './receipts/outcomes/report-outcomes.ts';
-import type { OutcomeReporterDeps } from './receipts/outcomes/report-outcomes.ts';
+import {
+  createOutcomeReporter,
+  type OutcomeReporterDeps,
+} from './receipts/outcomes/report-outcomes.ts';
 import { createStatusTokens } from './receipts/status/status-token.ts';
 import type { Traffic } from './traffic/traffic.ts';
-import { createBackgroundWork } from './worker/background-work.ts';
-import type { BackgroundWork } from './worker/background-work.ts';
+import { type BackgroundWork, createBackgroundWork } from './worker/background-work.ts';
 import type { WorkerLock } from './worker/worker-lock.ts';
-import { createDeletionWorker } from './worker/worker.ts';
-import type { DeletionWorker, WorkerDeps, WorkerStatus } from './worker/worker.ts';
+import {
+  createDeletionWorker,
+  type DeletionWorker,
+  type WorkerDeps,
+  type WorkerStatus,
+} from './worker/worker.ts';
 
 /** What partners are made of. */
 export type PartnersPorts = {

@@ -1,7 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 import type { SecretStanding } from './intake/signature.ts';
-import { digestOf, standingOf } from './partner.ts';
-import type { Partner, PartnerList } from './partner.ts';
+import { digestOf, type Partner, type PartnerList, standingOf } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic/traffic.ts';
 
 /** How far back `refusals` look, in UTC days, today included. */

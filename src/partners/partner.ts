@@ -2,12 +2,9 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { signingKey } from './intake/signature.ts';
-import type { SecretStanding, TriedKey } from './intake/signature.ts';
-import { createHmacSigning } from './intake/signing/hmac.ts';
-import type { HmacForm } from './intake/signing/hmac.ts';
-import { fixedSignings } from './intake/signing/schemes.ts';
-import type { Scheme } from './intake/signing/schemes.ts';
+import { type SecretStanding, signingKey, type TriedKey } from './intake/signature.ts';
+import { createHmacSigning, type HmacForm } from './intake/signing/hmac.ts';
+import { fixedSignings, type Scheme } from './intake/signing/schemes.ts';
 import type { Signing } from './intake/signing/signing.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;

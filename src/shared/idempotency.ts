@@ -1,5 +1,4 @@
-import { DAY } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, DAY } from './clock.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 

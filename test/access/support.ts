@@ -2,19 +2,23 @@ import { expect } from 'vitest';
 import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import type { ErrorCode } from '#shared/errors.ts';
-import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
-import { createApiKey } from '#access/keys/api-key.ts';
-import type { NewKey } from '#access/keys/api-key.ts';
+import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
-import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
-import { createAccess } from '#access/index.ts';
-import type { Access } from '#access/index.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  consumerNotFound,
+  foldConsumerName,
+  type Key,
+  type KeyId,
+  refuseNamesake,
+} from '#access/consumers/consumer.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import type { Origin } from '#access/consumers/consumer-change.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
 
 export const origin: Origin = {
   actor: { kind: 'cli', subject: 'operator' },

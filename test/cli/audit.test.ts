@@ -5,8 +5,7 @@ import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { buildAccess } from '../support/access.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { runCommand } from '../support/command.ts';
-import type { Output } from '../support/command.ts';
+import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let database: Database;

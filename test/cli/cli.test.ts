@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '#cli/cli.ts';
-import type { CliDeps } from '#cli/cli.ts';
+import { type CliDeps, runCli } from '#cli/cli.ts';
 import { UsageError } from '#cli/command.ts';
 import { commands } from '#cli/commands.ts';
 import type { Services } from '#cli/services.ts';

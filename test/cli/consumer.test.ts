@@ -4,10 +4,8 @@ import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
-import { runCommand } from '../support/command.ts';
-import type { Output } from '../support/command.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 let clock: FakeClock;

@@ -6,10 +6,8 @@ import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
-import { runCommand } from '../support/command.ts';
-import type { Output } from '../support/command.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { type Output, runCommand } from '../support/command.ts';
 import { buildPartners, secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 

@@ -3,10 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '#config/load.ts';
-import type { ConfigRequest } from '#config/load.ts';
-import { ConfigError } from '#config/problems.ts';
-import type { Problem } from '#config/problems.ts';
+import { type ConfigRequest, loadConfig } from '#config/load.ts';
+import { ConfigError, type Problem } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

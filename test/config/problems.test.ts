@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { withValue } from '#config/environment.ts';
 import { allKeyPaths } from '#config/schema/key-tree.ts';
 import { loadConfig } from '#config/load.ts';
-import { ConfigError } from '#config/problems.ts';
-import type { Problem } from '#config/problems.ts';
+import { ConfigError, type Problem } from '#config/problems.ts';
 
 const needed = { repository: 'acme/leads', auth: { token: 'a-token' } };
 const base = { tracker: needed };

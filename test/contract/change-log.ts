@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
-import type { ChangeLog } from '#leads/feed/change-log.ts';
+import { BATCHES_KEPT, type ChangeLog } from '#leads/feed/change-log.ts';
 import { issueChange } from '../leads/feed/support.ts';
 
 /** What every change log does; `open` answers those of two instances on one empty store. */

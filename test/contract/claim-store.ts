@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
+import { type LeadDirectory, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 

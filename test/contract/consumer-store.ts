@@ -4,8 +4,7 @@ import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consume
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
 import type { Grant } from '#access/grants/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
-import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
+import { hashIdentity, type LeadDirectory, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 

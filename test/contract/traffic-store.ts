@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { TRAFFIC_DAYS } from '#partners/traffic/traffic-store.ts';
-import type { TrafficCount, TrafficStore } from '#partners/traffic/traffic-store.ts';
+import {
+  TRAFFIC_DAYS,
+  type TrafficCount,
+  type TrafficStore,
+} from '#partners/traffic/traffic-store.ts';
 
 const count = (given: Partial<TrafficCount> = {}): TrafficCount => ({
   sender: 'crm-one',

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/kept.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { SECOND } from '#shared/clock.ts';
-import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { HashedIdentity } from '#leads/directory/lead-directory.ts';
+import {
+  type HashedIdentity,
+  type LeadDirectory,
+  rulesCheckOf,
+} from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 

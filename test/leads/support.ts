@@ -1,5 +1,4 @@
-import { createLeads } from '#leads/index.ts';
-import type { Leads } from '#leads/index.ts';
+import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
@@ -7,10 +6,8 @@ import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
 import { unfollowed } from '../support/directory.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
-import { createFakeTracker } from './fake-tracker.ts';
-import type { FakeTracker } from './fake-tracker.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import { createFakeTracker, type FakeTracker } from './fake-tracker.ts';
 
 export const form = [
   { name: 'firstName', heading: 'First name', multiline: false },

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide, eventKeys, isPrivacyDeletion, readEvent } from '#partners/event.ts';
-import type { PartnerEvent } from '#partners/event.ts';
-import { createPartner } from '#partners/partner.ts';
-import type { Partner } from '#partners/partner.ts';
+import {
+  decide,
+  eventKeys,
+  isPrivacyDeletion,
+  type PartnerEvent,
+  readEvent,
+} from '#partners/event.ts';
+import { createPartner, type Partner } from '#partners/partner.ts';
 import { splitBatch, trimJson } from '#partners/intake/split-batch.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { hashKey } from './support.ts';

@@ -3,8 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners, openReceiptStores } from '../support/partners.ts';
-import type { PartnersWorld } from '../support/partners.ts';
+import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Log } from '#shared/log.ts';
 import { ADMIN, leadIssue } from '../support/deletions/tracker.ts';
-import { openDeletions } from '../support/deletions/world.ts';
-import type { DeletionWorld } from '../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../support/deletions/world.ts';
 import { eventually } from '../support/eventually.ts';
 
 const EMAIL = 'augusta.ada@example.com';

@@ -1,6 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
@@ -12,11 +11,14 @@ import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { buildTestApp } from '../support/http/app.ts';
-import { createFakeClock } from '../support/clock.ts';
-import type { FakeClock } from '../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
-import { buildPartners, secretsOf } from '../support/partners.ts';
-import type { PartnersOptions, PartnersWorld } from '../support/partners.ts';
+import {
+  buildPartners,
+  type PartnersOptions,
+  type PartnersWorld,
+  secretsOf,
+} from '../support/partners.ts';
 
 export const NOW = 1_790_000_002_000;
 export const PARTNER_URL = 'https://trackport.example.com';

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
-import type { KeyedRequest } from '#shared/idempotency.ts';
+import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
-import { traced } from '#shared/tracing.ts';
-import type { Tracing } from '#shared/tracing.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 
 const ended: (string | undefined)[] = [];
 const tracing: Tracing = {

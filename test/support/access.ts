@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createAccess } from '#access/index.ts';
-import type { Access, AccessPorts } from '#access/index.ts';
+import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';

@@ -8,8 +8,12 @@ import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import { createCatalog } from '#catalog/index.ts';
-import type { Catalog, CatalogPorts, CatalogRules } from '#catalog/index.ts';
+import {
+  type Catalog,
+  type CatalogPorts,
+  type CatalogRules,
+  createCatalog,
+} from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { AuthorizeBearer } from '#http/auth/bearer.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -19,8 +23,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from './access.ts';
 import { buildTestApp } from './http/app.ts';
-import { createFakeClock } from './clock.ts';
-import type { FakeClock } from './clock.ts';
+import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
 /** What the configuration of a test says. */

@@ -3,8 +3,12 @@ import type { Session, StoreDatabase } from '#adapters/store/session.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { rulesCheckOf, toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import type { DirectoryEntry, LeadDirectory } from '#leads/directory/lead-directory.ts';
+import {
+  type DirectoryEntry,
+  type LeadDirectory,
+  rulesCheckOf,
+  toHashedIdentity,
+} from '#leads/directory/lead-directory.ts';
 import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { MINUTE } from '#shared/clock.ts';

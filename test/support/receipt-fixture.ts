@@ -1,8 +1,7 @@
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
-import { toJson } from '#adapters/store/session.ts';
-import type { Session, StoreDatabase } from '#adapters/store/session.ts';
+import { type Session, type StoreDatabase, toJson } from '#adapters/store/session.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
 import { REPOSITORY } from './directory.ts';

@@ -1,9 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
+import {
+  type Database,
+  type LocalDatabase,
+  openDatabase,
+  writeInThread,
+} from '#adapters/sqlite/connection/database.ts';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import type { Database, LocalDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configOf } from './run.ts';
-import type { Instance, Run } from './run.ts';
+import { configOf, type Instance, type Run } from './run.ts';
 import { startChild } from './service.ts';
 
 const STARTS_MAX = 100;

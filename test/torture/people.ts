@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { edits } from './edits.ts';
-import type { Edit } from './edits.ts';
+import { type Edit, edits } from './edits.ts';
 
 export const SECRETS = { 'crm-one': 'secret-one', 'crm-two': 'secret-two', 'crm-three': 'three' };
 export type PartnerId = keyof typeof SECRETS;

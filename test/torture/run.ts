@@ -1,5 +1,4 @@
-import { SECRETS } from './people.ts';
-import type { Acknowledged, PartnerId } from './people.ts';
+import { type Acknowledged, type PartnerId, SECRETS } from './people.ts';
 import type { Child, RemoteTracker } from './service.ts';
 import type { TortureStore } from './store.ts';
 

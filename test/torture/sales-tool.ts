@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeBlock } from '../e2e/support/documents.ts';
-import { someInstance } from './run.ts';
-import type { Run } from './run.ts';
+import { type Run, someInstance } from './run.ts';
 
 const RUN_EVERY_MS = 500;
 const LAST_RUNS_MAX = 50;

@@ -3,10 +3,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { newUuid } from '#shared/ids.ts';
 import { endLease } from '../support/end-lease.ts';
-import { startPostgres } from '../support/postgres/server.ts';
-import type { Halt, PostgresServer } from '../support/postgres/server.ts';
-import { openPostgresFindings, openSqliteFindings } from './findings.ts';
-import type { Findings } from './findings.ts';
+import { type Halt, type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { type Findings, openPostgresFindings, openSqliteFindings } from './findings.ts';
 
 /** Where the instances keep what they know. */
 export type TortureStore = {

@@ -14,12 +14,19 @@ import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createReader } from './reader.ts';
 import { createSalesTool } from './sales-tool.ts';
-import { configOf, emptyReport, hasHappened, restartsOf, WEBHOOK_SECRET } from './run.ts';
-import type { Instance, Least, Run, TortureReport } from './run.ts';
-import { startRemoteTracker } from './service.ts';
-import type { RemoteTracker } from './service.ts';
-import { openStore } from './store.ts';
-import type { StoreChoice, TortureStore } from './store.ts';
+import {
+  configOf,
+  emptyReport,
+  hasHappened,
+  type Instance,
+  type Least,
+  restartsOf,
+  type Run,
+  type TortureReport,
+  WEBHOOK_SECRET,
+} from './run.ts';
+import { type RemoteTracker, startRemoteTracker } from './service.ts';
+import { openStore, type StoreChoice, type TortureStore } from './store.ts';
 import { keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations } from './verdict.ts';
 

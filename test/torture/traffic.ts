@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { editBody, NOTE, takesAway } from './edits.ts';
 import { lookPatiently } from './look.ts';
-import { deletionsOf, issueOf, personAt, signed } from './people.ts';
-import type { Person } from './people.ts';
+import { deletionsOf, issueOf, type Person, personAt, signed } from './people.ts';
 import type { Reader } from './reader.ts';
-import { someInstance } from './run.ts';
-import type { Run } from './run.ts';
+import { type Run, someInstance } from './run.ts';
 
 const SEEN_TRIES = 100;
 const SEEN_EVERY_MS = 50;

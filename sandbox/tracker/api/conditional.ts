@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { newUuid } from '#shared/ids.ts';
 import type { TrackerResponse } from './response.ts';
-import type { TrackerRequest } from './route.ts';
-import { apiVersionOf } from './route.ts';
+import { apiVersionOf, type TrackerRequest } from './route.ts';
 
 const GZIP_BYTES_MIN = 1024;
 

@@ -1,12 +1,9 @@
-import type { TrackerResponse } from './response.ts';
-import { movedTo, notFound, refusal } from './response.ts';
-import type { Caller } from './callers/caller.ts';
-import { isAbleTo, isInScope } from './callers/caller.ts';
+import { movedTo, notFound, refusal, type TrackerResponse } from './response.ts';
+import { type Caller, isAbleTo, isInScope } from './callers/caller.ts';
 import { objectOf } from './input.ts';
 import type { Repository, World } from '../world/model.ts';
 import type { Responder } from './responder.ts';
-import type { Route, TrackerRequest } from './route.ts';
-import { apiVersionOf, matchRoute } from './route.ts';
+import { apiVersionOf, matchRoute, type Route, type TrackerRequest } from './route.ts';
 import { fullNameOf, repositoryNamed } from '../world/world.ts';
 
 /** A repository as a path names it, and the segments below it. */

@@ -1,12 +1,10 @@
-import type { TrackerResponse } from './response.ts';
-import { jsonResponse, notFound, refusal } from './response.ts';
+import { jsonResponse, notFound, refusal, type TrackerResponse } from './response.ts';
 import type { Caller } from './callers/caller.ts';
 import { accountDocument } from './documents/issues.ts';
 import { respondToGraphql } from '../graphql/graphql.ts';
 import { objectOf } from './input.ts';
 import type { Responder } from './responder.ts';
-import type { TrackerRequest } from './route.ts';
-import { API_VERSIONS } from './route.ts';
+import { API_VERSIONS, type TrackerRequest } from './route.ts';
 
 /** What is not below a repository: limits, the caller, the app, GraphQL. @throws Refusal */
 export function respondOutside(

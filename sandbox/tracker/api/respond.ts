@@ -1,16 +1,13 @@
-import type { TrackerResponse } from './response.ts';
-import { Refusal, refusal } from './response.ts';
+import { Refusal, refusal, type TrackerResponse } from './response.ts';
 import { respondInRepository, placeAt } from './respond-in-repository.ts';
 import { respondOutside } from './respond-outside.ts';
-import type { Caller } from './callers/caller.ts';
-import { isAbleTo } from './callers/caller.ts';
+import { type Caller, isAbleTo } from './callers/caller.ts';
 import { commonHeaders, withValidator } from './conditional.ts';
 import { graphqlLimitResponse } from '../graphql/graphql.ts';
 import { identify } from './callers/identify.ts';
 import { quotaHeaders } from './callers/quota.ts';
 import type { Responder } from './responder.ts';
-import type { TrackerRequest } from './route.ts';
-import { API_VERSIONS } from './route.ts';
+import { API_VERSIONS, type TrackerRequest } from './route.ts';
 import { catchUpReplicas } from '../world/world.ts';
 
 /** `billed`: the request counted against the caller's primary limit. */

@@ -1,9 +1,6 @@
-import type { GraphQLError } from 'graphql';
-import { graphqlSync } from 'graphql';
-import type { TrackerResponse } from '../api/response.ts';
-import { jsonResponse, refusal } from '../api/response.ts';
-import type { Caller } from '../api/callers/caller.ts';
-import { isAbleTo } from '../api/callers/caller.ts';
+import { type GraphQLError, graphqlSync } from 'graphql';
+import { jsonResponse, refusal, type TrackerResponse } from '../api/response.ts';
+import { type Caller, isAbleTo } from '../api/callers/caller.ts';
 import { decodeIntegers } from '../api/msgpack.ts';
 import { deleteIssue } from '../world/depart-issues.ts';
 import type { World } from '../world/model.ts';

@@ -1,5 +1,4 @@
-import type { IssueTarget } from './change-issues.ts';
-import { touched } from './change-issues.ts';
+import { type IssueTarget, touched } from './change-issues.ts';
 import type { Comment, Repository, World } from './model.ts';
 import { commitIssue, nextId, nowInSeconds, publish } from './world.ts';
 

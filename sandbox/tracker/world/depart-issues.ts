@@ -1,5 +1,4 @@
-import type { IssueTarget } from './change-issues.ts';
-import { publishIssueChange } from './change-issues.ts';
+import { type IssueTarget, publishIssueChange } from './change-issues.ts';
 import { labelsNamed } from './change-labels.ts';
 import { repositoryDocument } from '../api/documents/repository.ts';
 import { issueDocument } from '../api/documents/issues.ts';

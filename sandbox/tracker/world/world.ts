@@ -1,5 +1,4 @@
-import type { Clock } from '#shared/clock.ts';
-import { SECOND } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import { createIssueIndex, putIssue, removeIssue } from './issue-index.ts';
 import type { Account, IssueRecord, Repository, TrackerChange, World } from './model.ts';

@@ -1,7 +1,12 @@
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
-import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
-import { toAuditEntryOut } from './audit-out.ts';
-import type { AuditEntryOut } from './audit-out.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/pagination/page.ts';
+import { type AuditEntryOut, toAuditEntryOut } from './audit-out.ts';
 import type { AuditFilter, AuditPosition, AuditReader } from './audit-reader.ts';
 
 const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of it

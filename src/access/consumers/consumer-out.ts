@@ -3,8 +3,7 @@ import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { WRITE_LATE_MS } from '#shared/resilience/late-writes.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
-import { consumerStates, keyStateAt, keyStates } from './consumer.ts';
-import type { Consumer, Key } from './consumer.ts';
+import { type Consumer, consumerStates, type Key, keyStateAt, keyStates } from './consumer.ts';
 
 export const grantOut = z
   .object({

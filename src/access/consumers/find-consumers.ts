@@ -1,10 +1,7 @@
-import { DAY } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { keyStateAt } from './consumer.ts';
-import type { Consumer, Key } from './consumer.ts';
-import { pageConsumers } from './page-consumers.ts';
-import type { PageConsumersDeps } from './page-consumers.ts';
+import { type Consumer, type Key, keyStateAt } from './consumer.ts';
+import { pageConsumers, type PageConsumersDeps } from './page-consumers.ts';
 
 /** How a consumer stands, the gravest first: what a person looks for in a list. */
 export const standings = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;

@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { consumerNotFound, parseConsumerName, parseLimitPerMinute } from './consumer.ts';
-import type { Consumer, ConsumerId } from './consumer.ts';
-import { auditOf, refuseRevoked } from './consumer-change.ts';
-import type { ManageDeps, Origin } from './consumer-change.ts';
-import { parseGrants } from '../grants/grant.ts';
-import type { Grant, GrantInput } from '../grants/grant.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  consumerNotFound,
+  parseConsumerName,
+  parseLimitPerMinute,
+} from './consumer.ts';
+import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
+import { type Grant, type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
-import { changeWithKey } from '../keys/manage-keys.ts';
-import type { ConsumerWithKey, ToStoredRun } from '../keys/manage-keys.ts';
+import { changeWithKey, type ConsumerWithKey, type ToStoredRun } from '../keys/manage-keys.ts';
 
 export type CreateConsumerInput = {
   name: string;

@@ -1,5 +1,9 @@
-import { paginationOf, refuseCursor } from '#shared/pagination/page.ts';
-import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+} from '#shared/pagination/page.ts';
 import type { Consumer, ConsumerId } from './consumer.ts';
 import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
 

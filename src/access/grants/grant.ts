@@ -1,5 +1,4 @@
-import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 

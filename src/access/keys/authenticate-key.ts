@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';

@@ -2,8 +2,7 @@ import { DAY } from '#shared/clock.ts';
 import { refuse } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { createApiKey } from './api-key.ts';
-import type { RandomText } from './api-key.ts';
+import { createApiKey, type RandomText } from './api-key.ts';
 import type { Key } from '../consumers/consumer.ts';
 
 /** Milliseconds that a key can live. */

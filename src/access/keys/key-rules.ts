@@ -1,8 +1,7 @@
 /** What may be done with a consumer's keys, and what a rotation makes of them. */
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { keyStateAt } from '../consumers/consumer.ts';
-import type { Consumer, Key, KeyId } from '../consumers/consumer.ts';
+import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/consumer.ts';
 
 const OVERLAP_MS_DEFAULT = 24 * HOUR;
 /** Milliseconds that a key can stay good after its rotation. */

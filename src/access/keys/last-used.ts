@@ -1,7 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { createLateWrites } from '#shared/resilience/late-writes.ts';
-import type { LateWrites } from '#shared/resilience/late-writes.ts';
+import { createLateWrites, type LateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from '../consumers/consumer.ts';
 import type { ConsumerStore } from '../consumer-store.ts';
 

@@ -1,10 +1,13 @@
 import type { StoredRun } from '#shared/idempotency.ts';
 import type { ConsumerChange } from '../consumer-store.ts';
 import type { Consumer, ConsumerId, Key } from '../consumers/consumer.ts';
-import { auditOf, refuseRevoked } from '../consumers/consumer-change.ts';
-import type { ManageDeps, Origin } from '../consumers/consumer-change.ts';
-import { issueKey } from './issue-key.ts';
-import type { IssuedKey } from './issue-key.ts';
+import {
+  auditOf,
+  type ManageDeps,
+  type Origin,
+  refuseRevoked,
+} from '../consumers/consumer-change.ts';
+import { type IssuedKey, issueKey } from './issue-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
 /** A consumer after a change, with the key that the change made. */

@@ -4,14 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 
-import { HOUR, MINUTE } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
-import { isOver, openSession, sealSession, SESSION_IDLE_MS, SESSION_MS } from './session.ts';
-import type { Session, SignedIn } from './session.ts';
+import {
+  isOver,
+  openSession,
+  sealSession,
+  type Session,
+  SESSION_IDLE_MS,
+  SESSION_MS,
+  type SignedIn,
+} from './session.ts';
 import type { SessionRow, SessionStore } from './session-store.ts';
 
 const ID_BYTES = 32;

@@ -2,21 +2,19 @@
  * How sessions begin, go on and end at the issuer's word. What a person may do is what the access token
  * says, by the same rules as for any caller of the API; the ID token gives the name.
  */
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 
 import type { TokenPrincipal } from '../tokens/token-principal.ts';
-import { refusedToken } from '../tokens/token-verifier.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
-import { SignInFailure } from './issuer-client.ts';
-import type {
-  IssuedTokens,
-  IssuerClient,
-  SignInAttempt,
-  SignInFailureKind,
+import { refusedToken, type TokenVerifier } from '../tokens/token-verifier.ts';
+import {
+  type IssuedTokens,
+  type IssuerClient,
+  type SignInAttempt,
+  SignInFailure,
+  type SignInFailureKind,
 } from './issuer-client.ts';
 import type { LogoutTokenVerifier } from './logout-token.ts';
 import type { Session, SignedIn } from './session.ts';

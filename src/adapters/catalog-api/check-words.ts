@@ -1,5 +1,4 @@
-import { isTrackportError, validationFailed } from '#shared/errors.ts';
-import type { TrackportError } from '#shared/errors.ts';
+import { isTrackportError, type TrackportError, validationFailed } from '#shared/errors.ts';
 
 type Words = { type: string; source: string };
 

@@ -4,8 +4,7 @@ import { lifecycles } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
 
 import { jsonOf } from './response.ts';
-import { foundOrNone, sendRequest } from './send-request.ts';
-import type { ServerDeps } from './send-request.ts';
+import { foundOrNone, sendRequest, type ServerDeps } from './send-request.ts';
 
 const pageIn = z.object({
   items: z.array(

@@ -1,9 +1,13 @@
 import { TargetFailure } from '#catalog/import/import-target.ts';
-import { causesOf, errorCodes, systemCodeOf, TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import {
+  causesOf,
+  errorCodes,
+  type FieldProblem,
+  systemCodeOf,
+  TrackportError,
+} from '#shared/errors.ts';
 
-import { problemOf } from './response.ts';
-import type { Problem, ProblemField, ServerResponse } from './response.ts';
+import { type Problem, type ProblemField, problemOf, type ServerResponse } from './response.ts';
 import { isWorthRetrying } from './retries.ts';
 
 /** No response came. Codes of the connection name what is wrong; messages can hold anything. */

@@ -1,9 +1,7 @@
 import { SECOND } from '#shared/clock.ts';
-import { doublingSchedule, jitteredWaitMsAfter } from '#shared/resilience/backoff.ts';
-import type { Random } from '#shared/resilience/backoff.ts';
+import { doublingSchedule, jitteredWaitMsAfter, type Random } from '#shared/resilience/backoff.ts';
 
-import { problemOf } from './response.ts';
-import type { ServerResponse } from './response.ts';
+import { problemOf, type ServerResponse } from './response.ts';
 
 /** About a quarter of a minute in all: longer than a server takes to start again. */
 const WAITS = doublingSchedule(0.5 * SECOND, 8 * SECOND);

@@ -4,8 +4,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Random } from '#shared/resilience/backoff.ts';
 
 import { toError, toUnreachable } from './request-errors.ts';
-import { isSuccess, readResponse } from './response.ts';
-import type { ServerResponse } from './response.ts';
+import { isSuccess, readResponse, type ServerResponse } from './response.ts';
 import { isWorthRetrying, waitMsBeforeRetry } from './retries.ts';
 
 /** A server's longest work on one version, its waiting line included, ends before. */

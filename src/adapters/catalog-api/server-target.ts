@@ -7,8 +7,7 @@ import { checkDraft } from '#catalog/version/content-check.ts';
 import { createWordCheck } from './check-words.ts';
 import { listCandidates } from './list-candidates.ts';
 import type { ServerResponse } from './response.ts';
-import { foundOrNone, sendRequest } from './send-request.ts';
-import type { ServerDeps } from './send-request.ts';
+import { foundOrNone, sendRequest, type ServerDeps } from './send-request.ts';
 import { readShownVersion } from './shown-version.ts';
 
 export type ServerTargetDeps = ServerDeps & {

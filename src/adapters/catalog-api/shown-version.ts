@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { TargetFailure } from '#catalog/import/import-target.ts';
-import { readSpecBody } from '#catalog/spec/spec-body.ts';
-import type { SpecBody } from '#catalog/spec/spec-body.ts';
+import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { Content, Lifecycle } from '#catalog/version/artifact.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';

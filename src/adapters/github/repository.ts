@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import type { TrackerClient } from './transport/client.ts';

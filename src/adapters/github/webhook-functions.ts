@@ -3,8 +3,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { releaseMemory } from '#shared/transferable.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { RepositoryName } from './repository.ts';
-import { createWebhookVerifier } from './webhook.ts';
-import type { WebhookDelivery } from './webhook.ts';
+import { createWebhookVerifier, type WebhookDelivery } from './webhook.ts';
 
 export type VerifyJob = {
   secrets: readonly string[];

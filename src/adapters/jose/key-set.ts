@@ -2,14 +2,17 @@
  * The issuer's keys on a schedule of their own, so that neither an outage of the issuer nor a storm
  * of made-up key ids decides how often it gets a request: at most once in 30 s, whether it worked or not.
  */
-import { createLocalJWKSet, errors } from 'jose';
-import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
+import {
+  createLocalJWKSet,
+  type CryptoKey,
+  errors,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
 import type { IssuerStatus } from '#access/tokens/token-verifier.ts';
-import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { isRecord } from '#shared/text/json.ts';

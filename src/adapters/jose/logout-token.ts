@@ -2,12 +2,10 @@
  * Logout tokens of the issuer (OpenID Connect Back-Channel Logout 1.0 §2.6), checked by the keys that
  * access tokens are checked by.
  */
-import { decodeProtectedHeader } from 'jose';
-import type { JWTPayload } from 'jose';
+import { decodeProtectedHeader, type JWTPayload } from 'jose';
 import type { LogoutToken, LogoutTokenVerifier } from '#access/sessions/logout-token.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { KeySet } from './key-set.ts';

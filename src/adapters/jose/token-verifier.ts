@@ -2,17 +2,21 @@
  * Access tokens as JWTs (RFC 9068, and the looser ones of issuers that do not follow it), checked
  * by an allow-list of algorithms and by keys of the issuer alone (RFC 8725).
  */
-import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
+import {
+  type CryptoKey,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyOptions,
+} from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isWorkspace } from '#access/grants/grant.ts';
 import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { refusedClaim, refusedToken } from '#access/tokens/token-verifier.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import { refusedClaim, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { isPlainLine } from '#shared/text/visible.ts';

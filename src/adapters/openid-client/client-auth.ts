@@ -1,5 +1,10 @@
-import { ClientSecretBasic, ClientSecretPost, None } from 'openid-client';
-import type { ClientAuth, ServerMetadata } from 'openid-client';
+import {
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  None,
+  type ServerMetadata,
+} from 'openid-client';
 
 /**
  * How a client shows its secret: the standard's default where the issuer takes it (OpenID Connect Core

@@ -5,8 +5,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 
-import { SignInFailure } from '#access/sessions/issuer-client.ts';
-import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
+import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 
 /** Words of RFC 6749 §4.1.2.1 and §5.2, of OpenID Connect Core §3.1.2.6 and of RFC 9470 §5. */
 const kinds: Readonly<Record<string, SignInFailureKind>> = {

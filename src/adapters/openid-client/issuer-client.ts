@@ -17,16 +17,13 @@ import {
   randomPKCECodeVerifier,
   randomState,
   refreshTokenGrant,
-} from 'openid-client';
-import type {
-  ServerMetadata,
-  TokenEndpointResponse,
-  TokenEndpointResponseHelpers,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+  type TokenEndpointResponseHelpers,
 } from 'openid-client';
 
 import type { IssuedTokens, IssuerClient, SignInAttempt } from '#access/sessions/issuer-client.ts';
-import { DAY, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, SECOND } from '#shared/clock.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 

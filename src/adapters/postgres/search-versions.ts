@@ -1,7 +1,5 @@
-import { VERSIONS } from '../store/artifact/list.ts';
-import type { SearchVersions } from '../store/artifact/list.ts';
-import { VERSION_COLUMNS } from '../store/artifact/rows.ts';
-import type { VersionRow } from '../store/artifact/rows.ts';
+import { type SearchVersions, VERSIONS } from '../store/artifact/list.ts';
+import { VERSION_COLUMNS, type VersionRow } from '../store/artifact/rows.ts';
 
 const FULL_TEXT = 'v.terms @@ @search::tsquery';
 

@@ -2,8 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import { readMigrations, refuseNewerSchema, toMigrationState } from '#shared/store/migrations.ts';
-import type { AppliedMigration, Migration, MigrationState } from '#shared/store/migrations.ts';
+import {
+  type AppliedMigration,
+  type Migration,
+  type MigrationState,
+  readMigrations,
+  refuseNewerSchema,
+  toMigrationState,
+} from '#shared/store/migrations.ts';
 import type { Connection } from './connection/connection.ts';
 import { guard, isUniqueViolation } from './connection/errors.ts';
 

@@ -1,6 +1,5 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
-import { toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
-import type { AuditRow } from '#access/audit/audit-row.ts';
+import { type AuditRow, toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Session } from './session.ts';

@@ -1,8 +1,7 @@
 import { parseChanges, renderChanges } from '#leads/feed/change.ts';
 import type { ChangeLog } from '#leads/feed/change-log.ts';
 import { CHANNEL, changeWrites } from './change-writes.ts';
-import { bindWrites } from './session.ts';
-import type { StoreDatabase } from './session.ts';
+import { bindWrites, type StoreDatabase } from './session.ts';
 
 /** `instanceId` tells the batches of this process from those of others. */
 export type ChangeLogOptions = { instanceId: string };

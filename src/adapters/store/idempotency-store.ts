@@ -1,7 +1,14 @@
-import { defaultKeyBounds, IDEMPOTENCY_TTL_MS, refuseTaken, toFound } from '#shared/idempotency.ts';
-import type { IdempotencyStore, KeyBounds, KeyRow, StoredRun } from '#shared/idempotency.ts';
-import { bindWrites } from './session.ts';
-import type { Session, StoreDatabase } from './session.ts';
+import {
+  defaultKeyBounds,
+  IDEMPOTENCY_TTL_MS,
+  type IdempotencyStore,
+  type KeyBounds,
+  type KeyRow,
+  refuseTaken,
+  type StoredRun,
+  toFound,
+} from '#shared/idempotency.ts';
+import { bindWrites, type Session, type StoreDatabase } from './session.ts';
 
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;

@@ -1,5 +1,4 @@
-import { bindWrites } from './session.ts';
-import type { Session, StoreDatabase } from './session.ts';
+import { bindWrites, type Session, type StoreDatabase } from './session.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
 export async function readFingerprint(session: Session): Promise<Buffer | undefined> {

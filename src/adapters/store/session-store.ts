@@ -4,10 +4,8 @@ import type {
   SessionRow,
   SessionStore,
 } from '#access/sessions/session-store.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
-import { bindWrites } from './session.ts';
-import type { Session, StoreDatabase, Values } from './session.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
+import { bindWrites, type Session, type StoreDatabase, type Values } from './session.ts';
 
 const COLUMNS =
   'digest, issuer_subject, issuer_session, time_zone, started_at, used_at, ends_at, renew_at, sealed';

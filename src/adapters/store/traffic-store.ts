@@ -1,7 +1,9 @@
-import { TRAFFIC_DAYS } from '#partners/traffic/traffic-store.ts';
-import type { TrafficCount, TrafficStore } from '#partners/traffic/traffic-store.ts';
-import { bindWrites, toRecords } from './session.ts';
-import type { Session, StoreDatabase } from './session.ts';
+import {
+  TRAFFIC_DAYS,
+  type TrafficCount,
+  type TrafficStore,
+} from '#partners/traffic/traffic-store.ts';
+import { bindWrites, type Session, type StoreDatabase, toRecords } from './session.ts';
 
 /** In the order of the key, so that two instances never wait for each other. */
 const ADD = `

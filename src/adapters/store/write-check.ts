@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { isTrackportError } from '#shared/errors.ts';
-import type { TrackportError } from '#shared/errors.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { isTrackportError, type TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-import { bindWrites } from './session.ts';
-import type { Session, StoreDatabase } from './session.ts';
+import { bindWrites, type Session, type StoreDatabase } from './session.ts';
 
 /** Whether a store takes writes: one that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {

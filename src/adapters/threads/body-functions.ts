@@ -1,10 +1,11 @@
 /** What the threads of `body-readers.ts` run. */
-import { readSpecBody } from '#catalog/spec/spec-body.ts';
-import type { SpecBody } from '#catalog/spec/spec-body.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
-import type { DeliveredEvent, DeliveryFields } from '#partners/intake/read-delivery.ts';
-import { parseJsonText } from '#shared/text/json.ts';
-import type { JsonRules } from '#shared/text/json.ts';
+import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
+import {
+  type DeliveredEvent,
+  type DeliveryFields,
+  readDelivery,
+} from '#partners/intake/read-delivery.ts';
+import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
 
 export { parseFormText as form } from '#shared/text/form-text.ts';
 

@@ -1,10 +1,8 @@
-import { diffSpecs } from '#catalog/diff/diff-specs.ts';
-import type { SpecDiffer } from '#catalog/diff/diff-specs.ts';
+import { diffSpecs, type SpecDiffer } from '#catalog/diff/diff-specs.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
 import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
 import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
 import type * as checks from './check-functions.ts';
 import { refuseThread } from './heavy-body.ts';

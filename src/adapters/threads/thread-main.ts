@@ -1,7 +1,6 @@
 /** The inside of a thread of `thread.ts`: runs functions of the module that it was started for. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { isTrackportError } from '#shared/errors.ts';
-import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
+import { type ErrorCode, type ErrorFacts, isTrackportError } from '#shared/errors.ts';
 
 export type Job = { name: string; input: unknown };
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { entryUrl } from '#shared/program.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';

@@ -1,11 +1,8 @@
 import type { Change } from '../diff/change.ts';
-import { canBreak } from '../diff/diff-specs.ts';
-import type { SpecPair } from '../diff/diff-specs.ts';
-import { fragmentOf } from '../spec/finding.ts';
-import type { Finding } from '../spec/finding.ts';
+import { canBreak, type SpecPair } from '../diff/diff-specs.ts';
+import { type Finding, fragmentOf } from '../spec/finding.ts';
 import { baselineOf } from '../version/order/other-versions.ts';
-import { readRecord } from '../version/version-view.ts';
-import type { Caller, CatalogDeps } from '../version/version-view.ts';
+import { type Caller, type CatalogDeps, readRecord } from '../version/version-view.ts';
 
 /** What a version breaks. */
 export type Compatibility = {

@@ -3,8 +3,12 @@ import type { Change } from '../artifact-store.ts';
 import type { Finding } from '../spec/finding.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { Caller, CatalogDeps } from '../version/version-view.ts';
-import { compareToBaseline, findingsOfBreaking, NOT_COMPARED } from './compatibility.ts';
-import type { Compatibility } from './compatibility.ts';
+import {
+  compareToBaseline,
+  type Compatibility,
+  findingsOfBreaking,
+  NOT_COMPARED,
+} from './compatibility.ts';
 
 /** What the publication of a version brings with it. */
 export type Judgement = {

@@ -1,7 +1,6 @@
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
-import { orderChanges, toChange } from './change.ts';
-import type { Changes } from './change.ts';
+import { type Changes, orderChanges, toChange } from './change.ts';
 import { differences } from './differences.ts';
 import { judge } from './openapi/judge.ts';
 

@@ -1,14 +1,10 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { VERSIONS_MAX } from '../version/artifact.ts';
-import type { VersionRecord } from '../version/artifact.ts';
+import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { isReadable } from '../version/order/default-version.ts';
-import { listVersions } from '../reading/read-catalog.ts';
-import type { Reader } from '../reading/read-catalog.ts';
+import { listVersions, type Reader } from '../reading/read-catalog.ts';
 import { compareVersions } from '../version/order/version-order.ts';
-import { readRecord } from '../version/version-view.ts';
-import type { CatalogDeps } from '../version/version-view.ts';
-import { orderChanges, toChange } from './change.ts';
-import type { Changes, Impact } from './change.ts';
+import { type CatalogDeps, readRecord } from '../version/version-view.ts';
+import { type Changes, type Impact, orderChanges, toChange } from './change.ts';
 import { differences } from './differences.ts';
 
 export type DiffRequest = { id: string; from?: string; to?: string };

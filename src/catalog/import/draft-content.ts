@@ -1,5 +1,4 @@
-import { foldId, isComputedCount } from '../version/artifact.ts';
-import type { Content } from '../version/artifact.ts';
+import { type Content, foldId, isComputedCount } from '../version/artifact.ts';
 import type { StandingVersion } from './import-target.ts';
 
 /** What an owner writes, in one fixed order: two drafts with the same text are the same. */

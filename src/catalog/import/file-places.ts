@@ -1,6 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
-import { readPlaces } from '#shared/text/yaml-places.ts';
-import type { FindPlace } from '#shared/text/yaml-places.ts';
+import { type FindPlace, readPlaces } from '#shared/text/yaml-places.ts';
 import type { TextPlace } from '#shared/text/yaml-document.ts';
 import { readYaml } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';

@@ -1,5 +1,4 @@
-import { refuse } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { Draft } from '../version/content-check.ts';
 

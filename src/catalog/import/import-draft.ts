@@ -3,8 +3,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Finding } from '../spec/finding.ts';
 import type { ImportedDraft } from './import-file.ts';
 import type { ImportTarget, StandingVersion, WrittenVersion } from './import-target.ts';
-import { checkDraftSpec, judgeDraft } from './judge-draft.ts';
-import type { JudgeDeps } from './judge-draft.ts';
+import { checkDraftSpec, type JudgeDeps, judgeDraft } from './judge-draft.ts';
 import type { ImportPlan } from './planned-versions.ts';
 
 /**

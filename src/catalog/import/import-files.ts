@@ -2,18 +2,25 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { foldId } from '../version/artifact.ts';
 import { fingerprintOf } from './draft-content.ts';
-import { faultsOf, locateIn } from './file-places.ts';
-import type { LocatePointer } from './file-places.ts';
-import { importDraft } from './import-draft.ts';
-import type { DraftDeps, DraftResult, ImportOutcome, ImportWork } from './import-draft.ts';
+import { faultsOf, locateIn, type LocatePointer } from './file-places.ts';
+import {
+  type DraftDeps,
+  type DraftResult,
+  importDraft,
+  type ImportOutcome,
+  type ImportWork,
+} from './import-draft.ts';
 import { isArtifact } from './import-artifact.ts';
-import { parseDocument, parseImportFile } from './import-file.ts';
-import type { ImportedDraft, ImportFile, ParsedFile } from './import-file.ts';
-import { placeFindings, toFailure } from './import-finding.ts';
-import type { ImportFinding } from './import-finding.ts';
+import {
+  type ImportedDraft,
+  type ImportFile,
+  type ParsedFile,
+  parseDocument,
+  parseImportFile,
+} from './import-file.ts';
+import { type ImportFinding, placeFindings, toFailure } from './import-finding.ts';
 import { specKindOf } from '../spec/spec-kind.ts';
-import { TargetFailure } from './import-target.ts';
-import type { ImportTarget } from './import-target.ts';
+import { type ImportTarget, TargetFailure } from './import-target.ts';
 import type { JudgeDeps } from './judge-draft.ts';
 import { createPlan } from './planned-versions.ts';
 

@@ -1,5 +1,9 @@
-import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
-import type { FieldProblem, TrackportError } from '#shared/errors.ts';
+import {
+  type FieldProblem,
+  isTrackportError,
+  systemCodeOf,
+  type TrackportError,
+} from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { FileFinding, LocatePointer } from './file-places.ts';
 

@@ -1,6 +1,5 @@
 import { refuseOtherType } from '../version/version-view.ts';
-import { foldId } from '../version/artifact.ts';
-import type { Lifecycle } from '../version/artifact.ts';
+import { foldId, type Lifecycle } from '../version/artifact.ts';
 import type { Candidate } from '../version/order/default-version.ts';
 import { otherType } from '../version/order/other-versions.ts';
 import type { ImportedDraft } from './import-file.ts';

@@ -2,10 +2,13 @@ import { changeLifecycle } from '../lifecycle/change-lifecycle.ts';
 import { checkDraft } from '../version/content-check.ts';
 import { createVersion } from '../version/create-version.ts';
 import { replaceVersion } from '../version/edit-version.ts';
-import { specTagOf } from '../version/entity-tag.ts';
-import type { Precondition } from '../version/entity-tag.ts';
-import { readRecord } from '../version/version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from '../version/version-view.ts';
+import { type Precondition, specTagOf } from '../version/entity-tag.ts';
+import {
+  type Caller,
+  type CatalogDeps,
+  readRecord,
+  type VersionView,
+} from '../version/version-view.ts';
 import { fingerprintOf } from './draft-content.ts';
 import type { ImportTarget, WrittenVersion } from './import-target.ts';
 

@@ -1,11 +1,17 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { judgePublish } from '../compatibility/judge-publish.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import { accompany, readView, refuseUnknown, viewOf } from '../version/version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from '../version/version-view.ts';
+import {
+  accompany,
+  type Caller,
+  type CatalogDeps,
+  readView,
+  refuseUnknown,
+  type VersionView,
+  viewOf,
+} from '../version/version-view.ts';
 import {
   changeVersion,
   checkCondition,
@@ -14,8 +20,13 @@ import {
 } from '../version/change-version.ts';
 import { isReadable } from '../version/order/default-version.ts';
 import type { Precondition } from '../version/entity-tag.ts';
-import { isBeforeSunset, originOf, refuseTransition, transit } from './lifecycle.ts';
-import type { LifecycleAction } from './lifecycle.ts';
+import {
+  isBeforeSunset,
+  type LifecycleAction,
+  originOf,
+  refuseTransition,
+  transit,
+} from './lifecycle.ts';
 import { FINDINGS_MAX } from '../spec/finding.ts';
 
 export type LifecycleChange = VersionRef & {

@@ -1,13 +1,16 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
-import type { Pagination } from '#shared/pagination/page.ts';
+import {
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/pagination/page.ts';
 import { refuse } from '#shared/errors.ts';
 import type { ListFilter, VersionPosition } from '../artifact-store.ts';
-import { foldId } from '../version/artifact.ts';
-import type { VersionRecord } from '../version/artifact.ts';
-import { refuseUnknown } from '../version/version-view.ts';
-import type { Caller, CatalogDeps } from '../version/version-view.ts';
+import { foldId, type VersionRecord } from '../version/artifact.ts';
+import { type Caller, type CatalogDeps, refuseUnknown } from '../version/version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 import { orderOf } from '../version/order/version-order.ts';
 

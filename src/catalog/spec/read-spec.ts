@@ -1,7 +1,11 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import { readView } from '../version/version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from '../version/version-view.ts';
+import {
+  type Caller,
+  type CatalogDeps,
+  readView,
+  type VersionView,
+} from '../version/version-view.ts';
 import type { SpecFormat } from './spec-yaml.ts';
 
 /** The spec of one version as a text, with the version that it is of. */

@@ -1,10 +1,16 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { Accompaniment, Change, VersionRef } from '../artifact-store.ts';
-import { readRecord, refuseOtherType, refuseUnknown, viewOf } from './version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
-import { requireTag } from './entity-tag.ts';
-import type { Precondition } from './entity-tag.ts';
+import {
+  type Caller,
+  type CatalogDeps,
+  readRecord,
+  refuseOtherType,
+  refuseUnknown,
+  type VersionView,
+  viewOf,
+} from './version-view.ts';
+import { type Precondition, requireTag } from './entity-tag.ts';
 
 const ATTEMPTS_MAX = 10;
 

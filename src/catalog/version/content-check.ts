@@ -1,9 +1,9 @@
-import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { escapePointer, isRecord } from '#shared/text/json.ts';
 import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import {
   ARTIFACT_ID,
+  type Content,
   COUNT_KEY_CHARACTERS_MAX,
   COUNT_KEYS_MAX,
   DESCRIPTION_CHARACTERS_MAX,
@@ -20,7 +20,6 @@ import {
   TITLE_CHARACTERS_MAX,
   VERSION,
 } from './artifact.ts';
-import type { Content } from './artifact.ts';
 
 /** What an owner writes, and where. `version` is absent when Trackport is to choose it. */
 export type Draft = Content & { id: string; version?: string };

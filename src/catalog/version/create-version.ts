@@ -1,10 +1,15 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { VERSIONS_MAX } from './artifact.ts';
 import type { Inserted, StoredVersion } from '../artifact-store.ts';
-import { accompany, refuseOtherType, viewOf } from './version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
-import { checkDraft } from './content-check.ts';
-import type { Draft } from './content-check.ts';
+import {
+  accompany,
+  type Caller,
+  type CatalogDeps,
+  refuseOtherType,
+  type VersionView,
+  viewOf,
+} from './version-view.ts';
+import { checkDraft, type Draft } from './content-check.ts';
 
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored

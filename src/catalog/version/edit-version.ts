@@ -1,13 +1,17 @@
 import { refuse } from '#shared/errors.ts';
 import type { Content, VersionRecord } from './artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
-import { accompany, readRecord, readView } from './version-view.ts';
-import type { Caller, CatalogDeps, VersionView } from './version-view.ts';
+import {
+  accompany,
+  type Caller,
+  type CatalogDeps,
+  readRecord,
+  readView,
+  type VersionView,
+} from './version-view.ts';
 import { changeVersion, checkCondition, onlyVersionIn, writeChange } from './change-version.ts';
-import { checkDraft, contentProblems } from './content-check.ts';
-import type { Draft } from './content-check.ts';
-import { requireCondition } from './entity-tag.ts';
-import type { Precondition } from './entity-tag.ts';
+import { checkDraft, contentProblems, type Draft } from './content-check.ts';
+import { type Precondition, requireCondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 
 /** Absent leaves a field alone; `null` takes it away. */

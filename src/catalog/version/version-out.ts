@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { actorOut } from '#shared/audit.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import { actorOut, type AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';

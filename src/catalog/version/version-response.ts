@@ -7,8 +7,7 @@ import type { StoredResponse } from '#shared/idempotency.ts';
 import type { VersionRecord } from './artifact.ts';
 import { entityTagOf } from './entity-tag.ts';
 import type { ArtifactSummaryOut } from './version-out.ts';
-import { taggedOf } from './version-view.ts';
-import type { VersionView } from './version-view.ts';
+import { taggedOf, type VersionView } from './version-view.ts';
 
 /** What every response of the catalog says about its caching. */
 export const revalidated = {

@@ -2,8 +2,7 @@ import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
-import { printJson, UsageError } from '../command.ts';
-import type { Open, Register, Task } from '../command.ts';
+import { type Open, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 

@@ -1,7 +1,6 @@
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { printJson, UsageError } from '../command.ts';
-import type { Open, Register, Task } from '../command.ts';
+import { type Open, printJson, type Register, type Task, UsageError } from '../command.ts';
 import { readAll } from '../read-all.ts';
 import { renderFacts, renderTable } from '../table.ts';
 

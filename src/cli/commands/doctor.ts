@@ -1,6 +1,5 @@
 import type { Finding } from '#shared/finding.ts';
-import { CommandFailure, printJson } from '../command.ts';
-import type { Open, Register } from '../command.ts';
+import { CommandFailure, type Open, printJson, type Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
 export type DoctorServices = {

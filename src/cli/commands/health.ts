@@ -2,8 +2,13 @@ import type { Command } from 'commander';
 import { serverUrl } from '#config/schema/schema.ts';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
-import { CommandFailure, printJson, UsageError } from '../command.ts';
-import type { ConfigOptions, Register } from '../command.ts';
+import {
+  CommandFailure,
+  type ConfigOptions,
+  printJson,
+  type Register,
+  UsageError,
+} from '../command.ts';
 import { durationOption } from '../option-values.ts';
 
 const ANSWER_MS_MAX = 3 * SECOND;

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import { systemCodeOf } from '#shared/errors.ts';
 
-import { CommandFailure, UsageError } from '../command.ts';
-import type { Register } from '../command.ts';
+import { CommandFailure, type Register, UsageError } from '../command.ts';
 
 export type OpenApiServices = {
   /** The document of every route, as text that ends with a line break. */

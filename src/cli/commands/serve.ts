@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 
 import type { Config } from '#config/schema/schema.ts';
-import { UsageError } from '../command.ts';
-import type { CommandContext, ConfigOptions, Register } from '../command.ts';
+import { type CommandContext, type ConfigOptions, type Register, UsageError } from '../command.ts';
 import { listenForHangups, nextStopSignal } from '../signals.ts';
 
 /** Something that runs until it is stopped. */

@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { serverUrl } from '#config/schema/schema.ts';
-import { createPartner } from '#partners/partner.ts';
-import type { Partner } from '#partners/partner.ts';
+import { createPartner, type Partner } from '#partners/partner.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { toPublicUri } from '#partners/intake/signed-uri.ts';
 import { fixedSignings, isFixedScheme } from '#partners/intake/signing/schemes.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
 import { newUuid } from '#shared/ids.ts';
-import { CommandFailure, printJson, UsageError } from '../command.ts';
-import type { ConfigOptions, Register, RunContext } from '../command.ts';
+import {
+  CommandFailure,
+  type ConfigOptions,
+  printJson,
+  type Register,
+  type RunContext,
+  UsageError,
+} from '../command.ts';
 
 type SignOptions = ConfigOptions & {
   partner?: string;

@@ -1,9 +1,7 @@
-import { headingFinder } from '#leads/model/form-layout.ts';
-import type { FormLayout } from '#leads/model/form-layout.ts';
+import { type FormLayout, headingFinder } from '#leads/model/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
-import { failed, ok, warning } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 
 export type FormCheckDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;

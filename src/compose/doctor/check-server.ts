@@ -1,8 +1,6 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { failed, ok, warning } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 
 import type { OpenStore } from '../stores/stores.ts';
 

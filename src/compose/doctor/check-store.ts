@@ -11,8 +11,7 @@ import { silentLog } from '#shared/log.ts';
 import { StartError } from '../server/start-error.ts';
 import { checkServer } from './check-server.ts';
 import { openStore } from '../store.ts';
-import { failed, ok } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { failed, type Finding, ok } from '#shared/finding.ts';
 
 export type StoreReport = {
   findings: Finding[];

@@ -1,16 +1,20 @@
-import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
-import type { TrackerFailure, TrackerFailureKind } from '#adapters/github/transport/failure.ts';
-import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
-import type { RepositoryInspection } from '#adapters/github/inspection.ts';
+import {
+  isTrackerFailure,
+  type TrackerFailure,
+  type TrackerFailureKind,
+} from '#adapters/github/transport/failure.ts';
+import {
+  createLabel,
+  inspectRepository,
+  type RepositoryInspection,
+} from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
 import { coversWriting } from '#adapters/github/editing/write-access.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { DAY, MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
-import { failed, ok, warning } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;

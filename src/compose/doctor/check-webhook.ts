@@ -1,12 +1,14 @@
-import { inspectAppHook, inspectRepositoryHooks } from '#adapters/github/hook-inspection.ts';
-import type { HookFacts } from '#adapters/github/hook-inspection.ts';
+import {
+  type HookFacts,
+  inspectAppHook,
+  inspectRepositoryHooks,
+} from '#adapters/github/hook-inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import { failed, ok, warning } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 import { explainFailure } from './check-tracker.ts';
 

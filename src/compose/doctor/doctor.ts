@@ -9,14 +9,12 @@ import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 
-import { createTrackerParts } from '../tracker/parts.ts';
-import type { TrackerParts } from '../tracker/parts.ts';
+import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
 import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
-import { failed, ok, warning } from '#shared/finding.ts';
-import type { Finding } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 
 export type DoctorDeps = { config: Config; clock: Clock };
 

@@ -1,5 +1,4 @@
-import { createAccess } from '#access/index.ts';
-import type { Access } from '#access/index.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';

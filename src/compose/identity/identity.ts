@@ -1,5 +1,4 @@
-import { createKeySet } from '#adapters/jose/key-set.ts';
-import type { KeySet } from '#adapters/jose/key-set.ts';
+import { createKeySet, type KeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { Config } from '#config/schema/schema.ts';

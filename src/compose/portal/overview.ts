@@ -1,8 +1,7 @@
 import type { Access } from '#access/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import { runChecks } from '#http/routes/operations/readiness.ts';
-import type { HealthCheck } from '#http/routes/operations/readiness.ts';
+import { type HealthCheck, runChecks } from '#http/routes/operations/readiness.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';

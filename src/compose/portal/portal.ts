@@ -1,6 +1,5 @@
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import { createSessions } from '#access/sessions/sessions.ts';
-import type { Sessions } from '#access/sessions/sessions.ts';
+import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
 import type { Access } from '#access/index.ts';
 import { issueAddressOf } from '#adapters/github/issue-address.ts';
 import { readLabels } from '#adapters/github/labels.ts';
@@ -13,8 +12,7 @@ import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import { addPages } from '#portal/pages/pages.ts';
-import type { PagesDeps } from '#portal/pages/pages.ts';
+import { addPages, type PagesDeps } from '#portal/pages/pages.ts';
 import { portalArea } from '#portal/portal.ts';
 import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -27,13 +25,11 @@ import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import type { Identity } from '../identity/identity.ts';
-import { composeOverview } from './overview.ts';
-import type { OverviewParts } from './overview.ts';
+import { composeOverview, type OverviewParts } from './overview.ts';
 import type { Store } from '../store.ts';
 import type { Stores } from '../stores/stores.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
-import { healthChecks } from '../telemetry/health.ts';
-import type { ChecksParts } from '../telemetry/health.ts';
+import { type ChecksParts, healthChecks } from '../telemetry/health.ts';
 
 export type PortalParts = {
   portal: NonNullable<FixedConfig['portal']>;

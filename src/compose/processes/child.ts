@@ -11,14 +11,17 @@ import { describeBug } from '#shared/log.ts';
 import { startService } from '../../compose.ts';
 import type { Service } from '../service.ts';
 import { StartError, StoreStartError } from '../server/start-error.ts';
-import { createLog } from '../telemetry/log.ts';
-import type { LevelLog } from '../telemetry/log.ts';
-import { createLogOutput } from '../telemetry/log-output.ts';
-import type { LogOutput } from '../telemetry/log-output.ts';
-import { unpackConfig } from './messages.ts';
-import type { OwnReport, ToChild, Topic, ToPrimary, WholeReport } from './messages.ts';
-import { createRequests } from './requests.ts';
-import type { Requests } from './requests.ts';
+import { createLog, type LevelLog } from '../telemetry/log.ts';
+import { createLogOutput, type LogOutput } from '../telemetry/log-output.ts';
+import {
+  type OwnReport,
+  type ToChild,
+  type Topic,
+  type ToPrimary,
+  unpackConfig,
+  type WholeReport,
+} from './messages.ts';
+import { createRequests, type Requests } from './requests.ts';
 
 const EXIT_FAILED = 1;
 /** How long the end waits for the primary process to read the log. */

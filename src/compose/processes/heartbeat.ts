@@ -1,6 +1,5 @@
 /** Ends processes that hang: a stalled event loop, or one that is frozen, serves nobody and ends by nothing else. */
-import { sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 import type { Member } from './member.ts';

@@ -1,6 +1,5 @@
 /** One process that serves, as the primary process sees it. */
-import cluster from 'node:cluster';
-import type { Worker } from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 

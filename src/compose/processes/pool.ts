@@ -5,8 +5,7 @@ import type { Log } from '#shared/log.ts';
 import type { StartError } from '../server/start-error.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
 import { watchProcesses } from './heartbeat.ts';
-import { startMember } from './member.ts';
-import type { Member, MemberEnd } from './member.ts';
+import { type Member, type MemberEnd, startMember } from './member.ts';
 import type { PackedConfig, Topic, WholeReport } from './messages.ts';
 import { createReplacement } from './replacement.ts';
 

@@ -6,16 +6,14 @@
 import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { Clock } from '#shared/clock.ts';
-import { Counter } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 import { reloadService } from '../reload.ts';
 import { openStore } from '../store.ts';
 import type { LevelLog } from '../telemetry/log.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
 import { createRegistry, logMetrics } from '../telemetry/metrics.ts';
-import { packConfig } from './messages.ts';
-import type { PackedConfig } from './messages.ts';
+import { packConfig, type PackedConfig } from './messages.ts';
 import { createPool } from './pool.ts';
 import { probePort } from './probe-port.ts';
 import { createReports } from './reports.ts';

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
-import { listenError } from '../server/start-error.ts';
-import type { PortSetter } from '../server/start-error.ts';
+import { listenError, type PortSetter } from '../server/start-error.ts';
 
 export type PortRequest = { host: string; port: number; setBy?: PortSetter };
 

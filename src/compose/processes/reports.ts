@@ -1,12 +1,15 @@
 /** What the service as a whole says: all processes are asked, and what they say is combined. */
 import type { CheckResult } from '#http/routes/operations/readiness.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { Gauge, type Registry } from 'prom-client';
 
-import { combineReadiness, countsOf, mergeCounts, renderMetrics } from './combine.ts';
-import type { ProcessMetrics } from './combine.ts';
+import {
+  combineReadiness,
+  countsOf,
+  mergeCounts,
+  type ProcessMetrics,
+  renderMetrics,
+} from './combine.ts';
 import type { Member } from './member.ts';
 import type { OwnReport, Topic, WholeReport } from './messages.ts';
 

@@ -4,10 +4,8 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { HttpApp } from '#http/http-app.ts';
 import type { Clock } from '#shared/clock.ts';
 
-import { listenError } from './start-error.ts';
-import type { PortSetter } from './start-error.ts';
-import { watchLoad } from './server-load.ts';
-import type { ServerLoad } from './server-load.ts';
+import { listenError, type PortSetter } from './start-error.ts';
+import { type ServerLoad, watchLoad } from './server-load.ts';
 
 /** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;

@@ -7,8 +7,7 @@ import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
-import { createOpenStore } from './stores.ts';
-import type { OpenStore } from './stores.ts';
+import { createOpenStore, type OpenStore } from './stores.ts';
 
 export type PostgresStoreDeps = {
   /** `postgres://user:password@host/database`. */

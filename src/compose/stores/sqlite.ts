@@ -2,11 +2,9 @@ import { openDatabase, writeInThread } from '#adapters/sqlite/connection/databas
 import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 
-import { createOpenStore } from './stores.ts';
-import type { OpenStore } from './stores.ts';
+import { createOpenStore, type OpenStore } from './stores.ts';
 
 export type SqliteStoreDeps = {
   /** The SQLite file. */

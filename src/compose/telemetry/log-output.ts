@@ -1,7 +1,6 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { systemCodeOf } from '#shared/errors.ts';
 
 /** Where the lines of the log go. Nothing in it waits for the reader, throws, or ends the process. */

@@ -1,5 +1,11 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Aggregator } from 'prom-client';
+import {
+  type Aggregator,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';

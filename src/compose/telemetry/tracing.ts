@@ -4,8 +4,16 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Context, Link, Span as SdkSpan, Tracer } from '@opentelemetry/api';
+import {
+  type Context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span as SdkSpan,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -16,16 +24,14 @@ import {
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
 
 import type { TracingSettings } from '#config/tracing.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
 import type { Span, SpanOptions, Tracing } from '#shared/tracing.ts';
 

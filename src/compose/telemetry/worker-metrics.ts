@@ -1,14 +1,11 @@
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 
-import { createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
-import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
+import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
 import type { OutcomeReporterDeps } from '#partners/receipts/outcomes/report-outcomes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 
 export type WorkerMetricsDeps = {
   registry: Registry;

@@ -1,8 +1,6 @@
-import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
-import type { TrackerFailure } from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 
 /** How calls to the tracker have gone lately. */
 export type TrackerCondition =

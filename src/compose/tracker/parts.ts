@@ -1,22 +1,27 @@
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
-import { createTrackerClient } from '#adapters/github/transport/client.ts';
-import type { TrackerClient } from '#adapters/github/transport/client.ts';
+import { createTrackerClient, type TrackerClient } from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
-import { createRepository, parseRepositoryName } from '#adapters/github/repository.ts';
-import type { Repository } from '#adapters/github/repository.ts';
+import {
+  createRepository,
+  parseRepositoryName,
+  type Repository,
+} from '#adapters/github/repository.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import type { Clock } from '#shared/clock.ts';
-import { silentLog } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
-import { createTrackerProbe, createTrackerWatch } from './condition.ts';
-import type { TrackerCondition, TrackerWatch } from './condition.ts';
+import {
+  createTrackerProbe,
+  createTrackerWatch,
+  type TrackerCondition,
+  type TrackerWatch,
+} from './condition.ts';
 import { createTrackerClock } from './tracker-clock.ts';
 
 /** The configured repository on the tracker. */

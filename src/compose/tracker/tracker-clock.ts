@@ -2,8 +2,7 @@
  * The time as the tracker has it. When a lead was created is told by its clock, when somebody asked to
  * delete it by ours: a machine whose clock is wrong would take one for older or younger than the other.
  */
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 /** A response of the tracker, as far as clocks are concerned. */

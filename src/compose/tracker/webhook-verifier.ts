@@ -1,6 +1,9 @@
 import type * as functions from '#adapters/github/webhook-functions.ts';
-import { createWebhookVerifier } from '#adapters/github/webhook.ts';
-import type { WebhookVerifier, WebhookVerifierDeps } from '#adapters/github/webhook.ts';
+import {
+  createWebhookVerifier,
+  type WebhookVerifier,
+  type WebhookVerifierDeps,
+} from '#adapters/github/webhook.ts';
 import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import type { Clock } from '#shared/clock.ts';

@@ -4,8 +4,7 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { toChange } from '#leads/feed/change.ts';
 import type { ChangeFeed } from '#leads/feed/change-feed.ts';
 import type { Leads } from '#leads/index.ts';
-import { TRACKER } from '#partners/traffic/traffic.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import { TRACKER, type Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 

@@ -2,8 +2,7 @@ import { isLoopbackHost } from '#shared/loopback.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
-import { lookUp } from '../problems.ts';
-import type { Problem } from '../problems.ts';
+import { lookUp, type Problem } from '../problems.ts';
 import { checkPartners } from './partner-checks.ts';
 import { defaults } from './schema.ts';
 

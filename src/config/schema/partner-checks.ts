@@ -1,8 +1,7 @@
 import { isRecord } from '#shared/text/json.ts';
 import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
 
-import { lookUp } from '../problems.ts';
-import type { Problem } from '../problems.ts';
+import { lookUp, type Problem } from '../problems.ts';
 
 /** One partner as given, and the path of its section. */
 type Given = { path: string; partner: unknown };

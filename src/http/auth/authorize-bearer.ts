@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { requireScope } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { missingToken, refusedToken } from '#access/tokens/token-verifier.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import { missingToken, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { AuthorizeBearer } from './bearer.ts';
 import type { RefusalLimiter } from './refusal-limiter.ts';
 import { headerValues } from '../requests/header-values.ts';

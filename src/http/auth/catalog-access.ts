@@ -2,10 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grants/grant.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
-import { createBearerHook, tokenOf, withScope } from './bearer.ts';
-import type { AuthorizeBearer } from './bearer.ts';
-import { createKeyAccess, keyHeaders, keyHeadersOnProblems } from './key-access.ts';
-import type { KeyAccessDeps } from './key-access.ts';
+import { type AuthorizeBearer, createBearerHook, tokenOf, withScope } from './bearer.ts';
+import {
+  createKeyAccess,
+  type KeyAccessDeps,
+  keyHeaders,
+  keyHeadersOnProblems,
+} from './key-access.ts';
 import { hangUpOf } from '../requests/hang-up.ts';
 
 export type CatalogAccessDeps = KeyAccessDeps & { authorize: AuthorizeBearer };

@@ -1,10 +1,8 @@
 import type { FastifyError, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Access } from '#access/index.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import { refuseOverLimit } from '#access/limit.ts';
-import type { LimitState } from '#access/limit.ts';
-import { DAY } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type LimitState, refuseOverLimit } from '#access/limit.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';

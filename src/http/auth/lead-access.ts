@@ -6,8 +6,7 @@ import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
-import { createKeyAccess, keyOf } from './key-access.ts';
-import type { KeyAccessDeps } from './key-access.ts';
+import { createKeyAccess, type KeyAccessDeps, keyOf } from './key-access.ts';
 
 /** A hot key gives the same principal each time, and so the same visibility. */
 const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({

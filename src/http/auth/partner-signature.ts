@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Partners } from '#partners/index.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
-import { isPartnerId } from '#partners/intake/verify-request.ts';
-import type { RefusedRequest } from '#partners/intake/verify-request.ts';
+import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
 import type { Partner } from '#partners/partner.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { HttpContext } from '../http-app.ts';

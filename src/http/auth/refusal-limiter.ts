@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { refuseOverLimit } from '#access/limit.ts';
-import type { Limiter } from '#access/limit.ts';
+import { type Limiter, refuseOverLimit } from '#access/limit.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /**

@@ -1,6 +1,5 @@
 import swagger from '@fastify/swagger';
-import fastify from 'fastify';
-import type { RouteOptions } from 'fastify';
+import fastify, { type RouteOptions } from 'fastify';
 import {
   createJsonSchemaTransform,
   createJsonSchemaTransformObject,
@@ -9,15 +8,12 @@ import { z } from 'zod';
 import { DESCRIPTION, VERSION } from '#shared/program.ts';
 import { schemaCompilers } from '../schema-compilers.ts';
 import { tidyComponents } from './components.ts';
-import { operationsOf } from './document.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, operationsOf } from './document.ts';
 import { addExamples } from './examples.ts';
-import { addIfNoneMatch, addResponseHeaders } from './headers.ts';
-import type { HeadersByOperation } from './headers.ts';
+import { addIfNoneMatch, addResponseHeaders, type HeadersByOperation } from './headers.ts';
 import { operationKeysOf } from './operation-key.ts';
 import { securitySchemes, tags } from './parts.ts';
-import { addProblemExamples } from './problems.ts';
-import type { ProblemsByOperation } from './problems.ts';
+import { addProblemExamples, type ProblemsByOperation } from './problems.ts';
 import { shareParts } from './references.ts';
 import { forClients, withoutDefaults } from './schemas.ts';
 

@@ -1,5 +1,4 @@
-import { operationsOf } from './document.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, operationsOf } from './document.ts';
 
 const SCHEMAS = '#/components/schemas/';
 const INPUT = 'Input';

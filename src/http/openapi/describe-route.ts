@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { errorCodes } from '#shared/errors.ts';
-import type { ErrorCode } from '#shared/errors.ts';
+import { type ErrorCode, errorCodes } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
 import { problemOut } from '../problems/problem-out.ts';
 

@@ -1,6 +1,5 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { operationsOf, responsesOf } from './document.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, operationsOf, responsesOf } from './document.ts';
 import { ENTITY_TAGS } from '../requests/precondition.ts';
 import { responseHeaders } from './parts.ts';
 

@@ -1,7 +1,5 @@
-import { errorCodes } from '#shared/errors.ts';
-import type { ErrorCode } from '#shared/errors.ts';
-import { responsesOf } from './document.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type ErrorCode, errorCodes } from '#shared/errors.ts';
+import { type OpenApiDocument, responsesOf } from './document.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
 import { problemHelp } from '../problems/problem-help.ts';
 import { commonProblems } from './describe-route.ts';

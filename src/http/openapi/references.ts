@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { commonProblems } from './describe-route.ts';
-import { operationsOf } from './document.ts';
-import type { OpenApiDocument } from './document.ts';
+import { type OpenApiDocument, operationsOf } from './document.ts';
 import { headersOf } from './headers.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
 

@@ -1,5 +1,4 @@
-import { systemCodeOf, TrackportError } from '#shared/errors.ts';
-import type { ErrorCode } from '#shared/errors.ts';
+import { type ErrorCode, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 
 type Meaning = { code: ErrorCode; detail: string };

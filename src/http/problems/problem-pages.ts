@@ -1,7 +1,6 @@
 import type { TrackportError } from '#shared/errors.ts';
 import { routedPath } from '../requests/routed-path.ts';
-import { renderProblem } from './problem.ts';
-import type { ProblemContext, RenderedProblem } from './problem.ts';
+import { type ProblemContext, type RenderedProblem, renderProblem } from './problem.ts';
 
 /** What is known of a request that failed before any route was found for it. */
 type EarlyFailure = { path: string; requestId: string; error: TrackportError };

@@ -4,8 +4,14 @@ import type { Readable } from 'node:stream';
 import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
 import type { HttpApp } from '../http-app.ts';
-import { collectBytes, declaredBytes, isBodiless, isBodilessRoute, tooLarge } from './read-body.ts';
-import type { ReadBody } from './read-body.ts';
+import {
+  collectBytes,
+  declaredBytes,
+  isBodiless,
+  isBodilessRoute,
+  type ReadBody,
+  tooLarge,
+} from './read-body.ts';
 import { mediaTypeProblem, notJson } from './content-type.ts';
 import { hangUpOf } from './hang-up.ts';
 

@@ -1,11 +1,9 @@
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { validationFailed } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, validationFailed } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { namesOf, problemsOf, PROBLEMS_MAX } from '../problems/field-problems.ts';
-import type { Part } from '../problems/field-problems.ts';
+import { namesOf, type Part, PROBLEMS_MAX, problemsOf } from '../problems/field-problems.ts';
 import { isBodilessRoute } from './read-body.ts';
 import { fieldWords } from '../problems/field-words.ts';
 

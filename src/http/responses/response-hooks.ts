@@ -6,14 +6,12 @@ import type { EarlyResponses } from './early-responses.ts';
 import { noteFailure } from '../problems/note-failure.ts';
 import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
 import type { HttpApp } from '../http-app.ts';
-import { createKnownPaths } from '../requests/known-paths.ts';
-import type { KnownPaths } from '../requests/known-paths.ts';
+import { createKnownPaths, type KnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
 import type { ProblemPages } from '../problems/problem-pages.ts';
 import { renderProblem } from '../problems/problem.ts';
-import { logRequest, routeOf } from '../telemetry/request-log.ts';
-import type { RequestLogDeps } from '../telemetry/request-log.ts';
+import { logRequest, type RequestLogDeps, routeOf } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
 

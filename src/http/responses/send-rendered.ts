@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { matchesNone } from '../requests/precondition.ts';
-import { JSON_MEDIA_TYPE } from './rendered-response.ts';
-import type { RenderedResponse } from './rendered-response.ts';
+import { JSON_MEDIA_TYPE, type RenderedResponse } from './rendered-response.ts';
 
 /**
  * Sends what is rendered already, or 304 to a caller that has it. `headers` are names, each with its

@@ -1,5 +1,4 @@
-import { Counter } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 /** Where metrics about partners go. */
 export type PartnerRegistry = {

@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
 /** Refused requests that get a line of their own, per second. */

@@ -1,8 +1,6 @@
-import { Gauge } from 'prom-client';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { BodyBudget } from '../requests/body-budget.ts';
-import { createDurationHistogram } from './duration-histogram.ts';
-import type { Observe } from './duration-histogram.ts';
+import { createDurationHistogram, type Observe } from './duration-histogram.ts';
 import type { CompletedRequest } from './request-log.ts';
 
 /** Measures every response by method, route template and status. */

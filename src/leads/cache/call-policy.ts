@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { doublingSchedule, retryAfterMsOf } from '#shared/resilience/backoff.ts';
 import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';

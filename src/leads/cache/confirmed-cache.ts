@@ -1,16 +1,12 @@
 import { LRUCache } from 'lru-cache';
 
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
-import type { CircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
 
-import { decideUse } from './freshness.ts';
-import type { Use } from './freshness.ts';
-import { TRACKER_BACKOFF } from './call-policy.ts';
-import type { CallPolicy } from './call-policy.ts';
+import { decideUse, type Use } from './freshness.ts';
+import { type CallPolicy, TRACKER_BACKOFF } from './call-policy.ts';
 
 /** Something the tracker said, and when it last confirmed that it still holds. */
 export type Entry<T> = {

@@ -2,25 +2,29 @@ import type { Clock } from '#shared/clock.ts';
 
 import { createCallPolicy } from './call-policy.ts';
 import {
+  type CachedLead,
   createPageIndex,
   LEAD_OVERHEAD_BYTES,
   pageConcerns,
   pageKey,
   pageLags,
   toLoadedPage,
+  type UpstreamPage,
   withoutBody,
 } from './upstream-page.ts';
-import type { CachedLead, UpstreamPage } from './upstream-page.ts';
-import { createConfirmedCache, isTrackerFault } from './confirmed-cache.ts';
-import type { ConfirmedCache, Entry, CacheResult, Source } from './confirmed-cache.ts';
-import { matchesFilter } from '../model/filter.ts';
-import type { LeadFilter } from '../model/filter.ts';
-import { contactLength, isApproved, toLead } from '../model/lead.ts';
-import type { LeadRules } from '../model/lead.ts';
+import {
+  type CacheResult,
+  type ConfirmedCache,
+  createConfirmedCache,
+  type Entry,
+  isTrackerFault,
+  type Source,
+} from './confirmed-cache.ts';
+import { type LeadFilter, matchesFilter } from '../model/filter.ts';
+import { contactLength, isApproved, type LeadRules, toLead } from '../model/lead.ts';
 import type { Change } from '../feed/change.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
-import { createRecentEvents, lagsBehind, supersedes } from './recent-events.ts';
-import type { RecentEvents } from './recent-events.ts';
+import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
 
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';
 import type { Change } from '../feed/change.ts';

@@ -2,14 +2,11 @@ import { memoize } from '#shared/caching/memoize.ts';
 
 import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
-import { isApproved, toLead } from '../model/lead.ts';
-import type { LeadRules } from '../model/lead.ts';
-import { renderLead } from '../model/lead-out.ts';
-import type { Lead } from '../model/lead-out.ts';
+import { isApproved, type LeadRules, toLead } from '../model/lead.ts';
+import { type Lead, renderLead } from '../model/lead-out.ts';
 import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { mapIssues } from '../model/map-issues.ts';
-import { lagsBehind } from './recent-events.ts';
-import type { IssueEvent } from './recent-events.ts';
+import { type IssueEvent, lagsBehind } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */
 export type CachedLead = { issue: Issue; lead: Lead };

@@ -1,11 +1,9 @@
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { listRemovals } from '../reading/list-removals.ts';
-import type { RemovalListQuery } from '../reading/list-removals.ts';
+import { listRemovals, type RemovalListQuery } from '../reading/list-removals.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { listClaims, readClaim, releaseClaim } from './manage-claims.ts';
-import type { ClaimOrigin } from './manage-claims.ts';
+import { type ClaimOrigin, listClaims, readClaim, releaseClaim } from './manage-claims.ts';
 
 /** What work with claimed leads is made of. */
 export type ClaimedLeadsPorts = {

@@ -1,10 +1,8 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { paginationOf, refuseCursor } from '#shared/pagination/page.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
-import { toClaimOut } from './claim-out.ts';
-import type { ClaimListOut, ClaimOut } from './claim-out.ts';
+import { type CursorSealer, paginationOf, refuseCursor } from '#shared/pagination/page.ts';
+import { type ClaimListOut, type ClaimOut, toClaimOut } from './claim-out.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { parseLeadId } from '../model/identity.ts';
 

@@ -1,5 +1,4 @@
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { LeadTracker } from '../lead-tracker.ts';
 
 /** Keeps a crawl within half of what the tracker's quota had left when the crawl met it. */

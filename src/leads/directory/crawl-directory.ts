@@ -1,5 +1,4 @@
-import { DAY, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, SECOND } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { CrawlBudget } from './crawl-budget.ts';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';

@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
 import { carriedOf } from './carried-labels.ts';

@@ -1,21 +1,22 @@
-import { MINUTE } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 import { createCrawlBudget } from './crawl-budget.ts';
-import { crawlWhenDue, newestChange } from './crawl-directory.ts';
-import type { CrawlDeps } from './crawl-directory.ts';
+import { type CrawlDeps, crawlWhenDue, newestChange } from './crawl-directory.ts';
 import { isListed } from './is-listed.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
-import { rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
-import type { DirectoryState, LeadDirectory } from './lead-directory.ts';
+import {
+  type DirectoryState,
+  type LeadDirectory,
+  rulesCheckOf,
+  toDirectoryEntry,
+} from './lead-directory.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { LeadRules } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
 import { mapIssues } from '../model/map-issues.ts';
-import { createDirectoryKeeper } from './keep-directory.ts';
-import type { DirectoryKeeperDeps } from './keep-directory.ts';
+import { createDirectoryKeeper, type DirectoryKeeperDeps } from './keep-directory.ts';
 import { walkChanges } from './walk-changes.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */

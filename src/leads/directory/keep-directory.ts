@@ -1,8 +1,6 @@
-import { DAY, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 

@@ -1,10 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
-import { addressesIn, isEmailAddress, normalizeIdentity } from '../model/identity.ts';
-import type { LeadIdentity } from '../model/identity.ts';
-import { isReadable, readIssueBody } from '../model/lead.ts';
-import type { LeadRules } from '../model/lead.ts';
+import {
+  addressesIn,
+  isEmailAddress,
+  type LeadIdentity,
+  normalizeIdentity,
+} from '../model/identity.ts';
+import { isReadable, type LeadRules, readIssueBody } from '../model/lead.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;

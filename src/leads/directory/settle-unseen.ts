@@ -1,6 +1,5 @@
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { CrawlBudget } from './crawl-budget.ts';
 import type { DirectoryEntry, LeadDirectory } from './lead-directory.ts';
 import type { Issue, LeadTracker } from '../lead-tracker.ts';

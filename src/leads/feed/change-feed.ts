@@ -1,5 +1,4 @@
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 

@@ -1,7 +1,5 @@
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
 import type { Change } from './change.ts';

@@ -1,7 +1,6 @@
 import { DAY } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { refuseCursor } from '#shared/pagination/page.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
+import { type CursorSealer, refuseCursor } from '#shared/pagination/page.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedPlace } from './feed-store.ts';

@@ -1,15 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors } from './feed-cursor.ts';
-import type { FeedPosition } from './feed-cursor.ts';
+import { createFeedCursors, type FeedPosition } from './feed-cursor.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
-import { beginFeed, readFeedStep } from './read-feed.ts';
-import type { FeedStep, ReadFeedDeps } from './read-feed.ts';
+import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
 
 /** A read of the feed, already validated. */
 export type FeedQuery = {

@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';

@@ -7,8 +7,7 @@ import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedPosition } from './feed-cursor.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { FeedPlace, FeedStore, LeadChange } from './feed-store.ts';
-import { readLiveLead } from './live-lead.ts';
-import type { LiveLeadDeps } from './live-lead.ts';
+import { type LiveLeadDeps, readLiveLead } from './live-lead.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 
 export type ReadFeedDeps = LiveLeadDeps & {

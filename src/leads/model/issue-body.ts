@@ -5,8 +5,7 @@
  * them. Those behind it are the last place where all of them stand together: what a visitor types
  * into the multi-line field can only come before it, and what a person adds behind it is a note.
  */
-import { headingFinder } from './form-layout.ts';
-import type { FormLayout } from './form-layout.ts';
+import { type FormLayout, headingFinder } from './form-layout.ts';
 
 /** Values by field name; a field without a value is absent. */
 export type FormValues = Readonly<Record<string, string>>;

@@ -2,13 +2,11 @@ import { toRfc3339 } from '#shared/clock.ts';
 
 import type { FormLayout } from './form-layout.ts';
 import { isEmailLength } from './identity.ts';
-import { readForm } from './issue-body.ts';
-import type { FormValues } from './issue-body.ts';
+import { type FormValues, readForm } from './issue-body.ts';
 import type { Contact, Lead } from './lead-out.ts';
 import { carriesAll, foldLabel } from './labels.ts';
 import type { Issue } from '../lead-tracker.ts';
-import { httpUrlOf, splitMetadata, withoutBlocks } from './metadata-block.ts';
-import type { Metadata } from './metadata-block.ts';
+import { httpUrlOf, type Metadata, splitMetadata, withoutBlocks } from './metadata-block.ts';
 
 /** What makes an issue a lead, and where its fields come from. */
 export type LeadRules = {

@@ -7,8 +7,7 @@ import { parse } from 'yaml';
 
 import { isRecord } from '#shared/text/json.ts';
 
-import { headingFinder } from './form-layout.ts';
-import type { FormLayout } from './form-layout.ts';
+import { type FormLayout, headingFinder } from './form-layout.ts';
 
 /** What a metadata block says. */
 export type Metadata = {

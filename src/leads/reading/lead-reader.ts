@@ -3,12 +3,14 @@ import type { ChangeFeed } from '../feed/change-feed.ts';
 import type { Lead, LeadList } from '../model/lead-out.ts';
 import type { LeadResponse } from './lead-response.ts';
 import { createPageCache } from './page-cache.ts';
-import { createQueryPreparer } from './prepared-query.ts';
-import type { LeadListQuery, PrepareDeps, Visibility } from './prepared-query.ts';
-import { numberOf, readLead } from './read-lead.ts';
-import type { ReadLeadDeps } from './read-lead.ts';
-import { readPage } from './read-page.ts';
-import type { ReadPageDeps } from './read-page.ts';
+import {
+  createQueryPreparer,
+  type LeadListQuery,
+  type PrepareDeps,
+  type Visibility,
+} from './prepared-query.ts';
+import { numberOf, readLead, type ReadLeadDeps } from './read-lead.ts';
+import { readPage, type ReadPageDeps } from './read-page.ts';
 
 /** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */
 export type LeadReader = {

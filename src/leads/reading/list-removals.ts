@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { DAY, toRfc3339 } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
+  type CursorSealer,
   paginationOf,
   paginationOut,
   refuseCursor,
   sealPage,
   startPage,
 } from '#shared/pagination/page.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { ClaimStore, Removal } from '../claims/claim-store.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from './prepared-query.ts';

@@ -1,7 +1,11 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { memoizePair } from '#shared/caching/memoize.ts';
-import { refuseCursor, startPage } from '#shared/pagination/page.ts';
-import type { CursorSealer, ListName } from '#shared/pagination/page.ts';
+import {
+  type CursorSealer,
+  type ListName,
+  refuseCursor,
+  startPage,
+} from '#shared/pagination/page.ts';
 
 import type { IssueQuery } from '../lead-tracker.ts';
 import type { LeadFilter, LeadState } from '../model/filter.ts';

@@ -6,10 +6,8 @@ import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import { carriesAll } from '../model/labels.ts';
 import type { Lead } from '../model/lead-out.ts';
-import { toResponse } from './lead-response.ts';
-import type { LeadResponse, ResponseDeps } from './lead-response.ts';
-import { toFilter } from './prepared-query.ts';
-import type { Visibility } from './prepared-query.ts';
+import { type LeadResponse, type ResponseDeps, toResponse } from './lead-response.ts';
+import { toFilter, type Visibility } from './prepared-query.ts';
 
 export type ReadLeadDeps = ResponseDeps & {
   cache: LeadCache;

@@ -1,16 +1,13 @@
-import { paginationOf, sealPage } from '#shared/pagination/page.ts';
-import type { CursorSealer } from '#shared/pagination/page.ts';
+import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import { matchesFilter } from '../model/filter.ts';
 import type { LeadList } from '../model/lead-out.ts';
-import { toResponse } from './lead-response.ts';
-import type { LeadResponse, ResponseDeps } from './lead-response.ts';
+import { type LeadResponse, type ResponseDeps, toResponse } from './lead-response.ts';
 import type { PageCache, PageChoice } from './page-cache.ts';
 import type { PreparedQuery } from './prepared-query.ts';
-import { walk } from './walk.ts';
-import type { WalkStop } from './walk.ts';
+import { walk, type WalkStop } from './walk.ts';
 
 export type ReadPageDeps = ResponseDeps & {
   cache: LeadCache;

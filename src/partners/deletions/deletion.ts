@@ -1,11 +1,8 @@
-import { parseLeadId } from '#leads/model/identity.ts';
-import type { LeadIdentity } from '#leads/model/identity.ts';
+import { type LeadIdentity, parseLeadId } from '#leads/model/identity.ts';
 import { foldLabel } from '#leads/model/labels.ts';
-import { isPrivacyDeletion } from '../event.ts';
-import type { PartnerEvent } from '../event.ts';
+import { isPrivacyDeletion, type PartnerEvent } from '../event.ts';
 import type { Action, Partner } from '../partner.ts';
-import { erasures } from '../receipts/receipt.ts';
-import type { Erasure } from '../receipts/receipt.ts';
+import { type Erasure, erasures } from '../receipts/receipt.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';

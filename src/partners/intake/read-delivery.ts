@@ -1,7 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { readEvent } from '../event.ts';
-import type { PartnerEvent } from '../event.ts';
+import { type PartnerEvent, readEvent } from '../event.ts';
 import type { Partner } from '../partner.ts';
 import { splitBatch, trimJson } from './split-batch.ts';
 

@@ -1,6 +1,5 @@
 import { SECOND } from '#shared/clock.ts';
-import { activeSecrets } from '../partner.ts';
-import type { Partner } from '../partner.ts';
+import { activeSecrets, type Partner } from '../partner.ts';
 import { signingKey } from './signature.ts';
 
 /** What a partner would send: the method is always `POST`. `id`: the message's, where the scheme has one. */

@@ -1,5 +1,4 @@
-import { createSecretKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SECOND } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';

@@ -1,8 +1,11 @@
 import type { Clock } from '#shared/clock.ts';
-import { createPartner } from '../partner.ts';
-import type { Partner, PartnerList } from '../partner.ts';
-import { checkSignature, looksSigned, refusalOfHeaders } from './signature.ts';
-import type { SignatureRefusal } from './signature.ts';
+import { createPartner, type Partner, type PartnerList } from '../partner.ts';
+import {
+  checkSignature,
+  looksSigned,
+  refusalOfHeaders,
+  type SignatureRefusal,
+} from './signature.ts';
 import type { SignedContent } from './signing/signing.ts';
 
 /** The one shape of a partner's name in a path. */

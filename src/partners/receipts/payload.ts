@@ -1,5 +1,4 @@
-import { createSealer } from '#shared/crypto/sealer.ts';
-import type { Sealer } from '#shared/crypto/sealer.ts';
+import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 
 /** Encrypts the bytes of events until they are settled; see `payloadIdentity`. */
 export type PayloadSealer = Sealer;

@@ -1,7 +1,5 @@
-import { DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 /** How long a repeat is known, and the payload of an event that failed is stored for a replay. */

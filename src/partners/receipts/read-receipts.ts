@@ -1,8 +1,18 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
-import { paginationOf, refuseCursor, sealPage, startPage } from '#shared/pagination/page.ts';
-import type { CursorSealer, Pagination } from '#shared/pagination/page.ts';
-import { toReceiptDetailOut, toReceiptSummaryOut } from './receipt-out.ts';
-import type { ReceiptDetailOut, ReceiptSummaryOut } from './receipt-out.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/pagination/page.ts';
+import {
+  type ReceiptDetailOut,
+  type ReceiptSummaryOut,
+  toReceiptDetailOut,
+  toReceiptSummaryOut,
+} from './receipt-out.ts';
 import type { ReceiptDetail, ReceiptSummary } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 

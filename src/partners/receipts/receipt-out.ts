@@ -6,16 +6,14 @@ import {
   erasures,
   eventNotes,
   nameKinds,
+  type Outcome,
   outcomes,
+  type Receipt,
+  type ReceiptDetail,
+  type ReceiptEventDetail,
   receiptStatuses,
+  type ReceiptSummary,
   stepKinds,
-} from './receipt.ts';
-import type {
-  Outcome,
-  Receipt,
-  ReceiptDetail,
-  ReceiptEventDetail,
-  ReceiptSummary,
 } from './receipt.ts';
 
 /** A receipt as every interface shows it: the response to a delivery. */

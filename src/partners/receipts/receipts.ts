@@ -4,12 +4,11 @@ import {
   listReceipts,
   pageReceipts,
   readReceipt,
+  type ReadReceiptsDeps,
+  type ReceiptListQuery,
   refuseReceipt,
 } from './read-receipts.ts';
-import type { ReadReceiptsDeps } from './read-receipts.ts';
-import type { ReceiptListQuery } from './read-receipts.ts';
-import { replayReceipt, replayReceipts } from './replay-receipts.ts';
-import type { ReplayOrigin } from './replay-receipts.ts';
+import { type ReplayOrigin, replayReceipt, replayReceipts } from './replay-receipts.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 /** What operators' work with receipts is made of. */

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
-import { toRfc3339 } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
-import { outcomes } from './receipt.ts';
-import type { Outcome } from './receipt.ts';
+import { type Outcome, outcomes } from './receipt.ts';
 import type { ReceiptFilter, ReceiptStore, ReplayResult } from './receipt-store.ts';
 
 export type ReplayDeps = {

@@ -1,5 +1,4 @@
-import { DAY } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { TrafficCount, TrafficKind, TrafficStore } from './traffic-store.ts';

@@ -1,5 +1,4 @@
-import { sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {

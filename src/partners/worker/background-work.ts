@@ -1,7 +1,5 @@
-import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { WorkerLock } from './worker-lock.ts';
 
 /** How soon a process that stands by takes over once the other one is gone. */

@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Stage, WorkItem, WorkStore } from './work-store.ts';
 
 /** Should an alarm ever be missed. */

@@ -1,7 +1,5 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { WorkStore } from './work-store.ts';
 
 /** Dropped payloads are taken out of the store's files at most this often. */

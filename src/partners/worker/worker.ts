@@ -1,9 +1,7 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
-import { HOUR, MINUTE } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { longestJitteredWaitMs } from '#shared/resilience/backoff.ts';
-import type { Random } from '#shared/resilience/backoff.ts';
+import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from '../deletions/act/act-on-event.ts';
 import { MISSING_LOOKS_MS } from '../deletions/act/act-on-lead.ts';
@@ -17,10 +15,14 @@ import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
 import { createLeasing } from './leasing.ts';
-import { runActing, suspectPause } from './loops/acting.ts';
-import type { ActingDeps } from './loops/acting.ts';
-import { runLookingAgain, runMatching, runWatching } from './loops/matching.ts';
-import type { LookingAgainDeps, MatchingDeps } from './loops/matching.ts';
+import { type ActingDeps, runActing, suspectPause } from './loops/acting.ts';
+import {
+  type LookingAgainDeps,
+  type MatchingDeps,
+  runLookingAgain,
+  runMatching,
+  runWatching,
+} from './loops/matching.ts';
 import type { LoopFailure } from './loops/run-loop.ts';
 import { createTrackerPause } from './pause.ts';
 import { createScrubber } from './scrubber.ts';

@@ -1,14 +1,11 @@
 import type { PortalRoutes } from '../routes/route-types.ts';
-import { auditPages } from './audit/routes.ts';
-import type { AuditPagesDeps } from './audit/routes.ts';
+import { auditPages, type AuditPagesDeps } from './audit/routes.ts';
 import type { CatalogPagesDeps } from './catalog/versions.ts';
 import { catalogPages } from './catalog/routes.ts';
 import { consumerPages } from './consumers/routes.ts';
 import type { ConsumerPagesDeps } from './consumers/consumer-page.ts';
-import { overviewPages } from './overview/routes.ts';
-import type { OverviewDeps } from './overview/routes.ts';
-import { partnerPages } from './partners/routes.ts';
-import type { PartnerPagesDeps } from './partners/routes.ts';
+import { type OverviewDeps, overviewPages } from './overview/routes.ts';
+import { partnerPages, type PartnerPagesDeps } from './partners/routes.ts';
 import { receiptPages } from './receipts/routes.ts';
 import type { ReceiptPagesDeps } from './receipts/receipt-deps.ts';
 

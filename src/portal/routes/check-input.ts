@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { problemsOf, PROBLEMS_MAX } from '#http/problems/field-problems.ts';
-import type { Part } from '#http/problems/field-problems.ts';
+import { type Part, PROBLEMS_MAX, problemsOf } from '#http/problems/field-problems.ts';
 import { fieldWords } from '#http/problems/field-words.ts';
-import { TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 
 /** What takes nothing. */
 export const nothing = z.strictObject({});

@@ -13,12 +13,15 @@ import { nothing, paramsOf, pathOf } from './check-input.ts';
 import { refuseOtherOrigins } from './errors/refusal.ts';
 import { FORM_BYTES_MAX } from './forms/form-body.ts';
 import type { PortalRoutes } from './route-types.ts';
-import { runAction } from './run-action.ts';
-import type { AnyAction, RunActionDeps } from './run-action.ts';
-import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
-import type { SendPageDeps } from './send-page.ts';
-import { sessionOf } from './session-guard.ts';
-import type { SessionGuard } from './session-guard.ts';
+import { type AnyAction, runAction, type RunActionDeps } from './run-action.ts';
+import {
+  ONCE_PARAMETER,
+  PORTAL_HEADERS,
+  sendFile,
+  sendPage,
+  type SendPageDeps,
+} from './send-page.ts';
+import { type SessionGuard, sessionOf } from './session-guard.ts';
 import { queryOf, showList } from './show-list.ts';
 
 export type PortalRoutesDeps = SendPageDeps &

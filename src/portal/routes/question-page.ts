@@ -3,8 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 
 import type { FormProblem, PortalPage } from '../page.ts';
 import { html } from '../html.ts';
-import { confirmation } from '../shell/forms.ts';
-import type { ConfirmationFacts } from '../shell/forms.ts';
+import { confirmation, type ConfirmationFacts } from '../shell/forms.ts';
 import { errorSummary } from '../shell/notice.ts';
 import type { Reader } from '../shell/times.ts';
 import type { FormRequest } from './route-types.ts';

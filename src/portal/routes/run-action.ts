@@ -13,13 +13,11 @@ import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
 import { PortalRefusal } from './errors/refusal.ts';
 import { fieldsOf, formTokenOf } from './forms/form-body.ts';
 import type { FormTokens } from './forms/form-token.ts';
-import { submitOnce } from './forms/submit-once.ts';
-import type { SubmitOnceDeps } from './forms/submit-once.ts';
+import { submitOnce, type SubmitOnceDeps } from './forms/submit-once.ts';
 import type { ActionOptions, ActionRequest, ActionResult, FormRequest } from './route-types.ts';
 import { withParameter } from './return-path.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
-import { sessionOf } from './session-guard.ts';
-import type { SessionGuard } from './session-guard.ts';
+import { type SessionGuard, sessionOf } from './session-guard.ts';
 
 export type RunActionDeps = SubmitOnceDeps & {
   sessions: Pick<Sessions, 'putOnce'>;

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Once, PortalPage, RenderPage } from '../page.ts';
-import { sessionOf } from './session-guard.ts';
-import type { SessionGuard } from './session-guard.ts';
+import { type SessionGuard, sessionOf } from './session-guard.ts';
 
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';

@@ -1,14 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
-import { requireScope } from '#access/grants/scopes.ts';
-import type { Scope } from '#access/grants/scopes.ts';
-import { endOf } from '#access/sessions/session.ts';
-import type { Session } from '#access/sessions/session.ts';
+import { requireScope, type Scope } from '#access/grants/scopes.ts';
+import { endOf, type Session } from '#access/sessions/session.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 
 import type { PortalPerson } from '../person.ts';
-import { readSessionId } from './cookies.ts';
-import type { PortalCookies } from './cookies.ts';
+import { type PortalCookies, readSessionId } from './cookies.ts';
 import type { FormTokens } from './forms/form-token.ts';
 import { newFormId } from './forms/submit-once.ts';
 import { PortalRefusal } from './errors/refusal.ts';

@@ -1,8 +1,7 @@
 /** Lists with filters in their addresses, which people type and send to each other. */
 import type { z } from 'zod';
 
-import { isTrackportError, refuse } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 
 import type { Once, PortalPage } from '../page.ts';
 import { problemOf } from '../shell/notice.ts';

@@ -1,13 +1,10 @@
 /** Bars per hour, as SVG without text: it stretches, so its axes are HTML beside it. */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { card } from './card.ts';
-import { badge } from './parts.ts';
-import type { State } from './parts.ts';
+import { badge, type State } from './parts.ts';
 import { table } from './table.ts';
 import { details } from './texts.ts';
-import { count, counted, timeText } from './times.ts';
-import type { Reader } from './times.ts';
+import { count, counted, type Reader, timeText } from './times.ts';
 
 export type Series = { key: string; label: string; state: State };
 

@@ -1,6 +1,5 @@
 /** Boxes and what stands in them. */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import type { State } from './parts.ts';
 
 export type CardFacts = {

@@ -1,6 +1,5 @@
 /** Fields of forms. A field's id is its name unless `id` is given; its error and its note are tied to it. */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { attributes } from './parts.ts';
 
 /** What every field has. */

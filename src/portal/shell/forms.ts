@@ -1,7 +1,6 @@
 /** Forms, and the filters of a list. */
 import type { PortalPerson } from '../person.ts';
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { row } from './card.ts';
 import { hidden, link } from './parts.ts';
 

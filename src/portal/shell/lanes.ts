@@ -1,8 +1,6 @@
 /** Spans of time below each other: the life of versions, the overlap of keys. */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
-import { badge } from './parts.ts';
-import type { State } from './parts.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
+import { badge, type State } from './parts.ts';
 
 export type Lane = {
   label: HtmlValue;

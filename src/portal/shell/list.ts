@@ -2,13 +2,10 @@
 import type { Pagination } from '#shared/pagination/page.ts';
 import type { Html } from '../html.ts';
 import type { WrongFilters } from '../routes/route-types.ts';
-import { empty, plainCard } from './card.ts';
-import type { EmptyFacts } from './card.ts';
-import { input, select } from './fields.ts';
-import type { Choice, InputFacts } from './fields.ts';
+import { empty, type EmptyFacts, plainCard } from './card.ts';
+import { type Choice, input, type InputFacts, select } from './fields.ts';
 import { filters, wide } from './forms.ts';
-import { pager, table } from './table.ts';
-import type { Column, PagerFacts } from './table.ts';
+import { type Column, pager, type PagerFacts, table } from './table.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */
 export type Filter = InputFacts & {

@@ -1,11 +1,9 @@
 /** What the page says first. */
 import type { FieldProblem } from '#shared/errors.ts';
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { list, row } from './card.ts';
-import { cut } from './parts.ts';
+import { cut, type State } from './parts.ts';
 import { count } from './times.ts';
-import type { State } from './parts.ts';
 
 export type NoticeFacts = {
   state: State;

@@ -2,8 +2,7 @@
 import type { Scope } from '#access/grants/scopes.ts';
 import type { PortalFrame, PortalPage, RenderPage, ShownSecret } from '../page.ts';
 import { may, roleOf } from '../person.ts';
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
 import { count, timeText } from './times.ts';
 import { codeBlock, details } from './texts.ts';

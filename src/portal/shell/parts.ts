@@ -1,6 +1,5 @@
 /** The small parts that others are made of. Every text is escaped; addresses are looked at. */
-import { html, safeHref } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue, safeHref } from '../html.ts';
 
 /** What a colour and its shape mean; see the sheet. */
 export type State = 'ok' | 'wait' | 'warn' | 'bad' | 'odd' | 'mute';

@@ -2,13 +2,11 @@
 import type { ErrorCode } from '#shared/errors.ts';
 import { problemHelp } from '#http/problems/problem-help.ts';
 import { problemKinds } from '#http/problems/problem.ts';
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { body, card, facts, row } from './card.ts';
 import { renderLonePage } from './page.ts';
 import { code, cut } from './parts.ts';
-import { time } from './times.ts';
-import type { Reader } from './times.ts';
+import { type Reader, time } from './times.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;

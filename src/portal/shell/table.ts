@@ -2,8 +2,7 @@
  * A list that becomes records in a narrow box. The roles keep it a table for screen readers that lose
  * it under `display: block`.
  */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { attributes, hidden, link } from './parts.ts';
 
 export type Column<Row> = {

@@ -1,6 +1,5 @@
 /** Text in a frame: code, and what happened one after the other. */
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import type { State } from './parts.ts';
 
 /** A block of code, a command, a document. `label` says what it is; it scrolls within itself. */

@@ -1,7 +1,6 @@
 /** Instants, durations and numbers as the portal shows them. */
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html, type Html } from '../html.ts';
 
 /** For whom times are written. */
 export type Reader = {

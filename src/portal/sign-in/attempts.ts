@@ -6,8 +6,7 @@
 import { z } from 'zod';
 
 import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 
 import type { PortalCookies } from '../routes/cookies.ts';

@@ -8,12 +8,15 @@ import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
-import type { PortalCookies } from '../routes/cookies.ts';
+import {
+  clearSessionId,
+  type PortalCookies,
+  readSessionId,
+  setSessionId,
+} from '../routes/cookies.ts';
 import { fieldOnce, formTokenOf } from '../routes/forms/form-body.ts';
 import type { FormTokens } from '../routes/forms/form-token.ts';
-import { PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
-import type { Exchange } from '../routes/send-page.ts';
+import { type Exchange, PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins } from '../routes/errors/refusal.ts';
 import { ownPath } from '../routes/return-path.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Sessions } from '#access/sessions/sessions.ts';
-import { html } from '../html.ts';
-import type { Html } from '../html.ts';
+import { html, type Html } from '../html.ts';
 import { errorSummary } from '../shell/notice.ts';
 import { ownPath } from '../routes/return-path.ts';
 import type { PortalPage } from '../page.ts';

@@ -1,15 +1,12 @@
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { SESSION_IDLE_MS, SESSION_MS } from '#access/sessions/session.ts';
 import { problemKinds } from '#http/problems/problem.ts';
-import { HOUR, MINUTE } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { html } from '../html.ts';
-import type { Html, HtmlValue } from '../html.ts';
+import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { body } from '../shell/card.ts';
 import { remark } from '../shell/notice.ts';
 import { renderLonePage } from '../shell/page.ts';
-import { cut, link } from '../shell/parts.ts';
-import type { State } from '../shell/parts.ts';
+import { cut, link, type State } from '../shell/parts.ts';
 import { renderLoneRefusal } from '../shell/refusal.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 

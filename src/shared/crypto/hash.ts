@@ -1,5 +1,4 @@
-import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHmac, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** What each sub-key of `secretKey` is for. One purpose, one key: none can stand for another. */
 export type KeyPurpose = 'cursors' | 'directory' | 'forms' | 'payloads' | 'sessions' | 'status';

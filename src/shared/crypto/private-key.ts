@@ -1,5 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 /** `problem` says what is wrong and what to do; it never holds a part of the text. */
 export type PrivateKeyCheck = { kind: 'key'; pem: string } | { kind: 'refused'; problem: string };

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { waitMsAfter } from './backoff.ts';
-import type { BackoffSchedule } from './backoff.ts';
+import { type BackoffSchedule, waitMsAfter } from './backoff.ts';
 
 /**
  * - `closed`: calls pass. The first failure opens the breaker.

@@ -1,7 +1,5 @@
-import { SECOND, sleepUntilAborted } from '../clock.ts';
-import type { Clock } from '../clock.ts';
-import { errorFields } from '../log.ts';
-import type { Log } from '../log.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '../clock.ts';
+import { errorFields, type Log } from '../log.ts';
 
 /** How late a write is at most, while the store can be written. */
 export const WRITE_LATE_MS = 5 * SECOND;

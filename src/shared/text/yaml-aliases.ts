@@ -1,5 +1,4 @@
-import { Alias, isAlias, isCollection, isNode, isPair } from 'yaml';
-import type { Document, Node } from 'yaml';
+import { Alias, type Document, isAlias, isCollection, isNode, isPair, type Node } from 'yaml';
 import { YAML_DEPTH_MAX } from './yaml-document.ts';
 
 /** Names and values of a document with those that its aliases stand for: two for each value that a spec may have. */

@@ -1,5 +1,4 @@
-import { Composer, CST, Lexer, LineCounter, Parser } from 'yaml';
-import type { Document } from 'yaml';
+import { Composer, CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
 
 /** As deep as JSON may nest, and one level more for what a spec stands in. */
 export const YAML_DEPTH_MAX = 65;

@@ -1,8 +1,6 @@
-import { isAlias, isScalar, visit } from 'yaml';
-import type { LineCounter, Node, Pair } from 'yaml';
+import { isAlias, isScalar, type LineCounter, type Node, type Pair, visit } from 'yaml';
 import { bindAlias } from './yaml-aliases.ts';
-import { placeOf, YAML_DEPTH_MAX } from './yaml-document.ts';
-import type { TextPlace, YamlDocument } from './yaml-document.ts';
+import { placeOf, type TextPlace, YAML_DEPTH_MAX, type YamlDocument } from './yaml-document.ts';
 
 /** One thing that is wrong with a text of YAML, in the library's words. */
 export type YamlFault = TextPlace & { message: string };

@@ -1,8 +1,16 @@
-import { isAlias, isMap, isPair, isScalar, isSeq } from 'yaml';
-import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
 import { memoize } from '../caching/memoize.ts';
-import { parseYaml, placeOf } from './yaml-document.ts';
-import type { TextPlace } from './yaml-document.ts';
+import { parseYaml, placeOf, type TextPlace } from './yaml-document.ts';
 
 /** Finds what stands at a path of names and indices; what is not there, at the nearest thing above it. */
 export type FindPlace = (path: readonly string[]) => TextPlace;

@@ -1,10 +1,8 @@
-import { visit } from 'yaml';
-import type { Document } from 'yaml';
+import { type Document, visit } from 'yaml';
 import { rawNumber } from './raw-number.ts';
 import { parseYaml, placeOf } from './yaml-document.ts';
 import { isBounded } from './yaml-aliases.ts';
-import { faultsIn } from './yaml-faults.ts';
-import type { YamlFault } from './yaml-faults.ts';
+import { faultsIn, type YamlFault } from './yaml-faults.ts';
 
 export type YamlOptions = {
   /** `<<` takes over the keys of another map. Default false. */

@@ -1,15 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '#access/keys/api-key.ts';
-import type { NewKey } from '#access/keys/api-key.ts';
-import { createKeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import type { KeyAuthenticator } from '#access/keys/authenticate-key.ts';
+import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
+import { createKeyAuthenticator, type KeyAuthenticator } from '#access/keys/authenticate-key.ts';
 import type { KeyId } from '#access/consumers/consumer.ts';
 import type { KeyLookup } from '#access/consumer-store.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
-import { anyAudit, consumerWithKey, createMemoryConsumerStore } from '../support.ts';
-import type { MemoryConsumerStore } from '../support.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import {
+  anyAudit,
+  consumerWithKey,
+  createMemoryConsumerStore,
+  type MemoryConsumerStore,
+} from '../support.ts';
 
 let clock: FakeClock;
 let store: MemoryConsumerStore;

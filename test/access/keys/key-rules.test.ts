@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Consumer, Key } from '#access/consumers/consumer.ts';
-import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from '#access/keys/key-rules.ts';
-import type { Rotation } from '#access/keys/key-rules.ts';
+import {
+  findKey,
+  parseOverlap,
+  planRotation,
+  refuseTooManyKeys,
+  type Rotation,
+} from '#access/keys/key-rules.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { consumerWithKey, keyAt } from '../support.ts';
 

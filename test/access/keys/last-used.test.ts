@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyId } from '#access/consumers/consumer.ts';
-import { createLastUsed } from '#access/keys/last-used.ts';
-import type { LastUsed } from '#access/keys/last-used.ts';
+import { createLastUsed, type LastUsed } from '#access/keys/last-used.ts';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
-import { createMemoryConsumerStore } from '../support.ts';
-import type { MemoryConsumerStore } from '../support.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { createMemoryConsumerStore, type MemoryConsumerStore } from '../support.ts';
 
 const A = 'aaaaaaaaaaaa' as KeyId;
 const B = 'bbbbbbbbbbbb' as KeyId;

@@ -4,8 +4,14 @@ import { keyStateAt } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { buildMemoryAccess, createPortal, keyAt, origin, rejectionWith } from '../support.ts';
-import type { MemoryConsumerStore } from '../support.ts';
+import {
+  buildMemoryAccess,
+  createPortal,
+  keyAt,
+  type MemoryConsumerStore,
+  origin,
+  rejectionWith,
+} from '../support.ts';
 
 let access: Access;
 let store: MemoryConsumerStore;

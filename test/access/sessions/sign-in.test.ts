@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SignInFailure } from '#access/sessions/issuer-client.ts';
-import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
+import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 

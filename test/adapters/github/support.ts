@@ -1,19 +1,19 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 
 import nock from 'nock';
 
-import { createTrackerClient } from '#adapters/github/transport/client.ts';
-import type { TrackerClient, TrackerClientDeps } from '#adapters/github/transport/client.ts';
+import {
+  createTrackerClient,
+  type TrackerClient,
+  type TrackerClientDeps,
+} from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
-import { createRepository } from '#adapters/github/repository.ts';
-import type { Repository } from '#adapters/github/repository.ts';
+import { createRepository, type Repository } from '#adapters/github/repository.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 
 /** No such host exists: what nock does not answer, fails. */
 export const API = 'https://api.tracker.test';

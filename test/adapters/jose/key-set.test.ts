@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeKey, makeToken } from '../../support/issuer.ts';
-import type { Behaviour } from '../../support/issuer.ts';
-import { openWorld } from './support.ts';
-import type { World } from './support.ts';
+import { type Behaviour, makeKey, makeToken } from '../../support/issuer.ts';
+import { openWorld, type World } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

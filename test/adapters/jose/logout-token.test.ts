@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
-import { makeKey, makeToken } from '../../support/issuer.ts';
-import type { TokenOptions } from '../../support/issuer.ts';
+import { makeKey, makeToken, type TokenOptions } from '../../support/issuer.ts';
 import { openWorld } from './support.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;

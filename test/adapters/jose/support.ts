@@ -1,14 +1,10 @@
 import { onTestFinished } from 'vitest';
-import { createKeySet } from '#adapters/jose/key-set.ts';
-import type { KeySet, KeySetDeps } from '#adapters/jose/key-set.ts';
-import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
-import type { TokenRules } from '#adapters/jose/token-verifier.ts';
+import { createKeySet, type KeySet, type KeySetDeps } from '#adapters/jose/key-set.ts';
+import { createTokenVerifier, type TokenRules } from '#adapters/jose/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
-import { AUDIENCE, startIssuer } from '../../support/issuer.ts';
-import type { TestIssuer } from '../../support/issuer.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
+import { AUDIENCE, startIssuer, type TestIssuer } from '../../support/issuer.ts';
 
 export type World = {
   issuer: TestIssuer;

@@ -2,8 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { errorFields } from '#shared/log.ts';
-import { makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
-import type { TokenOptions } from '../../support/issuer.ts';
+import { makeKey, makeToken, startIssuer, type TokenOptions } from '../../support/issuer.ts';
 import { openWorld } from './support.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;

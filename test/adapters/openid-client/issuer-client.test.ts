@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
-import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
-import type { IssuerClientDeps } from '#adapters/openid-client/issuer-client.ts';
-import { startIssuer } from '#sandbox/issuer/issuer.ts';
-import type { Issuer } from '#sandbox/issuer/issuer.ts';
+import {
+  createIssuerClient,
+  type IssuerClientDeps,
+} from '#adapters/openid-client/issuer-client.ts';
+import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { systemClock } from '#shared/clock.ts';
 import { startIssuer as startTestIssuer } from '../../support/issuer.ts';
 import { signIn } from '../../support/sign-in.ts';

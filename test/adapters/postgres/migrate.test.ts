@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
-import { silentLog } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { type Log, silentLog } from '#shared/log.ts';
 import type { Migration } from '#shared/store/migrations.ts';
 import {
   cleanPostgres,

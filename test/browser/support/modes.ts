@@ -1,8 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import type { Watched } from '../../e2e/support/browser.ts';
 import { byKeyboard } from './keyboard.ts';
-import { WITHOUT_SCRIPT } from './portal.ts';
-import type { OpenPage } from './portal.ts';
+import { type OpenPage, WITHOUT_SCRIPT } from './portal.ts';
 
 type Mode = { name: string; options: BrowserContextOptions; byKeyboard?: boolean };
 

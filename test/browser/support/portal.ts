@@ -9,8 +9,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { startSandboxService } from '../../../src/compose/sandbox.ts';
 import { createLogOutput } from '../../../src/compose/telemetry/log-output.ts';
-import { openPage } from '../../e2e/support/browser.ts';
-import type { Watched } from '../../e2e/support/browser.ts';
+import { openPage, type Watched } from '../../e2e/support/browser.ts';
 import { findChromium, launchChromium } from '../../e2e/support/chromium.ts';
 
 /** A browser and a sandbox start slowly where all tests run at once. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { breaking, further, harmless } from './breaks.ts';
-import { gives } from './documents.ts';
-import type { Case } from './documents.ts';
+import { type Case, gives } from './documents.ts';
 
 const changesOf = ({ before, after }: Pick<Case, 'before' | 'after'>) =>
   diffSpecs({ before: JSON.stringify(before), after: JSON.stringify(after) }).changes;

@@ -5,16 +5,17 @@ import {
   gives,
   heads,
   json,
+  type Json,
   login,
   number,
   object,
   query,
   ref,
+  type Row,
   secured,
   takes,
   text,
 } from './documents.ts';
-import type { Json, Row } from './documents.ts';
 
 /**
  * A second list, written by somebody who had not seen the rules: what of it the first one does not hold. Most of it

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ARTIFACT_ID, coreSources, coreTypes, VERSION } from '#catalog/version/artifact.ts';
 import { checkDraft } from '#catalog/version/content-check.ts';
-import { parseImportFile } from '#catalog/import/import-file.ts';
-import type { ImportedDraft } from '#catalog/import/import-file.ts';
+import { type ImportedDraft, parseImportFile } from '#catalog/import/import-file.ts';
 
 const yaml = (text: string, name = 'file.yaml'): ImportedDraft =>
   parseImportFile({ name, bytes: Buffer.from(text) }).draft;

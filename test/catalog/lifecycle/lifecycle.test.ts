@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { lifecycles } from '#catalog/version/artifact.ts';
-import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
-import { requireDraft, requireEditable, transit } from '#catalog/lifecycle/lifecycle.ts';
-import type { LifecycleAction } from '#catalog/lifecycle/lifecycle.ts';
+import { type Lifecycle, lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
+import {
+  type LifecycleAction,
+  requireDraft,
+  requireEditable,
+  transit,
+} from '#catalog/lifecycle/lifecycle.ts';
 
 const record = (lifecycle: Lifecycle): VersionRecord => ({
   workspaceId: 'w',

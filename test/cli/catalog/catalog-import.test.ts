@@ -7,8 +7,7 @@ import type { Catalog } from '#catalog/index.ts';
 import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import type { FakeClock } from '../../support/clock.ts';
 import { buildCatalog } from '../../support/catalog.ts';
-import { runCommand } from '../../support/command.ts';
-import type { Output } from '../../support/command.ts';
+import { type Output, runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 const examples = fileURLToPath(

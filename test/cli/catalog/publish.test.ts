@@ -6,8 +6,7 @@ import type { Catalog, CatalogRules } from '#catalog/index.ts';
 import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import { buildCatalog, catalogRules } from '../../support/catalog.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { runCommand } from '../../support/command.ts';
-import type { Output } from '../../support/command.ts';
+import { type Output, runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 let catalog: Catalog;

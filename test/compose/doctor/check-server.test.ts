@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
+import { readServerFacts, type ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { checkServer } from '../../../src/compose/doctor/check-server.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 

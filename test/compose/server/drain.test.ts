@@ -1,14 +1,18 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { drain } from '../../../src/compose/server/listen.ts';
-import { watchLoad } from '../../../src/compose/server/server-load.ts';
-import type { ServerLoad } from '../../../src/compose/server/server-load.ts';
+import { type ServerLoad, watchLoad } from '../../../src/compose/server/server-load.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 // It would stand between our sockets and the server.

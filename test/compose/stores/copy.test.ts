@@ -2,8 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
-import type { Database as Postgres } from '#adapters/postgres/connection/database.ts';
+import {
+  type Database as Postgres,
+  openDatabase as openPostgres,
+} from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';

@@ -11,8 +11,12 @@ import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#shared/store/rekeying.ts';
-import { directoryKeyOf, openServiceStore, openStore } from '../../../src/compose/store.ts';
-import type { Store } from '../../../src/compose/store.ts';
+import {
+  directoryKeyOf,
+  openServiceStore,
+  openStore,
+  type Store,
+} from '../../../src/compose/store.ts';
 import { openRekey } from '../../../src/compose/stores/rekey.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { entry, leadRules } from '../../support/directory.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogOutput } from '../../../src/compose/telemetry/log-output.ts';
-import type { LogFile } from '../../../src/compose/telemetry/log-output.ts';
+import { createLogOutput, type LogFile } from '../../../src/compose/telemetry/log-output.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 type FakeFile = LogFile & {

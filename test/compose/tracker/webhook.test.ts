@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
-import type { TrackerWebhookParts } from '../../../src/compose/tracker/webhook.ts';
+import {
+  createTrackerWebhook,
+  type TrackerWebhookParts,
+} from '../../../src/compose/tracker/webhook.ts';
 import { createTraffic, TRACKER } from '#partners/traffic/traffic.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import { silentLog } from '#shared/log.ts';

@@ -1,16 +1,18 @@
 /** `catalog import --server` against the whole program, with tokens of a real issuer. */
-import { createServer, request as openRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request as openRequest,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
-import type { CatalogServices } from '#cli/commands/catalog/catalog-import.ts';
-import { startIssuer } from '#sandbox/issuer/issuer.ts';
-import type { Issuer } from '#sandbox/issuer/issuer.ts';
+import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { openCatalogServer } from '../../../src/compose/catalog-server.ts';
 import { systemClock } from '#shared/clock.ts';
 import { buildCatalog, catalogRules } from '../../support/catalog.ts';

@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
+  type Block,
   blocksOf,
   documents,
   isConfiguration,
   isRequestLines,
   takeBlock,
 } from '../support/documents.ts';
-import type { Block } from '../support/documents.ts';
 
 /** What no test runs: document, a text of the block, and why. */
 const NOT_RUN: readonly [document: string, text: string, reason: string][] = [

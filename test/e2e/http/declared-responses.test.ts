@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { operationsOf } from '../../support/http/openapi.ts';
-import type { OpenDocument } from '../../support/http/openapi.ts';
-import { ALL_SCOPES, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
-import type { Ask } from '../support/sandbox-calls.ts';
+import { type OpenDocument, operationsOf } from '../../support/http/openapi.ts';
+import { ALL_SCOPES, type Ask, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const LEADS = '/api/v1/leads';

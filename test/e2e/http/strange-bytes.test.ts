@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import nock from 'nock';
 import { beforeAll, expect, test } from 'vitest';
-import { exchangeBytes, responsesIn } from '../support/raw-http.ts';
-import type { RawResponse } from '../support/raw-http.ts';
+import { exchangeBytes, type RawResponse, responsesIn } from '../support/raw-http.ts';
 import { ALL_SCOPES, openSandbox, tokenOf } from '../support/sandbox-calls.ts';
 import { createWorld, serve, WEBHOOK_SECRET } from '../support/world.ts';
 

@@ -4,10 +4,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { operationsOf } from '../../support/http/openapi.ts';
-import type { JsonObject, OpenDocument } from '../../support/http/openapi.ts';
-import { ALL_SCOPES, addressOf, openSandbox, read, tokenOf } from '../support/sandbox-calls.ts';
-import type { Answer, SandboxCalls } from '../support/sandbox-calls.ts';
+import { type JsonObject, type OpenDocument, operationsOf } from '../../support/http/openapi.ts';
+import {
+  addressOf,
+  ALL_SCOPES,
+  type Answer,
+  openSandbox,
+  read,
+  type SandboxCalls,
+  tokenOf,
+} from '../support/sandbox-calls.ts';
 
 /** Requests that nobody would make on purpose, made from openapi.json against the whole program. */
 type World = SandboxCalls & {

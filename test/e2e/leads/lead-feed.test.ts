@@ -6,8 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
-import type { Composed } from '../support/composed.ts';
+import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
 import { crmOne, leadBody, sendDeletion } from '../support/world.ts';
 
 const PATH = '/api/v1/leads/changes';

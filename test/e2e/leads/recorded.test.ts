@@ -5,10 +5,14 @@
 import { Webhooks } from '@octokit/webhooks';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
-import type { Composed } from '../support/composed.ts';
-import { examplesOf, recorded, startReplay } from '../support/recorded.ts';
-import type { Payload, Replay } from '../support/recorded.ts';
+import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
+import {
+  examplesOf,
+  type Payload,
+  recorded,
+  type Replay,
+  startReplay,
+} from '../support/recorded.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const OWNER = 'octokit-fixture-org';

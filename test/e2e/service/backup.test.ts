@@ -7,8 +7,7 @@ import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
-import { runTrackport, trackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { runTrackport, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,

@@ -11,8 +11,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads } from '../../support/directory.ts';
 import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
 import { connectTo } from '../../support/stores.ts';
-import { compose, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
-import type { Composed } from '../support/composed.ts';
+import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
 import { personalTexts, seedPeople } from '../support/people.ts';
 import { crmOne, PARTNER_SECRET, sendDeletion } from '../support/world.ts';
 

@@ -2,12 +2,10 @@
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRoundRobin } from '../../support/http/round-robin.ts';
-import type { RoundRobin } from '../../support/http/round-robin.ts';
+import { type RoundRobin, startRoundRobin } from '../../support/http/round-robin.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { freePort } from '../../support/free-port.ts';
-import { listening, trackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,

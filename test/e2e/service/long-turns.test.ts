@@ -12,8 +12,7 @@ import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { askForTokens } from '../../support/sign-in.ts';
 import { open, PORTAL_URL, post, signInAt } from '../support/signed-in.ts';
-import { createWorld, leadBody, serve } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { createWorld, leadBody, serve, type World } from '../support/world.ts';
 
 /**
  * The contract's 50, and half as much again: beside seven other programs the same turn takes so much more

@@ -7,8 +7,7 @@ import packageFile from '#package.json' with { type: 'json' };
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { openOldStore, SECRET_KEY } from '../support/old-stores.ts';
-import { installPackage } from '../support/package.ts';
-import type { Installed } from '../support/package.ts';
+import { type Installed, installPackage } from '../support/package.ts';
 import { listening, runTrackport, trackport } from '../support/process.ts';
 import {
   createWorld,

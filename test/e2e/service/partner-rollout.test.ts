@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
-import { configFile, runTrackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { configFile, runTrackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,

@@ -1,7 +1,6 @@
 /** The portal where no two requests of a person need meet the same process. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startIssuer } from '#sandbox/issuer/issuer.ts';
-import type { Issuer } from '#sandbox/issuer/issuer.ts';
+import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { open, PORTAL_URL, post, signInAt } from '../support/signed-in.ts';
 import { createWorld, serve } from '../support/world.ts';

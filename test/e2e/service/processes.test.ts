@@ -1,9 +1,7 @@
 /** `serve --processes 2`: one port, one store, several processes, and it is one service all the same. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -18,8 +16,13 @@ import {
 import { endLease } from '../../support/end-lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { childrenOf, listening, runTrackport, trackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import {
+  childrenOf,
+  listening,
+  runTrackport,
+  trackport,
+  type Trackport,
+} from '../support/process.ts';
 
 /** Connections, so many that the system hands some of them to each process. */
 const MANY = 40;

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { listening, trackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   environment,

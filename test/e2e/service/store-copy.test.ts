@@ -9,8 +9,7 @@ import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
-import { configFile, runTrackport, trackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { configFile, runTrackport, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,

@@ -20,8 +20,7 @@ import {
   serve,
   storeFileOf,
 } from '../support/world.ts';
-import { runTrackport } from '../support/process.ts';
-import type { Trackport } from '../support/process.ts';
+import { runTrackport, type Trackport } from '../support/process.ts';
 
 /** A worker that is frozen or dead is followed within 20 seconds; a busy machine takes longer. */
 const TIMEOUT_MS = 240_000;

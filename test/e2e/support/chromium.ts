@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 /** Without a window, for half the work. It keeps no page in memory for *Back*. */
 const SHELL = '/usr/bin/chromium-headless-shell';

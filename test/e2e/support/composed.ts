@@ -5,8 +5,7 @@ import type { Log } from '#shared/log.ts';
 import { onTestFinished } from 'vitest';
 import { startService } from '../../../src/compose.ts';
 import type { Service } from '../../../src/compose/service.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 

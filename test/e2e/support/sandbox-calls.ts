@@ -1,7 +1,6 @@
 import { createResponseCheck } from '../../support/http/declared-responses.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { openDocument } from '../../support/http/openapi.ts';
-import type { OpenDocument } from '../../support/http/openapi.ts';
+import { openDocument, type OpenDocument } from '../../support/http/openapi.ts';
 import { listening, trackport } from './process.ts';
 
 type Call = {

@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { configFile, listening, runTrackport, trackport } from './process.ts';
-import type { Trackport } from './process.ts';
+import { configFile, listening, runTrackport, trackport, type Trackport } from './process.ts';
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '#shared/errors.ts';
-import { operationsOf, readOpenApi } from '../../support/http/openapi.ts';
-import type { JsonObject } from '../../support/http/openapi.ts';
+import { type JsonObject, operationsOf, readOpenApi } from '../../support/http/openapi.ts';
 
 const { text, document } = readOpenApi();
 const raw = JSON.parse(text) as {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readOpenApi } from '../../support/http/openapi.ts';
-import type { DeclaredResponse } from '../../support/http/openapi.ts';
+import { type DeclaredResponse, operationsOf, readOpenApi } from '../../support/http/openapi.ts';
 
 const { document } = readOpenApi();
 const operations = operationsOf(document);

@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { problemKinds, renderProblem } from '#http/problems/problem.ts';
-import { errorCodes, TrackportError } from '#shared/errors.ts';
-import type { ErrorCode } from '#shared/errors.ts';
-import type { Log, LogFields } from '#shared/log.ts';
-import { silentLog } from '#shared/log.ts';
+import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
+import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';
 

@@ -3,8 +3,7 @@ import nock from 'nock';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { silentLog } from '#shared/log.ts';
-import type { LogFields } from '#shared/log.ts';
+import { type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 

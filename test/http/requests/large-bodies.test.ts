@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import nock from 'nock';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';

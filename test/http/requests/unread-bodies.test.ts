@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { looksSigned } from '#partners/intake/signature.ts';

@@ -4,8 +4,7 @@ import { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { openCatalogApp } from '../../support/catalog.ts';
 import { buildTestApp } from '../../support/http/app.ts';
-import { fakeLeads, withKey } from '../../support/http/leads.ts';
-import type { FakeResponses } from '../../support/http/leads.ts';
+import { fakeLeads, type FakeResponses, withKey } from '../../support/http/leads.ts';
 
 const SALES = 'https://sales.example.com';
 

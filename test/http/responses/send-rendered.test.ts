@@ -1,5 +1,4 @@
-import { request as open } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, request as open } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import type { Lead } from '#leads/model/lead-out.ts';

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { appendAudit } from '#adapters/store/audit-log.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
-import { openOperatorApp } from '../../support/http/operator.ts';
-import type { OperatorApp } from '../../support/http/operator.ts';
+import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 

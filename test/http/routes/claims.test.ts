@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { openOperatorApp } from '../../support/http/operator.ts';
-import type { OperatorApp } from '../../support/http/operator.ts';
+import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
 async function openClaimApp(): Promise<OperatorApp> {
   const server = openOperatorApp();

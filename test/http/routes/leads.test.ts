@@ -6,13 +6,13 @@ import { TrackportError } from '#shared/errors.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import {
   fakeLeads,
+  type FakeLeads,
   freshHit,
   KEY_WITHOUT_GRANT,
   someLead,
   someList,
   withKey,
 } from '../../support/http/leads.ts';
-import type { FakeLeads } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());

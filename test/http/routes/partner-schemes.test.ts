@@ -2,10 +2,13 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { signRequest } from '#partners/intake/sign-request.ts';
-import { createPartner } from '#partners/partner.ts';
-import type { PartnerSettings } from '#partners/partner.ts';
-import { buildPartnerServer, NOW, PARTNER_URL } from '../../partners/support.ts';
-import type { PartnerServer } from '../../partners/support.ts';
+import { createPartner, type PartnerSettings } from '#partners/partner.ts';
+import {
+  buildPartnerServer,
+  NOW,
+  PARTNER_URL,
+  type PartnerServer,
+} from '../../partners/support.ts';
 import { secretsOf } from '../../support/partners.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiptOut } from '#partners/receipts/receipt-out.ts';
@@ -7,19 +6,18 @@ import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import type { Log, LogFields } from '#shared/log.ts';
+import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import {
   buildPartnerServer,
   callOverHttp,
   NOW,
   PARTNER_URL,
+  type PartnerServer,
   SECRET_ONE,
   SECRET_TWO,
   signedHeaders,
 } from '../../partners/support.ts';
-import type { PartnerServer } from '../../partners/support.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { bodyOf, secretsOfVector, vectors } from '../../partners/intake/vectors.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -3,8 +3,12 @@ import type { Settlement } from '#partners/worker/work-store.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { openReceiptStores } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import { buildPartnerServer, PARTNER_URL, signedHeaders } from '../../partners/support.ts';
-import type { PartnerServer } from '../../partners/support.ts';
+import {
+  buildPartnerServer,
+  PARTNER_URL,
+  type PartnerServer,
+  signedHeaders,
+} from '../../partners/support.ts';
 
 const PATH = '/api/v1/webhooks/partners/crm-one/deletions';
 

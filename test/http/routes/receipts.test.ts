@@ -4,8 +4,7 @@ import type { Settlement } from '#partners/worker/work-store.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
-import { openOperatorApp } from '../../support/http/operator.ts';
-import type { OperatorApp } from '../../support/http/operator.ts';
+import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
 type Facts = { partnerId?: string; externalId?: string; end?: Settlement };
 

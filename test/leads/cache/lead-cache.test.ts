@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TrackportError } from '#shared/errors.ts';
 
 import { trackerDown } from '../fake-tracker.ts';
-import { createWorld, everybody } from '../support.ts';
-import type { World } from '../support.ts';
+import { createWorld, everybody, type World } from '../support.ts';
 
 function event(world: World, number: number, isGone = false): void {
   const issue = world.tracker.issues.get(number);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import { createRecentEvents, lagsBehind, supersedes } from '#leads/cache/recent-events.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
 

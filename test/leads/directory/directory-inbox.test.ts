@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import { createDirectoryInbox } from '#leads/directory/directory-inbox.ts';
-import { toDirectoryEntry } from '#leads/directory/lead-directory.ts';
-import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
+import {
+  type DirectoryEntry,
+  type LabelRename,
+  toDirectoryEntry,
+} from '#leads/directory/lead-directory.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import type { LogFields } from '#shared/log.ts';
-import { unfollowed } from '../../support/directory.ts';
+import { type LogFields, silentLog } from '#shared/log.ts';
+import { directoryKey, leadRules, unfollowed } from '../../support/directory.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
-import { directoryKey, leadRules } from '../../support/directory.ts';
 
 function setUp() {
   const clock = createFakeClock();

@@ -8,12 +8,10 @@ import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { LeadTracker, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import type { LogFields } from '#shared/log.ts';
+import { type LogFields, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import {
   claimLeads,
   directoryKey,

@@ -7,8 +7,7 @@ import { DAY } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import {
   claimLeads,
   directoryKey,

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '#leads/feed/change.ts';
 import { createOutbox } from '#leads/feed/outbox.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import type { LogFields } from '#shared/log.ts';
+import { type LogFields, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { EVERYTHING, gone, issueChange } from './support.ts';
 

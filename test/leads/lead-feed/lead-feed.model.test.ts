@@ -9,16 +9,14 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createLeads } from '#leads/index.ts';
-import type { Leads } from '#leads/index.ts';
+import { createLeads, type Leads } from '#leads/index.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { DAY, HOUR, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
-import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
-import type { FakeClock } from '../../support/clock.ts';
+import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
 import {
   claimLeads,
   directoryKey,

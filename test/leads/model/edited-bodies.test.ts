@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FormLayout } from '#leads/model/form-layout.ts';
-import { readIssueBody } from '#leads/model/lead.ts';
-import type { BodyFacts } from '#leads/model/lead.ts';
+import { type BodyFacts, readIssueBody } from '#leads/model/lead.ts';
 import { withoutBlocks } from '#leads/model/metadata-block.ts';
 
 /** Fields in any order and number; where `message` is among them it is the multi-line one. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
-import { readIssueBody, toLead } from '#leads/model/lead.ts';
-import type { LeadRules } from '#leads/model/lead.ts';
+import { type LeadRules, readIssueBody, toLead } from '#leads/model/lead.ts';
 import {
   combiningMarks,
   GROWTH_TIMEOUT_MS,

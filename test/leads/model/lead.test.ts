@@ -1,8 +1,7 @@
 import { carriesAll } from '#leads/model/labels.ts';
 import { describe, expect, test } from 'vitest';
 
-import { isApproved, toLead } from '#leads/model/lead.ts';
-import type { LeadRules } from '#leads/model/lead.ts';
+import { isApproved, type LeadRules, toLead } from '#leads/model/lead.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 
 import { rules } from '../support.ts';

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 
 import { toDirectoryEntry } from '#leads/directory/lead-directory.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { createWorld, everybody, rules } from '../support.ts';
-import type { World } from '../support.ts';
+import { createWorld, everybody, rules, type World } from '../support.ts';
 
 const DELETED = ['approved', 'Deleted-By-Partner '];
 const NO_LEAD = { code: 'lead-not-found' };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createWorld, everybody } from '../support.ts';
-import type { World } from '../support.ts';
+import { createWorld, everybody, type World } from '../support.ts';
 
 const numbers = (from: number, to: number) =>
   Array.from({ length: from - to + 1 }, (_, index) => String(from - index));

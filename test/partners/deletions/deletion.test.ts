@@ -2,18 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   actionsFor,
-  commentText,
   checkEdit,
+  commentText,
+  type IssueFacts,
   leastErasure,
   namesOf,
   planEdit,
   REDACTED_BODY,
   REDACTED_TITLE,
 } from '#partners/deletions/deletion.ts';
-import type { IssueFacts } from '#partners/deletions/deletion.ts';
 import type { PartnerEvent } from '#partners/event.ts';
-import { createPartner } from '#partners/partner.ts';
-import type { Action } from '#partners/partner.ts';
+import { type Action, createPartner } from '#partners/partner.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };
 const partner = createPartner('crm-two', {

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { acceptDelivery } from '#partners/intake/accept-delivery.ts';
-import type { AcceptDeliveryDeps, Delivery } from '#partners/intake/accept-delivery.ts';
+import {
+  acceptDelivery,
+  type AcceptDeliveryDeps,
+  type Delivery,
+} from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';

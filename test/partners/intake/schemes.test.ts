@@ -8,8 +8,12 @@ import { loadConfig } from '#config/load.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { verifyRequest } from '#partners/intake/verify-request.ts';
-import { createPartner, createPartnerList } from '#partners/partner.ts';
-import type { Partner, PartnerSettings } from '#partners/partner.ts';
+import {
+  createPartner,
+  createPartnerList,
+  type Partner,
+  type PartnerSettings,
+} from '#partners/partner.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW, PARTNER_URL } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';

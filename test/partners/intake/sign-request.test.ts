@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPartner, createPartnerList } from '#partners/partner.ts';
-import type { PartnerSettings } from '#partners/partner.ts';
+import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { signRequest } from '#partners/intake/sign-request.ts';
 import { verifyRequest } from '#partners/intake/verify-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';

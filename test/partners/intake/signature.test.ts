@@ -1,12 +1,16 @@
-import { createHmac } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { Webhooks } from '@octokit/webhooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkSignature, signingKey } from '#partners/intake/signature.ts';
+import {
+  checkSignature,
+  type SecretStanding,
+  type SignedRequest,
+  signingKey,
+  type TriedKey,
+} from '#partners/intake/signature.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
-import type { SignedRequest, SecretStanding, TriedKey } from '#partners/intake/signature.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from '../support.ts';
 import { bodyOf, secretsOfVector, vectors } from './vectors.ts';

@@ -3,14 +3,11 @@
  * the same one, so that nobody tells which of its times was wrong.
  */
 import { expect, test } from 'vitest';
-import { matchEvents } from '#partners/deletions/match/match-event.ts';
-import type { MatchDeps } from '#partners/deletions/match/match-event.ts';
+import { type MatchDeps, matchEvents } from '#partners/deletions/match/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
-import { DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
 
 function createMovableClock() {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR, systemClock } from '#shared/clock.ts';
 import { leadIssue, WRITER } from '../../support/deletions/tracker.ts';
-import { openDeletions } from '../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const labelsOf = (world: DeletionWorld, number: number) =>

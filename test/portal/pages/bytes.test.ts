@@ -16,8 +16,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { REPOSITORY } from '../../support/directory.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { bytesOf, PAGE_BYTES_MAX } from '../../support/portal/page-bytes.ts';
-import { startPortal } from '../../support/portal/portal.ts';
-import type { PortalResponse } from '../../support/portal/portal.ts';
+import { type PortalResponse, startPortal } from '../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 /** Escapes to many times its length, in text and in addresses. */

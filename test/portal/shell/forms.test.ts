@@ -1,4 +1,4 @@
-import { check, checks, input, select, textArea } from '#portal/shell/fields.ts';
+import { check, checks, type Choice, input, select, textArea } from '#portal/shell/fields.ts';
 import {
   actionButton,
   button,
@@ -9,7 +9,6 @@ import {
   wide,
 } from '#portal/shell/forms.ts';
 import { remark } from '#portal/shell/notice.ts';
-import type { Choice } from '#portal/shell/fields.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, isInert, person } from './support.ts';
 

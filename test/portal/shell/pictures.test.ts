@@ -1,7 +1,5 @@
-import { bars, quotaBar } from '#portal/shell/bars.ts';
-import type { Series, Slot } from '#portal/shell/bars.ts';
-import { lanes } from '#portal/shell/lanes.ts';
-import type { Lane } from '#portal/shell/lanes.ts';
+import { bars, quotaBar, type Series, type Slot } from '#portal/shell/bars.ts';
+import { type Lane, lanes } from '#portal/shell/lanes.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, hoursUntil, isInert, reader } from './support.ts';
 

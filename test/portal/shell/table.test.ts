@@ -1,5 +1,4 @@
-import { pager, table } from '#portal/shell/table.ts';
-import type { Column } from '#portal/shell/table.ts';
+import { type Column, pager, table } from '#portal/shell/table.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, isInert } from './support.ts';
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SignInFailure } from '#access/sessions/issuer-client.ts';
-import type { SignInFailureKind } from '#access/sessions/issuer-client.ts';
-import type { Log } from '#shared/log.ts';
-import { silentLog } from '#shared/log.ts';
-import { startPortal } from '../../support/portal/portal.ts';
-import type { PortalResponse, TestPortal } from '../../support/portal/portal.ts';
+import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
+import { type Log, silentLog } from '#shared/log.ts';
+import { type PortalResponse, startPortal, type TestPortal } from '../../support/portal/portal.ts';
 
 /** The cookies that a response sets, as a browser sends them back. */
 function cookiesOf({ headers }: PortalResponse): string {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createFaults, seededRandom } from '#sandbox/instruments/faults.ts';
-import type { Fault } from '#sandbox/instruments/faults.ts';
+import { createFaults, type Fault, seededRandom } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { openTracker, REPO } from '../support.ts';

@@ -1,8 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadConfig } from '#config/load.ts';
-import { startIssuer } from '#sandbox/issuer/issuer.ts';
-import type { Issuer } from '#sandbox/issuer/issuer.ts';
+import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';

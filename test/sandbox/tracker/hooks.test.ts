@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 
 import { problemsOfPayload } from '../github-description.ts';
-import type { Received } from '../support.ts';
-import { openReceiver, openTracker, REPO, send } from '../support.ts';
+import { openReceiver, openTracker, type Received, REPO, send } from '../support.ts';
 
 const SECRET = "It's a Secret to Everybody";
 

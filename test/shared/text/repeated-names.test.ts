@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJsonText, parseTrustedJson } from '#shared/text/json.ts';
-import type { JsonRules } from '#shared/text/json.ts';
+import { type JsonRules, parseJsonText, parseTrustedJson } from '#shared/text/json.ts';
 import { stepsOf } from '../../support/work/steps.ts';
 
 const parse = (text: string, rules?: JsonRules): unknown => parseJsonText(Buffer.from(text), rules);

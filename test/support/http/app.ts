@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
-import { createApp } from '#http/app.ts';
-import type { AppDeps } from '#http/app.ts';
+import { type AppDeps, createApp } from '#http/app.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';

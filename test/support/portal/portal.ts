@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { NewSession, Sessions } from '#access/sessions/sessions.ts';
-import { createSessions } from '#access/sessions/sessions.ts';
+import { createSessions, type NewSession, type Sessions } from '#access/sessions/sessions.ts';
 import type { LogoutToken } from '#access/sessions/logout-token.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
@@ -10,20 +9,17 @@ import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { html } from '#portal/html.ts';
-import { portalArea } from '#portal/portal.ts';
-import type { PortalDeps } from '#portal/portal.ts';
+import { portalArea, type PortalDeps } from '#portal/portal.ts';
 import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../clock.ts';
-import type { FakeClock } from '../clock.ts';
+import { createFakeClock, type FakeClock } from '../clock.ts';
 import { buildTestApp, PUBLIC_URL } from '../http/app.ts';
 import { verifierOfNames } from '../http/operator.ts';
-import { createFakeIssuerClient } from './fake-issuer-client.ts';
-import type { FakeIssuerClient } from './fake-issuer-client.ts';
+import { createFakeIssuerClient, type FakeIssuerClient } from './fake-issuer-client.ts';
 import { temporaryDatabase } from '../stores.ts';
 
 /** What a browser brings, and gets, without following redirects. */

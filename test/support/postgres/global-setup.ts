@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from './server.ts';
-import type { PostgresServer } from './server.ts';
+import { type PostgresServer, startPostgres } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

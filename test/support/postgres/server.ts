@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,8 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND } from '#shared/clock.ts';
-import { endAtExit, scratchFolder } from '../at-exit.ts';
-import type { ScratchFolder } from '../at-exit.ts';
+import { endAtExit, scratchFolder, type ScratchFolder } from '../at-exit.ts';
 import { freePort } from '../free-port.ts';
 import { findBinaries } from './binaries.ts';
 

@@ -2,8 +2,7 @@
 import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { ThreadOptions } from '#adapters/sqlite/writer/messages.ts';
 import { serveWrites } from '#adapters/sqlite/writer/serve-writes.ts';
-import { channelOf, CRASH } from './disturb.ts';
-import type { Disturbance } from './disturb.ts';
+import { channelOf, CRASH, type Disturbance } from './disturb.ts';
 
 const options = workerData as ThreadOptions;
 const connection = serveWrites(options);

@@ -1,8 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { HOUR, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { randomBase62 } from '#shared/ids.ts';
-import { jsonResponse, notFound, refusal } from '../response.ts';
-import type { TrackerResponse } from '../response.ts';
+import { jsonResponse, notFound, refusal, type TrackerResponse } from '../response.ts';
 import type { Ability, Caller } from './caller.ts';
 import { accountDocument } from '../documents/issues.ts';
 import type { World } from '../../world/model.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '#shared/clock.ts';
-import { HOUR, SECOND } from '#shared/clock.ts';
+import { type Clock, HOUR, SECOND } from '#shared/clock.ts';
 
 const ANONYMOUS_PER_HOUR = 60;
 

@@ -1,5 +1,4 @@
-import type { World } from '../../world/model.ts';
-import type { Repository } from '../../world/model.ts';
+import type { Repository, World } from '../../world/model.ts';
 
 export type LinkTarget = { world: World; repository: Repository; path: string };
 

@@ -1,5 +1,11 @@
-import type { TrackerResponse } from '../response.ts';
-import { emptyResponse, invalid, jsonResponse, notFound, refusal } from '../response.ts';
+import {
+  emptyResponse,
+  invalid,
+  jsonResponse,
+  notFound,
+  refusal,
+  type TrackerResponse,
+} from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
 import {
   addComment,

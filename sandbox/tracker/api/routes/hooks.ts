@@ -3,8 +3,7 @@ import { configDocument, deliveryDocuments, hookDocument } from '../../hooks/hoo
 import { isAbleTo, isInScope } from '../callers/caller.ts';
 import { numberedPage } from '../documents/links.ts';
 import { pageOf, perPageOf } from '../input.ts';
-import { jsonResponse, notFound, refusal } from '../response.ts';
-import type { TrackerResponse } from '../response.ts';
+import { jsonResponse, notFound, refusal, type TrackerResponse } from '../response.ts';
 import type { Repository } from '../../world/model.ts';
 import type { Route, RouteContext, TrackerRequest } from '../route.ts';
 

@@ -1,11 +1,9 @@
-import type { TrackerResponse } from '../response.ts';
-import { invalid, refusal } from '../response.ts';
+import { invalid, refusal, type TrackerResponse } from '../response.ts';
 import { cursorAt, parseCursor } from '../documents/cursor.ts';
 import { issueDocument } from '../documents/issues.ts';
 import { instantOf, pageOf, perPageOf } from '../input.ts';
 import { linkHeader, withQuery } from '../documents/links.ts';
-import type { IssueRows, ListQuery } from '../../world/list-issues.ts';
-import { listIssues } from '../../world/list-issues.ts';
+import { type IssueRows, listIssues, type ListQuery } from '../../world/list-issues.ts';
 import type { IssueRecord, SortKey } from '../../world/model.ts';
 import type { RouteContext } from '../route.ts';
 import { fullNameOf } from '../../world/world.ts';

@@ -1,8 +1,14 @@
-import type { TrackerResponse } from '../response.ts';
-import { emptyResponse, invalid, jsonResponse, movedTo, notFound, refusal } from '../response.ts';
+import {
+  emptyResponse,
+  invalid,
+  jsonResponse,
+  movedTo,
+  notFound,
+  refusal,
+  type TrackerResponse,
+} from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
-import type { IssuePatch } from '../../world/change-issues.ts';
-import { createIssue, editIssue, lockIssue } from '../../world/change-issues.ts';
+import { createIssue, editIssue, type IssuePatch, lockIssue } from '../../world/change-issues.ts';
 import { issueDocument } from '../documents/issues.ts';
 import { namesOf, textOf, textOrNullOf } from '../input.ts';
 import { listIssuesRoute } from './issue-list.ts';

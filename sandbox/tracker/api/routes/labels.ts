@@ -1,5 +1,11 @@
-import type { TrackerResponse } from '../response.ts';
-import { emptyResponse, invalid, jsonResponse, notFound, refusal } from '../response.ts';
+import {
+  emptyResponse,
+  invalid,
+  jsonResponse,
+  notFound,
+  refusal,
+  type TrackerResponse,
+} from '../response.ts';
 import { editIssue } from '../../world/change-issues.ts';
 import { createLabel, deleteLabel, editLabel } from '../../world/change-labels.ts';
 import { labelDocument } from '../documents/issues.ts';

@@ -1,5 +1,4 @@
-import type { TrackerResponse } from '../response.ts';
-import { jsonResponse } from '../response.ts';
+import { jsonResponse, type TrackerResponse } from '../response.ts';
 import { isAbleTo } from '../callers/caller.ts';
 import { editRepository } from '../../world/change-repository.ts';
 import { textOf } from '../input.ts';

@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
 import type { IssueEditor, Refusal } from '#partners/deletions/act/issue-editor.ts';
 
@@ -15,10 +14,8 @@ import {
   removedSchema,
   revisionsSchema,
 } from './schemas.ts';
-import { isTrackerFailure, TrackerFailure } from '../transport/failure.ts';
-import type { TrackerFailureKind } from '../transport/failure.ts';
-import { NOT_HERE } from '../repository.ts';
-import type { Repository } from '../repository.ts';
+import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from '../transport/failure.ts';
+import { NOT_HERE, type Repository } from '../repository.ts';
 import { reasonNotToWrite } from './write-access.ts';
 
 const COMMENTS_PER_PAGE = 100;

@@ -5,12 +5,15 @@ import { createSemaphore } from '#shared/resilience/semaphore.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 
 import { failureOf, parseResponse } from './response.ts';
-import { credentialKindOf, createTokenSource } from './auth.ts';
-import type { CredentialKind, TrackerCredential } from './auth.ts';
+import {
+  createTokenSource,
+  type CredentialKind,
+  credentialKindOf,
+  type TrackerCredential,
+} from './auth.ts';
 import { TrackerFailure, isTrackerFailure } from './failure.ts';
 import type { Headers } from './rate-limits.ts';
-import { createWire } from './wire.ts';
-import type { WireResponse, WireRequest, WireDeps } from './wire.ts';
+import { createWire, type WireDeps, type WireRequest, type WireResponse } from './wire.ts';
 
 /** GitHub allows 100 at once for all programs that share a credential. */
 const REQUESTS_AT_ONCE_MAX = 30;

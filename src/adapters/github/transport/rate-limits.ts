@@ -1,5 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 

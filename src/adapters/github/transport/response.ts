@@ -6,10 +6,8 @@ import { SECOND } from '#shared/clock.ts';
 import { causesOf, systemCodeOf } from '#shared/errors.ts';
 import { readBytes } from '#shared/text/read-bytes.ts';
 
-import { TrackerFailure } from './failure.ts';
-import type { TrackerFailureKind } from './failure.ts';
-import { retryAfterMs } from './rate-limits.ts';
-import type { Headers } from './rate-limits.ts';
+import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
+import { type Headers, retryAfterMs } from './rate-limits.ts';
 
 /** A longer response is put together, decoded and parsed with a turn of the event loop for others between. */
 const ONE_TURN_BYTES_MAX = 1024 * 1024;

@@ -7,15 +7,13 @@ import {
   graphqlSaysLimited,
   readRejection,
   readText,
+  type Rejection,
   saysLimited,
   transportFailure,
 } from './response.ts';
-import type { Rejection } from './response.ts';
 import { noOctokitLog } from './auth.ts';
-import { isTrackerFailure } from './failure.ts';
-import type { TrackerFailureKind } from './failure.ts';
-import { createRateLimits } from './rate-limits.ts';
-import type { Headers } from './rate-limits.ts';
+import { isTrackerFailure, type TrackerFailureKind } from './failure.ts';
+import { createRateLimits, type Headers } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 const API_VERSION = '2022-11-28';

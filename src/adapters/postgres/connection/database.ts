@@ -7,11 +7,9 @@ import { createVersionWatch } from './data-version.ts';
 import { LOCK_FOR_CLAIMS } from '../locks.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
-import { clientOf, openPool } from './pool.ts';
-import type { Pool, PoolOptions } from './pool.ts';
+import { clientOf, openPool, type Pool, type PoolOptions } from './pool.ts';
 import { hasOwnConnections } from './pooling.ts';
-import { createStatementRunner } from './run-statement.ts';
-import type { Result } from './run-statement.ts';
+import { createStatementRunner, type Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 
 /** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */

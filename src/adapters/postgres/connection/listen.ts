@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import type { Listening } from '../../store/session.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 

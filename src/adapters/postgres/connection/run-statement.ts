@@ -4,8 +4,7 @@
  * prepared, and the driver need not read the description.
  */
 import pg from 'pg';
-import { createPipeline } from './pipeline.ts';
-import type { Pipeline, Response } from './pipeline.ts';
+import { createPipeline, type Pipeline, type Response } from './pipeline.ts';
 import type { Statement, Value } from './statement.ts';
 import { toCamelCase } from '../../store/session.ts';
 

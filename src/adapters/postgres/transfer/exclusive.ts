@@ -3,8 +3,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
-import { openDatabase } from '../connection/database.ts';
-import type { Database, Session } from '../connection/database.ts';
+import { type Database, openDatabase, type Session } from '../connection/database.ts';
 import { refuseSharedConnections } from '../connection/pooling.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 

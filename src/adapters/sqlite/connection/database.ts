@@ -1,10 +1,12 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Listening, StoreDatabase } from '../../store/session.ts';
-import { openConnection } from './connection.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { createLocalWriter } from '../writer/local-writer.ts';
-import { createThreadWriter } from '../writer/thread-writer.ts';
-import type { ThreadWriter, ThreadWriterOptions } from '../writer/thread-writer.ts';
+import {
+  createThreadWriter,
+  type ThreadWriter,
+  type ThreadWriterOptions,
+} from '../writer/thread-writer.ts';
 import type { Writer } from '../writer/writer.ts';
 
 export type DatabaseOptions = {

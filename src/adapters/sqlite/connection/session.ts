@@ -1,6 +1,5 @@
 import type { Database as Handle, Statement } from 'better-sqlite3';
-import { toCamelCase } from '../../store/session.ts';
-import type { Session, Values } from '../../store/session.ts';
+import { type Session, toCamelCase, type Values } from '../../store/session.ts';
 import { toSqlite } from './dialect.ts';
 import { guard } from './errors.ts';
 

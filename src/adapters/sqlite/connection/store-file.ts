@@ -6,9 +6,9 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  type Stats,
   statSync,
 } from 'node:fs';
-import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { TrackportError } from '#shared/errors.ts';
 

@@ -1,5 +1,4 @@
-import { createTableDigest } from '../../store/transfer/digest.ts';
-import type { TableDigest } from '../../store/transfer/digest.ts';
+import { createTableDigest, type TableDigest } from '../../store/transfer/digest.ts';
 import type { Database } from 'better-sqlite3';
 
 /** A table as a transfer sees it: what it stores, and the order that two stores agree on. */

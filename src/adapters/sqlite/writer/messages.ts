@@ -1,5 +1,10 @@
-import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
-import type { ErrorCode, ErrorFacts } from '#shared/errors.ts';
+import {
+  type ErrorCode,
+  type ErrorFacts,
+  isTrackportError,
+  systemCodeOf,
+  TrackportError,
+} from '#shared/errors.ts';
 import type { WriteName } from '../../store/session.ts';
 
 /** What the thread is started with. */

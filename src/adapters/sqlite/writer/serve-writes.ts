@@ -1,10 +1,17 @@
 import { parentPort } from 'node:worker_threads';
 import { everyWrite } from '../../store/every-write.ts';
-import { openConnection } from '../connection/connection.ts';
-import type { Connection } from '../connection/connection.ts';
+import { type Connection, openConnection } from '../connection/connection.ts';
 import { createLocalWriter } from './local-writer.ts';
-import { decode, encode, OPENED, toErrorData } from './messages.ts';
-import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
+import {
+  decode,
+  encode,
+  type Message,
+  OPENED,
+  type ThreadOptions,
+  toErrorData,
+  type WriterRequest,
+  type WriterResult,
+} from './messages.ts';
 import type { Writer } from './writer.ts';
 
 const respond = createResponder((results) => {

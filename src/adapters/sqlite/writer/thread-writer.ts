@@ -1,7 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { entryUrl } from '#shared/program.ts';
-import { decode, encode, OPENED, toError } from './messages.ts';
-import type { Message, ThreadOptions, WriterRequest, WriterResult } from './messages.ts';
+import {
+  decode,
+  encode,
+  type Message,
+  OPENED,
+  type ThreadOptions,
+  toError,
+  type WriterRequest,
+  type WriterResult,
+} from './messages.ts';
 import type { Writer } from './writer.ts';
 
 export type ThreadWriterOptions = ThreadOptions & {

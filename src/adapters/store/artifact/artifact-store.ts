@@ -1,13 +1,10 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/order/default-version.ts';
-import { bindWrites } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
-import { createArtifactLists } from './list.ts';
-import type { SearchVersions } from './list.ts';
+import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import { createArtifactLists, type SearchVersions } from './list.ts';
 import { readRelations } from './relations.ts';
-import { OF_ARTIFACT, readCandidates, toRecord, VERSION_COLUMNS } from './rows.ts';
-import type { VersionRow } from './rows.ts';
+import { OF_ARTIFACT, readCandidates, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
 import { artifactWrites } from './writes.ts';
 
 type FoundRow = VersionRow & { specText: string | null };

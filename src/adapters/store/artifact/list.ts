@@ -1,5 +1,4 @@
-import { foldId } from '#catalog/version/artifact.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
 import type {
   ArtifactStore,
   ListedAudit,
@@ -9,8 +8,7 @@ import type {
 import { listAuditOf } from '../audit-log.ts';
 import type { Session, Values } from '../session.ts';
 import { IN_GROUP } from './relations.ts';
-import { auditSubject, OF_ARTIFACT, toRecord, VERSION_COLUMNS } from './rows.ts';
-import type { VersionRow } from './rows.ts';
+import { auditSubject, OF_ARTIFACT, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
 
 /** Versions with their artifacts. */
 export const VERSIONS = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';

@@ -1,11 +1,8 @@
-import { foldId, MEMBERS_MAX } from '#catalog/version/artifact.ts';
-import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, type Member, MEMBERS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
 import { OF_ARTIFACT } from './rows.ts';
-import { toRecords } from '../session.ts';
-import type { Session, Values } from '../session.ts';
+import { type Session, toRecords, type Values } from '../session.ts';
 
 type RepresentativeRow = {
   versions: number;

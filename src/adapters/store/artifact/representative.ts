@@ -1,5 +1,8 @@
-import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
-import type { Candidate } from '#catalog/version/order/default-version.ts';
+import {
+  type Candidate,
+  chooseRepresentative,
+  isReadable,
+} from '#catalog/version/order/default-version.ts';
 import type { Session } from '../session.ts';
 
 /** A row of `catalog_artifact`. */

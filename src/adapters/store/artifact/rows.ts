@@ -1,9 +1,7 @@
 import type { Finding } from '#catalog/spec/finding.ts';
-import { foldId } from '#catalog/version/artifact.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
 import type { Session } from '../session.ts';
 
 /** A row of `catalog_version` with its artifact's id. */

@@ -1,8 +1,7 @@
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { present } from '#shared/store/row.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 
 const VERSIONS_AT_ONCE = 500;
 

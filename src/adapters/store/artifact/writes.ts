@@ -1,5 +1,4 @@
-import { foldId, VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/order/other-versions.ts';
 import type {
   Accompaniment,
@@ -20,8 +19,7 @@ import { appendAudit } from '../audit-log.ts';
 import { putRun } from '../idempotency-store.ts';
 import type { Session } from '../session.ts';
 import { readRelations } from './relations.ts';
-import { refreshRepresentative } from './representative.ts';
-import type { ArtifactRow } from './representative.ts';
+import { type ArtifactRow, refreshRepresentative } from './representative.ts';
 import { auditSubject, readCandidates } from './rows.ts';
 import * as sql from './statements.ts';
 

@@ -1,8 +1,6 @@
-import type { ClaimOrder } from '#leads/claims/claim-order.ts';
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
-import { toRecords } from '../session.ts';
-import type { Session, Values } from '../session.ts';
+import { type Session, toRecords, type Values } from '../session.ts';
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };

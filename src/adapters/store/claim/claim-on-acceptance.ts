@@ -1,5 +1,4 @@
-import { leadsToClaim } from '#partners/deletions/match/match.ts';
-import type { MatchName } from '#partners/deletions/match/match.ts';
+import { leadsToClaim, type MatchName } from '#partners/deletions/match/match.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { readRepositoryId } from '../directory/repository.ts';

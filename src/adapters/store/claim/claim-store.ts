@@ -1,7 +1,6 @@
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { bindInTurn } from '../session.ts';
-import type { StoreDatabase } from '../session.ts';
+import { bindInTurn, type StoreDatabase } from '../session.ts';
 import { createClaimLists } from './lists.ts';
 import { createClaimReader } from './view.ts';
 import { claimWrites } from './writes.ts';

@@ -1,6 +1,5 @@
 import type { Claims } from '#leads/claims/claim-store.ts';
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
+import { either, type Session } from '../session.ts';
 import { OF_REPOSITORY } from './lists.ts';
 
 type VersionRow = {

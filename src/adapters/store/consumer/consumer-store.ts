@@ -1,5 +1,9 @@
-import { consumerNotFound } from '#access/consumers/consumer.ts';
-import type { Consumer, ConsumerId, KeyId } from '#access/consumers/consumer.ts';
+import {
+  type Consumer,
+  type ConsumerId,
+  consumerNotFound,
+  type KeyId,
+} from '#access/consumers/consumer.ts';
 import type {
   ConsumerChange,
   ConsumerPosition,
@@ -9,11 +13,18 @@ import type {
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { bindWrites } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
+import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { findConsumer, GRANTS_OF, withGrantsAndKeys } from './read.ts';
-import { CONSUMER, CONSUMER_COLUMNS, KEY_COLUMNS, toGrant, toKey } from './rows.ts';
-import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
+import {
+  CONSUMER,
+  CONSUMER_COLUMNS,
+  type ConsumerRow,
+  type GrantRow,
+  KEY_COLUMNS,
+  type KeyRow,
+  toGrant,
+  toKey,
+} from './rows.ts';
 import { createVersionSampler } from './version.ts';
 import { consumerWrites } from './writes.ts';
 

@@ -1,7 +1,15 @@
 import type { Consumer, ConsumerId } from '#access/consumers/consumer.ts';
 import type { Session } from '../session.ts';
-import { CONSUMER, KEY_COLUMNS, toConsumer, toGrant, toKey } from './rows.ts';
-import type { ConsumerRow, GrantRow, KeyRow } from './rows.ts';
+import {
+  CONSUMER,
+  type ConsumerRow,
+  type GrantRow,
+  KEY_COLUMNS,
+  type KeyRow,
+  toConsumer,
+  toGrant,
+  toKey,
+} from './rows.ts';
 
 export const GRANTS_OF = `
   SELECT consumer_id, action, labels, workspace FROM consumer_grant

@@ -1,7 +1,6 @@
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant } from '#access/grants/grant.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
 
 export type ConsumerRow = RowOf<Omit<Consumer, 'grants' | 'keys'>>;
 

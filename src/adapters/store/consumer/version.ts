@@ -1,5 +1,4 @@
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Session } from '../session.ts';
 
 const VERSION = 'SELECT version FROM access_version';

@@ -1,14 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import { consumerNotFound, foldConsumerName, refuseNamesake } from '#access/consumers/consumer.ts';
-import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
+import {
+  type Consumer,
+  consumerNotFound,
+  foldConsumerName,
+  type KeyId,
+  refuseNamesake,
+} from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import { putRun } from '../idempotency-store.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 import { findConsumer } from './read.ts';
-import { CONSUMER_COLUMNS, KEY_COLUMNS, toConsumerRow, toGrantRow, toKeyRow } from './rows.ts';
-import type { ConsumerRow } from './rows.ts';
+import {
+  CONSUMER_COLUMNS,
+  type ConsumerRow,
+  KEY_COLUMNS,
+  toConsumerRow,
+  toGrantRow,
+  toKeyRow,
+} from './rows.ts';
 
 /** Whoever changes a consumer takes turns with all others who do: names are unique among them. */
 const LOCK = 'SELECT version FROM access_version FOR UPDATE';

@@ -1,8 +1,7 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { present } from '#shared/store/row.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
-import { bindInTurn } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
+import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
 import { readRepositoryId } from './repository.ts';
 import * as sql from './statements.ts';
 import { directoryWrites } from './writes.ts';

@@ -3,8 +3,7 @@ import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-director
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 import { readRepositoryId } from './repository.ts';
 import * as sql from './statements.ts';
 

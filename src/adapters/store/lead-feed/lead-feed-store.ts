@@ -1,8 +1,7 @@
 import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
 import { directoryWrites } from '../directory/writes.ts';
 import { NAMED, readRepositoryId } from '../directory/repository.ts';
-import { bindInTurn, bindWrites } from '../session.ts';
-import type { StoreDatabase } from '../session.ts';
+import { bindInTurn, bindWrites, type StoreDatabase } from '../session.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 
 export type LeadFeedOptions = {

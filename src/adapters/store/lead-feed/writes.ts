@@ -1,7 +1,6 @@
 import type { FeedReader, ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 import { IS_CLAIMED } from '../claim/lists.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 

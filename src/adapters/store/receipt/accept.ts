@@ -1,16 +1,12 @@
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { createPayloadSealer, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
 import { insertMerges } from '../directory/view.ts';
 import type { Session } from '../session.ts';
-import { insertDeliveries, openReusedIds } from './insert.ts';
-import type { Writing } from './insert.ts';
-import { findSameEvents, workRepeat } from './repeat.ts';
-import type { Repeat, SameEvent } from './repeat.ts';
+import { insertDeliveries, openReusedIds, type Writing } from './insert.ts';
+import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
 
 type AcceptOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */

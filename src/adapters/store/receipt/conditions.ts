@@ -1,6 +1,5 @@
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { either } from '../session.ts';
-import type { Session, Values } from '../session.ts';
+import { either, type Session, type Values } from '../session.ts';
 
 /** A filter in SQL: the tables to read, the conditions (all of them hold), and their values. */
 export type Conditions = Tables & { where: string; values: Values };

@@ -1,13 +1,10 @@
-import { toStoredKeys } from '#partners/receipts/same-event.ts';
-import type { EventIdKeys } from '#partners/receipts/same-event.ts';
+import { type EventIdKeys, toStoredKeys } from '#partners/receipts/same-event.ts';
 import { toNameKinds } from '#partners/deletions/match/match.ts';
-import { payloadIdentity } from '#partners/receipts/payload.ts';
-import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claim/claim-on-acceptance.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 
 /** Rows of JSON into a table, in the order of the first column. */
 function insertInto(table: string, columns: string): string {

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { OUTCOME_COUNT_MAX } from '#partners/receipts/outcomes/outcome-counts.ts';
-import type { OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
+import {
+  OUTCOME_COUNT_MAX,
+  type OutcomeCounts,
+} from '#partners/receipts/outcomes/outcome-counts.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 
 /** Receipts are numbered as they are accepted, so that a time is a number. */
 const FIRST_SINCE = `

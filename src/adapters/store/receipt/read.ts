@@ -1,20 +1,18 @@
-import { outcomes } from '#partners/receipts/receipt.ts';
-import type {
-  EventStep,
-  NameKind,
-  Outcome,
-  PartnerPath,
-  Receipt,
-  ReceiptDetail,
-  ReceiptEventDetail,
-  ReceiptSummary,
+import {
+  type EventStep,
+  type NameKind,
+  type Outcome,
+  outcomes,
+  type PartnerPath,
+  type Receipt,
+  type ReceiptDetail,
+  type ReceiptEventDetail,
+  type ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { present } from '#shared/store/row.ts';
-import type { RowOf } from '#shared/store/row.ts';
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
+import { present, type RowOf } from '#shared/store/row.ts';
+import { either, type Session } from '../session.ts';
 import { receiptConditions } from './conditions.ts';
 
 const COLUMNS = `

@@ -1,12 +1,11 @@
-import { toReplayPreview } from '#partners/receipts/receipt-store.ts';
-import type {
-  DeadLetterCount,
-  ReceiptFilter,
-  ReceiptStore,
-  ReplayPreview,
+import {
+  type DeadLetterCount,
+  type ReceiptFilter,
+  type ReceiptStore,
+  type ReplayPreview,
+  toReplayPreview,
 } from '#partners/receipts/receipt-store.ts';
-import { bindInTurn } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
+import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
 import { toAcceptance } from './accept.ts';
 import { receiptConditions } from './conditions.ts';
 import { createReceiptReader } from './read.ts';

@@ -1,13 +1,10 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { NewEvent } from '#partners/receipts/receipt-store.ts';
-import { effectOfRepeat } from '#partners/receipts/same-event.ts';
-import type { RepeatEffect } from '#partners/receipts/same-event.ts';
+import { effectOfRepeat, type RepeatEffect } from '#partners/receipts/same-event.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
-import { toRecords } from '../session.ts';
-import type { Session } from '../session.ts';
-import { toKeyRow } from './insert.ts';
-import type { Writing } from './insert.ts';
+import { type Session, toRecords } from '../session.ts';
+import { toKeyRow, type Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
 import { REFRESH_RECEIPT_STATUS } from './status.ts';
 

@@ -1,14 +1,11 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { cutTerms } from '../artifact/search-terms.ts';
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
-import { createTableDigest } from './digest.ts';
-import type { TableDigest } from './digest.ts';
+import { either, type Session } from '../session.ts';
+import { createTableDigest, type TableDigest } from './digest.ts';
 import { replacedTables } from './empty.ts';
 import { passNumbersOn } from './numbers.ts';
-import { countRows, insertRows, readRows } from './rows.ts';
-import type { Row } from './rows.ts';
+import { countRows, insertRows, readRows, type Row } from './rows.ts';
 import type { Table } from './tables.ts';
 
 export type CopyRequest = {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 
 /** What two tables of the same content have in common. */
 export type TableDigest = { table: string; rows: number; sha256: string };

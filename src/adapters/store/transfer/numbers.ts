@@ -1,5 +1,4 @@
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
+import { either, type Session } from '../session.ts';
 
 type Numbered = { table: string; column: string; last: number | null };
 

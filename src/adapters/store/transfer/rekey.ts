@@ -1,7 +1,6 @@
 import type { Rekeying } from '#shared/store/rekeying.ts';
 import { keyWrites, readFingerprint } from '../secret-key.ts';
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
+import { either, type Session } from '../session.ts';
 
 /** An event that came once more while it was worked is matched anew at its end. */
 const UNREAD = `

@@ -1,5 +1,4 @@
-import { either, toCamelCase } from '../session.ts';
-import type { Session } from '../session.ts';
+import { either, type Session, toCamelCase } from '../session.ts';
 import type { ColumnKind, Table } from './tables.ts';
 
 type Value = null | number | boolean | string | Buffer;

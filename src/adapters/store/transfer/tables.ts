@@ -1,6 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import { either } from '../session.ts';
-import type { Session } from '../session.ts';
+import { either, type Session } from '../session.ts';
 
 /** What a column holds, whatever its engine makes of it. JSON is text with its members in order. */
 export type ColumnKind = 'number' | 'boolean' | 'text' | 'json' | 'bytes';

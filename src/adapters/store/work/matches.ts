@@ -14,8 +14,7 @@ import {
 } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
-import { toJson } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toJson } from '../session.ts';
 import * as sql from './statements.ts';
 
 /** What a write needs of the item that it is about; the payload stays where it is. */

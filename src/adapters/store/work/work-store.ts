@@ -1,20 +1,15 @@
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
 import type { LateLook } from '#partners/deletions/match/late-look-store.ts';
-import { matchLeads } from '#partners/deletions/match/match.ts';
-import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
-import { openPayload } from '#partners/receipts/payload.ts';
-import type { PayloadSealer } from '#partners/receipts/payload.ts';
+import { type DirectoryView, matchLeads, type MatchName } from '#partners/deletions/match/match.ts';
+import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
 import { present } from '#shared/store/row.ts';
 import { readDirectoryView } from '../directory/view.ts';
-import { bindInTurn } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
-import { held, isMine } from './matches.ts';
-import type { LeasedEvent } from './matches.ts';
+import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
+import { held, isMine, type LeasedEvent } from './matches.ts';
 import * as sql from './statements.ts';
-import { workWrites } from './writes.ts';
-import type { LeasedRow } from './writes.ts';
+import { type LeasedRow, workWrites } from './writes.ts';
 
 export type WorkStoreDeps = {
   database: StoreDatabase;

@@ -1,8 +1,6 @@
 import type { WorkerLock } from '#partners/worker/worker-lock.ts';
-import { SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
-import { bindWrites, either } from '../session.ts';
-import type { Session, StoreDatabase } from '../session.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 
 export type WorkerLockDeps = {
   database: StoreDatabase;

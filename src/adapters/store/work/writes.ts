@@ -12,11 +12,9 @@ import { toLeadIds } from '../claim/claim-leads.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
-import { toJson } from '../session.ts';
-import type { Session } from '../session.ts';
+import { type Session, toJson } from '../session.ts';
 import { lookAgain } from './late-looks.ts';
-import { claim, confirm, held, orderOf, withdrawAll } from './matches.ts';
-import type { LeasedEvent } from './matches.ts';
+import { claim, confirm, held, type LeasedEvent, orderOf, withdrawAll } from './matches.ts';
 import * as sql from './statements.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */

@@ -1,7 +1,5 @@
-import { partsOf } from './operation-parts.ts';
-import type { Part } from './operation-parts.ts';
-import { isSamePlace, sidesOf } from './comparison.ts';
-import type { At, Comparison } from './comparison.ts';
+import { type Part, partsOf } from './operation-parts.ts';
+import { type At, type Comparison, isSamePlace, sidesOf } from './comparison.ts';
 import { settleSchemas } from './schema-rules.ts';
 
 /** Says what of two OpenAPI documents hurts a client that was written for the first one. */

@@ -1,5 +1,4 @@
-import type { Change, Difference, Impact } from '../change.ts';
-import { pointerOf, toChange } from '../change.ts';
+import { type Change, type Difference, type Impact, pointerOf, toChange } from '../change.ts';
 import type { At, Verdict } from './comparison.ts';
 import { compareDocuments } from './compare-parts.ts';
 

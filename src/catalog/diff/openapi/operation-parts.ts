@@ -1,6 +1,17 @@
 import { isRecord } from '#shared/text/json.ts';
-import { entryOf, listOf, membersOf, resolve } from './comparison.ts';
-import type { At, Comparison, Direction, Document, Entry, Side, Verdict } from './comparison.ts';
+import {
+  type At,
+  type Comparison,
+  type Direction,
+  type Document,
+  type Entry,
+  entryOf,
+  listOf,
+  membersOf,
+  resolve,
+  type Side,
+  type Verdict,
+} from './comparison.ts';
 
 /** What clients rely on, and what that consists of: paths of operations, those of parameters, a body, responses. */
 export type Part = {

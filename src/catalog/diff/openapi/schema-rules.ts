@@ -1,9 +1,17 @@
 import { isRecord } from '#shared/text/json.ts';
 import { textOf } from '../change.ts';
-import { isSamePlace, resolve, sidesOf } from './comparison.ts';
-import type { At, Comparison, Direction, Entry, Pair, Verdict } from './comparison.ts';
-import { shapeOf, valuesOf } from './schema-shape.ts';
-import type { Shape } from './schema-shape.ts';
+import {
+  type At,
+  type Comparison,
+  type Direction,
+  type Entry,
+  isSamePlace,
+  type Pair,
+  resolve,
+  sidesOf,
+  type Verdict,
+} from './comparison.ts';
+import { type Shape, shapeOf, valuesOf, wholeVariants } from './schema-shape.ts';
 
 /** Two shapes: what lies in `inner` must lie in `outer`. */
 type Shapes = {
@@ -266,15 +274,6 @@ function* variants({ comparison, pair, isRequest, inner, outer }: Shapes): Gener
       text: isRequest ? 'one of the alternatives is not accepted any more' : text,
     };
   }
-}
-
-/** The alternatives, each with what is said beside them; the schema itself where there are none. */
-function wholeVariants(entry: Entry, shape: Shape): Shape {
-  if (shape.variants.length === 0) return { ...shape, variants: [entry] };
-  if (!isRecord(entry.value)) return shape;
-  const { oneOf: _one, anyOf: _any, ...beside } = entry.value;
-  const wholeOf = ({ value, at }: Entry): Entry => ({ value: { allOf: [beside, value] }, at });
-  return { ...shape, variants: shape.variants.map(wholeOf) };
 }
 
 /** Beyond, nothing is said to break. */

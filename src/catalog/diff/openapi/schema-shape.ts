@@ -1,6 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
-import { entryOf, listOf, membersOf, resolve } from './comparison.ts';
-import type { Document, Entry } from './comparison.ts';
+import { type Document, type Entry, entryOf, listOf, membersOf, resolve } from './comparison.ts';
 
 /** A schema with what it refers to and all of its `allOf` in one. */
 export type Shape = {
@@ -139,4 +138,13 @@ function wordsOf(list: Entry | undefined): Entry[] {
     const name = typeof value === 'string' ? value : JSON.stringify(value);
     return { value, at: [...(list?.at ?? []), name] };
   });
+}
+
+/** The alternatives, each with what is said beside them; the schema itself where there are none. */
+export function wholeVariants(entry: Entry, shape: Shape): Shape {
+  if (shape.variants.length === 0) return { ...shape, variants: [entry] };
+  if (!isRecord(entry.value)) return shape;
+  const { oneOf: _one, anyOf: _any, ...beside } = entry.value;
+  const wholeOf = ({ value, at }: Entry): Entry => ({ value: { allOf: [beside, value] }, at });
+  return { ...shape, variants: shape.variants.map(wholeOf) };
 }

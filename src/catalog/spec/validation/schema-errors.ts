@@ -1,5 +1,4 @@
-import { fragmentOf } from '../finding.ts';
-import type { Finding } from '../finding.ts';
+import { type Finding, fragmentOf } from '../finding.ts';
 
 const DETAIL_CHARACTERS_MAX = 300;
 

@@ -1,11 +1,9 @@
 import { isRecord } from '#shared/text/json.ts';
 import { asyncApi } from './asyncapi-standard.ts';
-import { FINDINGS_MAX, fragmentOf } from '../finding.ts';
-import type { Finding } from '../finding.ts';
+import { type Finding, FINDINGS_MAX, fragmentOf } from '../finding.ts';
 import { openApi } from './openapi-standard.ts';
 import { findingOfReference, findingsOfErrors } from './schema-errors.ts';
-import { specKindOf } from '../spec-kind.ts';
-import type { SpecKind } from '../spec-kind.ts';
+import { type SpecKind, specKindOf } from '../spec-kind.ts';
 import { brokenReferences } from './spec-references.ts';
 import type { SpecStandard } from './spec-standard.ts';
 

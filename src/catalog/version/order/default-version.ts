@@ -1,6 +1,5 @@
 import type { Lifecycle } from '../artifact.ts';
-import { compareVersions, highestOf, orderOf } from './version-order.ts';
-import type { Orderable } from './version-order.ts';
+import { compareVersions, highestOf, type Orderable, orderOf } from './version-order.ts';
 
 /** A version, as far as what its artifact is depends on it. */
 export type Candidate = Orderable & { lifecycle: Lifecycle; type: string };

@@ -1,7 +1,6 @@
 /** What the versions of an artifact say of one of them. Pure, and all that the writing thread needs of it. */
 import type { Change, OtherType } from '../../artifact-store.ts';
-import { highestIn } from './default-version.ts';
-import type { Candidate } from './default-version.ts';
+import { type Candidate, highestIn } from './default-version.ts';
 import { majorOf } from './version-order.ts';
 
 /**

@@ -4,8 +4,7 @@
  * accepted, and numbers may have any length. The parsed parts are stored as one text per version
  * whose plain byte order is the order of versions, so that every store sorts alike.
  */
-import { VERSION_CHARACTERS_MAX } from '../artifact.ts';
-import type { VersionRecord } from '../artifact.ts';
+import { VERSION_CHARACTERS_MAX, type VersionRecord } from '../artifact.ts';
 
 /** Larger is higher: a release, a pre-release, a text that is no semantic version. */
 type VersionRank = 0 | 1 | 2;

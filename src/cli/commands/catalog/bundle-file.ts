@@ -5,8 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseDocument } from '#catalog/import/import-file.ts';
 import { isTrackportError, refuse, systemCodeOf } from '#shared/errors.ts';
 
-import { IMPORTED, readImportFile } from './import-folder.ts';
-import type { FoundFile } from './import-folder.ts';
+import { type FoundFile, IMPORTED, readImportFile } from './import-folder.ts';
 
 /** What the library tells of a file that a document refers to. */
 type Reference = { url: string; reference?: string };

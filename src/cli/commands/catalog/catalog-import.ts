@@ -5,15 +5,24 @@ import type { ImportReport, ImportRequest } from '#catalog/import/import-files.t
 import { TargetFailure } from '#catalog/import/import-target.ts';
 import type { ImportServer } from '#catalog/import/import-server.ts';
 
-import { CommandFailure, UsageError } from '../../command.ts';
-import type { ConfigOptions, Open, Register, RunContext } from '../../command.ts';
+import {
+  CommandFailure,
+  type ConfigOptions,
+  type Open,
+  type Register,
+  type RunContext,
+  UsageError,
+} from '../../command.ts';
 import { createProgress } from '../../progress.ts';
 import { bundleFile } from './bundle-file.ts';
 import { renderAnnotation, repositoryPath } from './github-annotations.ts';
-import { listImportFiles, readImportFile } from './import-folder.ts';
-import type { FoundFile } from './import-folder.ts';
-import { addImportOptions, readImportPlan } from './import-options.ts';
-import type { ImportOptions, ImportPlan } from './import-options.ts';
+import { type FoundFile, listImportFiles, readImportFile } from './import-folder.ts';
+import {
+  addImportOptions,
+  type ImportOptions,
+  type ImportPlan,
+  readImportPlan,
+} from './import-options.ts';
 import { printReport } from './import-report.ts';
 import { readServer } from './server-options.ts';
 

@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 import type { ImportWork } from '#catalog/import/import-draft.ts';
 

@@ -2,8 +2,7 @@ import type { ImportOutcome } from '#catalog/import/import-draft.ts';
 import type { ImportReport, ImportResult } from '#catalog/import/import-files.ts';
 import type { ImportFinding } from '#catalog/import/import-finding.ts';
 
-import { printJson } from '../../command.ts';
-import type { Terminal } from '../../command.ts';
+import { printJson, type Terminal } from '../../command.ts';
 import { printable, renderTable, renderWord } from '../../table.ts';
 import { renderAnnotation, textOf } from './github-annotations.ts';
 import type { ImportPlan } from './import-options.ts';

@@ -2,21 +2,26 @@ import type { Command } from 'commander';
 import type { Consumer } from '#access/consumers/consumer.ts';
 import type { Origin } from '#access/consumers/consumer-change.ts';
 import {
+  type ConsumerOut,
   toConsumerOut,
   toCreatedConsumerOut,
   toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
-import type { ConsumerOut } from '#access/consumers/consumer-out.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { printJson, UsageError } from '../../command.ts';
-import type { ActionOf, Open, Register, Task } from '../../command.ts';
+import {
+  type ActionOf,
+  type Open,
+  printJson,
+  type Register,
+  type Task,
+  UsageError,
+} from '../../command.ts';
 import { confirm } from '../../confirm.ts';
 import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
 import { readAll } from '../../read-all.ts';
-import { addGrantOptions, toGrantInputs } from './grant-options.ts';
-import type { GrantOptions } from './grant-options.ts';
+import { addGrantOptions, type GrantOptions, toGrantInputs } from './grant-options.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 

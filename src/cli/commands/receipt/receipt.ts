@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
+import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import type { Receipts } from '#partners/receipts/receipts.ts';
-import { printJson, UsageError } from '../../command.ts';
-import type { ActionOf, Open, Register, Task } from '../../command.ts';
+import {
+  type ActionOf,
+  type Open,
+  printJson,
+  type Register,
+  type Task,
+  UsageError,
+} from '../../command.ts';
 import { instantOption, numberOption } from '../../option-values.ts';
 import { renderReceipt, renderReceipts, renderReplayed } from './receipt-text.ts';
 

@@ -1,6 +1,5 @@
 import type { OnProgress } from '#shared/progress.ts';
-import { printJson } from '../../command.ts';
-import type { Open, Register } from '../../command.ts';
+import { type Open, printJson, type Register } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
 import { renderFacts } from '../../table.ts';
 

@@ -1,5 +1,4 @@
-import { printJson } from '../../command.ts';
-import type { Open, Register } from '../../command.ts';
+import { type Open, printJson, type Register } from '../../command.ts';
 
 export type MigrateServices = {
   /** Names of the migrations that opening the store has just applied, in order. */

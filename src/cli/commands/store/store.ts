@@ -2,8 +2,15 @@ import type { Command } from 'commander';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import type { UnreadReceipt } from '#shared/store/rekeying.ts';
-import { CommandFailure, printJson } from '../../command.ts';
-import type { ConfigOptions, Open, Register, RunContext, Task } from '../../command.ts';
+import {
+  CommandFailure,
+  type ConfigOptions,
+  type Open,
+  printJson,
+  type Register,
+  type RunContext,
+  type Task,
+} from '../../command.ts';
 import { confirm } from '../../confirm.ts';
 import { createProgress } from '../../progress.ts';
 import { renderFacts, renderTable } from '../../table.ts';

@@ -1,6 +1,5 @@
 import type { Access } from '#access/index.ts';
-import { forOperators, requireBearer } from '../../auth/bearer.ts';
-import type { AuthorizeBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';

@@ -15,14 +15,12 @@ import {
 } from '#catalog/version/version-response.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
-import { renderedVersion, versionHeaderNames } from './response.ts';
-import type { RenderedVersion } from './response.ts';
+import { renderedVersion, type RenderedVersion, versionHeaderNames } from './response.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { HttpApp, HttpContext } from '../../http-app.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import { createResponseCache } from '../../responses/response-cache.ts';
-import type { ResponseCache } from '../../responses/response-cache.ts';
+import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import { artifactParams, catalogQuery, versionQuery } from './schema.ts';
 import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';

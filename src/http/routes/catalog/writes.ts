@@ -1,15 +1,13 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { addressOf, versionResponse } from '#catalog/version/version-response.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
-import { foldId } from '#catalog/version/artifact.ts';
-import type { Content } from '#catalog/version/artifact.ts';
+import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { withScope } from '../../auth/bearer.ts';
 import { versionHeaderNames } from './response.ts';
-import { respondWithVersionOnce, callerOf } from './caller.ts';
-import type { CatalogRoutesDeps } from './caller.ts';
+import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';

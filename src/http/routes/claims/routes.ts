@@ -1,7 +1,6 @@
 import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
-import type { AuthorizeBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';

@@ -10,8 +10,7 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { createArrivalOrder } from './arrival-order.ts';
 import { createEventQueue } from './event-queue.ts';
-import { isSignature, trackerRefusalOf } from './refusal.ts';
-import type { TrackerRefusal } from './refusal.ts';
+import { isSignature, type TrackerRefusal, trackerRefusalOf } from './refusal.ts';
 
 /** A delivery of the tracker's webhook as it came. */
 export type TrackerDelivery = {

@@ -1,11 +1,15 @@
-import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
-import type { LeadList } from '#leads/model/lead-out.ts';
+import {
+  type LeadList,
+  leadListOut,
+  leadOut,
+  renderLead,
+  renderLeadList,
+} from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
 import { memoizePair } from '#shared/caching/memoize.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
-import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';

@@ -2,8 +2,12 @@ import type { z } from 'zod';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { createKeyAccess, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
-import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import {
+  createKeyAccess,
+  type KeyAccessDeps,
+  keyHeaders,
+  keyHeadersOnProblems,
+} from '../../auth/key-access.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { keyHolderOut } from './schema.ts';

@@ -1,8 +1,7 @@
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { Registry } from 'prom-client';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { runChecks } from './readiness.ts';
-import type { CheckResult, HealthCheck, Readiness } from './readiness.ts';
+import { type CheckResult, type HealthCheck, type Readiness, runChecks } from './readiness.ts';
 
 export type OperationsDeps = {
   metrics: Registry;

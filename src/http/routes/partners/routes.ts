@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createLimiter, refuseOverLimit } from '#access/limit.ts';
-import type { Limiter } from '#access/limit.ts';
+import { createLimiter, type Limiter, refuseOverLimit } from '#access/limit.ts';
 import type { Partners } from '#partners/index.ts';
 import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
 import { isLoggableId } from '#shared/ids.ts';
@@ -10,15 +9,22 @@ import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import type { RefusalLimiter } from '../../auth/refusal-limiter.ts';
-import { createPartnerMetrics } from '../../telemetry/partner-metrics.ts';
-import type { PartnerMetrics, PartnerRegistry } from '../../telemetry/partner-metrics.ts';
+import {
+  createPartnerMetrics,
+  type PartnerMetrics,
+  type PartnerRegistry,
+} from '../../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
-import { createPartnerSignatures, unverifiedSignature } from '../../auth/partner-signature.ts';
-import type { PartnerSignatures, PartnerSignaturesDeps } from '../../auth/partner-signature.ts';
+import {
+  createPartnerSignatures,
+  type PartnerSignatures,
+  type PartnerSignaturesDeps,
+  unverifiedSignature,
+} from '../../auth/partner-signature.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
 import { headerValues } from '../../requests/header-values.ts';

@@ -1,11 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TrackportError, errorCodes } from '#shared/errors.ts';
-import type { ErrorCode } from '#shared/errors.ts';
+import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { problemKinds } from '../../problems/problem.ts';
 import { problemHelp } from '../../problems/problem-help.ts';
-import { sendPlainPage } from '../../responses/plain-page.ts';
-import type { PlainPage } from '../../responses/plain-page.ts';
+import { type PlainPage, sendPlainPage } from '../../responses/plain-page.ts';
 
 /**
  * The pages that problem types lead to, `/problems/{code}`, and the list of all, `/problems`: as HTML,

@@ -1,8 +1,7 @@
 import type { Partners } from '#partners/index.ts';
 import { receiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { replayedOut } from '#partners/receipts/replay-receipts.ts';
-import { forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
-import type { AuthorizeBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';

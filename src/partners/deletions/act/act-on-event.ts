@@ -1,18 +1,17 @@
 import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import { traced } from '#shared/tracing.ts';
-import type { Tracing } from '#shared/tracing.ts';
-import { jitteredWaitMsAfter } from '#shared/resilience/backoff.ts';
-import type { BackoffSchedule, Random } from '#shared/resilience/backoff.ts';
-import { actOnLead } from './act-on-lead.ts';
-import type { Delay, LeadDeps, LeadTask } from './act-on-lead.ts';
-import { leastErasure } from '../deletion.ts';
-import type { DeletionLabels } from '../deletion.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
+import {
+  type BackoffSchedule,
+  jitteredWaitMsAfter,
+  type Random,
+} from '#shared/resilience/backoff.ts';
+import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
+import { type DeletionLabels, leastErasure } from '../deletion.ts';
 import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
-import { LeadReleased, LeaseLost, holdLeads } from './held-leads.ts';
-import type { HeldLeads } from './held-leads.ts';
+import { type HeldLeads, holdLeads, LeadReleased, LeaseLost } from './held-leads.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';

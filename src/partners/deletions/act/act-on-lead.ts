@@ -1,9 +1,13 @@
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import { checkEdit, commentMarker, commentText, planEdit } from '../deletion.ts';
-import type { DeletionLabels } from '../deletion.ts';
+import {
+  checkEdit,
+  commentMarker,
+  commentText,
+  type DeletionLabels,
+  planEdit,
+} from '../deletion.ts';
 import type { LeadProgress } from '../deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer } from '../../worker/pacer.ts';

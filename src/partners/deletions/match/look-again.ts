@@ -1,9 +1,7 @@
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { LateLook, LateLookStore } from './late-look-store.ts';
 
 /** When late leads are looked for, after a match. */

@@ -1,6 +1,5 @@
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
-import { sleepUntilAborted } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../../worker/catch-up.ts';
 import type { Settlement, WorkStore } from '../../worker/work-store.ts';

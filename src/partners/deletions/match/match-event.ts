@@ -1,27 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
-import { traced } from '#shared/tracing.ts';
-import type { Tracing } from '#shared/tracing.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../../worker/catch-up.ts';
-import { actionsFor, namesOf } from '../deletion.ts';
-import type { Name } from '../deletion.ts';
+import { actionsFor, type Name, namesOf } from '../deletion.ts';
 import type { MatchProgress } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
-import { findLead, matchByNumber, NO_LEADS } from './match-by-number.ts';
-import type { MatchByNumberDeps } from './match-by-number.ts';
+import { findLead, matchByNumber, type MatchByNumberDeps, NO_LEADS } from './match-by-number.ts';
 import {
   CLOCK_TOLERANCE_MS,
   createdBeforeOf,
   MATCH_WAIT_MS,
   progressOf,
 } from './match-progress.ts';
-import { isOfPerson } from './match.ts';
-import type { Match, MatchName } from './match.ts';
+import { isOfPerson, type Match, type MatchName } from './match.ts';
 import { toMatchNames } from './match-names.ts';
 import type { Action, PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';

@@ -1,9 +1,7 @@
-import { DAY, HOUR, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, HOUR, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { OutcomeCount, OutcomeCounts } from './outcome-counts.ts';
-import { outcomes } from '../receipt.ts';
-import type { Outcome } from '../receipt.ts';
+import { type Outcome, outcomes } from '../receipt.ts';
 
 /** Events of the hour that begins at `startMs` (milliseconds since the Unix epoch). */
 type HourOfOutcomes = { startMs: number; counts: OutcomeCount };

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { SECOND, toRfc3339 } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { erasures, outcomes, receiptStatuses } from '../receipt.ts';
-import type { ReceiptEventDetail } from '../receipt.ts';
+import { erasures, outcomes, type ReceiptEventDetail, receiptStatuses } from '../receipt.ts';
 import type { ReceiptStore } from '../receipt-store.ts';
 import type { StatusTokens } from './status-token.ts';
 

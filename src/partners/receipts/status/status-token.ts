@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
-import { DAY } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import type { Receipt } from '../receipt.ts';
 

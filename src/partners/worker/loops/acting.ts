@@ -1,15 +1,13 @@
 import { SECOND } from '#shared/clock.ts';
 import { errorFields } from '#shared/log.ts';
-import { actOnEvent } from '../../deletions/act/act-on-event.ts';
-import type { ActDeps, ActResult } from '../../deletions/act/act-on-event.ts';
+import { type ActDeps, actOnEvent, type ActResult } from '../../deletions/act/act-on-event.ts';
 import type { IssueEditor } from '../../deletions/act/issue-editor.ts';
 import type { ActProgress } from '../../deletions/deletion-progress.ts';
 import type { Leasing } from '../leasing.ts';
 import type { Pause, TrackerPause } from '../pause.ts';
 import type { Scrubber } from '../scrubber.ts';
 import type { WorkItem, WorkStore } from '../work-store.ts';
-import { runLoop } from './run-loop.ts';
-import type { LoopDeps } from './run-loop.ts';
+import { type LoopDeps, runLoop } from './run-loop.ts';
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
 

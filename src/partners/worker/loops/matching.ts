@@ -1,14 +1,10 @@
-import { lookAgain } from '../../deletions/match/look-again.ts';
-import type { LookAgainDeps } from '../../deletions/match/look-again.ts';
+import { lookAgain, type LookAgainDeps } from '../../deletions/match/look-again.ts';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import { matchEvents } from '../../deletions/match/match-event.ts';
-import type { MatchDeps } from '../../deletions/match/match-event.ts';
-import { LOOK_EVERY_MS } from '../leasing.ts';
-import type { Leasing } from '../leasing.ts';
+import { type MatchDeps, matchEvents } from '../../deletions/match/match-event.ts';
+import { type Leasing, LOOK_EVERY_MS } from '../leasing.ts';
 import type { TrackerPause } from '../pause.ts';
 import type { WorkStore } from '../work-store.ts';
-import { runLoop } from './run-loop.ts';
-import type { LoopDeps } from './run-loop.ts';
+import { type LoopDeps, runLoop } from './run-loop.ts';
 
 const MATCH_BATCH = 100;
 /** Deliveries that another process accepted are to be claimed within a second as well. */

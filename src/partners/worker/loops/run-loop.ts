@@ -1,10 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { Log } from '#shared/log.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import type { Alarm } from '../alarm.ts';
 import type { Stage } from '../work-store.ts';
 

@@ -6,18 +6,14 @@ import type { Clock } from '#shared/clock.ts';
 import { withQuery } from '../../address.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
-import { count, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { auditQuery, toFilter } from './query.ts';
-import type { AuditQuery } from './query.ts';
+import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { auditQuery, type AuditQuery, toFilter } from './query.ts';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { chips } from '../../shell/forms.ts';
-import { isFiltered, listCard } from '../../shell/list.ts';
-import type { Listed } from '../../shell/list.ts';
+import { isFiltered, listCard, type Listed } from '../../shell/list.ts';
 import type { Column } from '../../shell/table.ts';
 
 export type AuditPagesDeps = {

@@ -16,12 +16,20 @@ import {
   toFields,
 } from './draft/draft-form.ts';
 import { draftFormView } from './draft/draft-view.ts';
-import { fitFields, holdText, omittedIn } from './draft/omitted-texts.ts';
-import type { FormTexts } from './draft/omitted-texts.ts';
+import { fitFields, type FormTexts, holdText, omittedIn } from './draft/omitted-texts.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
 import { explainStale, typedVersion, typedVersionForm, versionQuestion } from './question.ts';
-import { asSeen, callerOf, placeOf, seenOf, shown, VERSION_PATH, writing } from './versions.ts';
-import type { CatalogPagesDeps, VersionName } from './versions.ts';
+import {
+  asSeen,
+  callerOf,
+  type CatalogPagesDeps,
+  placeOf,
+  seenOf,
+  shown,
+  VERSION_PATH,
+  type VersionName,
+  writing,
+} from './versions.ts';
 
 /** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
 export function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps): void {

@@ -3,8 +3,7 @@ import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import { requireTyped } from '../../retyped.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
@@ -13,10 +12,22 @@ import { problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import { artifactPath } from './query.ts';
-import { typedVersion, typedVersionForm, versionQuestion } from './question.ts';
-import type { VersionRequest } from './question.ts';
-import { asSeen, callerOf, publishing, seen, shown, VERSION_PATH } from './versions.ts';
-import type { CatalogPagesDeps, VersionName } from './versions.ts';
+import {
+  typedVersion,
+  typedVersionForm,
+  versionQuestion,
+  type VersionRequest,
+} from './question.ts';
+import {
+  asSeen,
+  callerOf,
+  type CatalogPagesDeps,
+  publishing,
+  seen,
+  shown,
+  VERSION_PATH,
+  type VersionName,
+} from './versions.ts';
 import { sunsetDayText } from './words.ts';
 
 /** The life of a version after it was published, and which one is the default. */

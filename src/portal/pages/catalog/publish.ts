@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
-import type { Compatibility } from '#catalog/compatibility/compatibility.ts';
+import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
@@ -12,10 +10,16 @@ import { count, counted } from '../../shell/times.ts';
 import { readDefault } from './artifact/artifact-page.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { versionPath } from './query.ts';
-import { versionQuestion } from './question.ts';
-import type { VersionRequest } from './question.ts';
-import { asSeen, callerOf, publishing, seen, shown, VERSION_PATH } from './versions.ts';
-import type { CatalogPagesDeps } from './versions.ts';
+import { versionQuestion, type VersionRequest } from './question.ts';
+import {
+  asSeen,
+  callerOf,
+  type CatalogPagesDeps,
+  publishing,
+  seen,
+  shown,
+  VERSION_PATH,
+} from './versions.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import type { FormProblem } from '../../page.ts';
 import { list } from '../../shell/card.ts';

@@ -1,16 +1,12 @@
 import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
-import { VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import type { FormProblem, TypedFields } from '../../page.ts';
 import { typedField, typedForm } from '../../retyped.ts';
-import { questionPage } from '../../routes/question-page.ts';
-import type { Question, QuestionRequest } from '../../routes/question-page.ts';
+import { type Question, questionPage, type QuestionRequest } from '../../routes/question-page.ts';
 import { code } from '../../shell/parts.ts';
-import { placeOf, seen, seenOf } from './versions.ts';
-import type { CatalogPagesDeps, VersionName } from './versions.ts';
+import { type CatalogPagesDeps, placeOf, seen, seenOf, type VersionName } from './versions.ts';
 
 /** A version that something is asked about. */
 export type VersionRequest = QuestionRequest<VersionName> & {

@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { refuse } from '#shared/errors.ts';
 import type { PortalPage } from '../../page.ts';
-import { may } from '../../person.ts';
-import type { PortalPerson } from '../../person.ts';
+import { may, type PortalPerson } from '../../person.ts';
 import type { PortalRoutes, WrongFilters } from '../../routes/route-types.ts';
 import type { PortalFile } from '../../routes/send-page.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
 import { addDrafts } from './drafts.ts';
@@ -18,21 +16,18 @@ import {
   CATALOG_PATH,
   catalogPath,
   catalogQuery,
+  type CatalogQuery,
   NEW_PATH,
   toFilters,
 } from './query.ts';
-import type { CatalogQuery } from './query.ts';
 import type { CatalogPagesDeps } from './versions.ts';
-import { lifecycles } from '#catalog/version/artifact.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Words } from '#catalog/version/content-check.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { chips } from '../../shell/forms.ts';
-import { listCard } from '../../shell/list.ts';
-import type { Filter, Listed } from '../../shell/list.ts';
+import { type Filter, listCard, type Listed } from '../../shell/list.ts';
 import type { Column } from '../../shell/table.ts';
-import { count, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { count, type Reader, time } from '../../shell/times.ts';
 import { LIFECYCLE_WORDS, standing } from './words.ts';
 
 const PAGE_ARTIFACTS = 50;

@@ -1,11 +1,8 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { badge, note } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
-import { counted, time, timeText } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { html, type Html } from '../../html.ts';
+import { badge, note, type State } from '../../shell/parts.ts';
+import { counted, type Reader, time, timeText } from '../../shell/times.ts';
 
 export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, { state: State; words: string }>> = {
   DRAFT: { state: 'wait', words: 'Draft' },

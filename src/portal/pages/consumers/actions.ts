@@ -5,8 +5,14 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
 import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
-import { consumerPage, knownLabels, ofConsumer, placeOf, scope } from './consumer-page.ts';
-import type { ConsumerPagesDeps } from './consumer-page.ts';
+import {
+  consumerPage,
+  type ConsumerPagesDeps,
+  knownLabels,
+  ofConsumer,
+  placeOf,
+  scope,
+} from './consumer-page.ts';
 import {
   grantsDigest,
   grantsForm,
@@ -16,15 +22,13 @@ import {
   newConsumerForm,
   toGrants,
   toLabels,
+  type Visibility,
 } from './forms.ts';
-import type { Visibility } from './forms.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
 import { shownKey } from './shown-key.ts';
-import { contradiction, labelProblems, visibilityFields } from './visibility.ts';
-import type { KnownLabels } from './visibility.ts';
+import { contradiction, type KnownLabels, labelProblems, visibilityFields } from './visibility.ts';
 import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';

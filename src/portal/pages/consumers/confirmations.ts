@@ -1,22 +1,22 @@
 import type { z } from 'zod';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { refuseRevoked } from '#access/consumers/consumer-change.ts';
-import { consumerNotFound, keyStateAt } from '#access/consumers/consumer.ts';
-import type { Consumer, Key } from '#access/consumers/consumer.ts';
+import {
+  type Consumer,
+  consumerNotFound,
+  type Key,
+  keyStateAt,
+} from '#access/consumers/consumer.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { requireTyped, typedField, typedForm } from '../../retyped.ts';
-import { questionPage } from '../../routes/question-page.ts';
-import type { QuestionRequest } from '../../routes/question-page.ts';
+import { questionPage, type QuestionRequest } from '../../routes/question-page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { select } from '../../shell/fields.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/parts.ts';
-import { agoText, timeText } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { ofConsumer, ofKey, placeOf } from './consumer-page.ts';
-import type { ConsumerPagesDeps } from './consumer-page.ts';
+import { agoText, type Reader, timeText } from '../../shell/times.ts';
+import { type ConsumerPagesDeps, ofConsumer, ofKey, placeOf } from './consumer-page.ts';
 import { keyForm, LIFETIMES, OVERLAPS, rotateForm } from './forms.ts';
 import { consumerPath, CONSUMERS_PATH } from './query.ts';
 import { shownKey } from './shown-key.ts';

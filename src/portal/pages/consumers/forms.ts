@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
-import { grantOf, isWorkspace, WORKSPACE_RULE } from '#access/grants/grant.ts';
-import type { Grant, GrantInput } from '#access/grants/grant.ts';
+import {
+  type Grant,
+  type GrantInput,
+  grantOf,
+  isWorkspace,
+  WORKSPACE_RULE,
+} from '#access/grants/grant.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Choice } from '../../shell/fields.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { standings } from '#access/consumers/find-consumers.ts';
-import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
+import { type ConsumerFilter, standings } from '#access/consumers/find-consumers.ts';
 import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
 
 export const CONSUMERS_PATH = '/portal/consumers';

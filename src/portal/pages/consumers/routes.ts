@@ -2,18 +2,21 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { foreign, link } from '../../shell/parts.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
-import { consumerPage, ofConsumer, scope } from './consumer-page.ts';
-import type { ConsumerPagesDeps } from './consumer-page.ts';
-import { consumerPath, CONSUMERS_PATH, consumersPath, consumersQuery, toFilter } from './query.ts';
-import type { ConsumersQuery } from './query.ts';
+import { consumerPage, type ConsumerPagesDeps, ofConsumer, scope } from './consumer-page.ts';
+import {
+  consumerPath,
+  CONSUMERS_PATH,
+  consumersPath,
+  consumersQuery,
+  type ConsumersQuery,
+  toFilter,
+} from './query.ts';
 import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
 import type { Consumer } from '#access/consumers/consumer.ts';
 import type { Html } from '../../html.ts';
-import { listCard } from '../../shell/list.ts';
-import type { Listed } from '../../shell/list.ts';
+import { listCard, type Listed } from '../../shell/list.ts';
 import type { Column } from '../../shell/table.ts';
-import { count, counted } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { count, counted, type Reader } from '../../shell/times.ts';
 import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge } from './words.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */

@@ -1,6 +1,5 @@
 import type { FieldProblem } from '#shared/errors.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { checks, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
 import { remark } from '../../shell/notice.ts';

@@ -1,16 +1,10 @@
-import { nextExpiry, standingAt } from '#access/consumers/find-consumers.ts';
-import type { Standing } from '#access/consumers/find-consumers.ts';
-import { keyStateAt } from '#access/consumers/consumer.ts';
-import type { Consumer, Key } from '#access/consumers/consumer.ts';
-import { grantOf } from '#access/grants/grant.ts';
-import type { Grant } from '#access/grants/grant.ts';
+import { nextExpiry, type Standing, standingAt } from '#access/consumers/find-consumers.ts';
+import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { type Grant, grantOf } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
-import { badge, foreign, note, tag } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
-import { ago, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
+import { badge, foreign, note, type State, tag } from '../../shell/parts.ts';
+import { ago, type Reader, time } from '../../shell/times.ts';
 
 /** A key that ends within this time is shown as ending. */
 export const KEY_ENDS_SOON_MS = 14 * DAY;

@@ -1,10 +1,7 @@
 import type { CheckResult } from '#http/routes/operations/readiness.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { cut } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
-import { ago, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { html, type Html } from '../../html.ts';
+import { cut, type State } from '../../shell/parts.ts';
+import { ago, counted, type Reader, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
 
 /** How one part of the service is, as the page shows it. */

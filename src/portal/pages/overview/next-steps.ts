@@ -1,14 +1,10 @@
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { badge, code, foreign, link, note } from '../../shell/parts.ts';
-import { table } from '../../shell/table.ts';
-import type { Column } from '../../shell/table.ts';
-import { count, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { type Column, table } from '../../shell/table.ts';
+import { count, type Reader, time } from '../../shell/times.ts';
 import { receiptPath } from '../receipts/query.ts';
 import { adviceFor, remedyOf } from '../receipts/remedies.ts';
-import { weekOf } from './concerns.ts';
-import type { DeadLetter, Newest, Operation, Worry } from './concerns.ts';
+import { type DeadLetter, type Newest, type Operation, weekOf, type Worry } from './concerns.ts';
 
 type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
 

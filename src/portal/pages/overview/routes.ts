@@ -5,21 +5,17 @@ import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
-import { TRACKER } from '#partners/traffic/traffic.ts';
-import type { Traffic, TrafficSum } from '#partners/traffic/traffic.ts';
-import { DAY } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { TRACKER, type Traffic, type TrafficSum } from '#partners/traffic/traffic.ts';
+import { type Clock, DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
-import { toHealthLine } from './health-lines.ts';
-import { worriesOf } from './concerns.ts';
-import type { DeadLetter, Newest, Operation } from './concerns.ts';
+import { toHealthLine, type WebhookFacts } from './health-lines.ts';
+import { type DeadLetter, type Newest, type Operation, worriesOf } from './concerns.ts';
 import { overviewPage } from './view.ts';
-import type { WebhookFacts } from './health-lines.ts';
 
 /** What the overview asks. */
 export type OverviewDeps = {

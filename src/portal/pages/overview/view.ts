@@ -1,29 +1,26 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/bars.ts';
 import { body, card, empty, facts, pair, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note } from '../../shell/parts.ts';
-import { count, duration, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { count, duration, type Reader, time } from '../../shell/times.ts';
 import { RECEIPTS_PATH } from '../receipts/query.ts';
 import { OUTCOME_WORDS } from '../receipts/words.ts';
 import {
   calmVerdict,
   concernsOf,
   OLDEST_MAX_MS,
+  type Operation,
   PENDING_PATH,
   restOf,
   weekOf,
 } from './concerns.ts';
-import type { Operation } from './concerns.ts';
-import type { HealthLine, WebhookFacts } from './health-lines.ts';
 import { nextSteps } from './next-steps.ts';
-import { isRefused, webhookLine } from './health-lines.ts';
+import { type HealthLine, isRefused, type WebhookFacts, webhookLine } from './health-lines.ts';
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];

@@ -5,13 +5,11 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { partnerAnchor, PARTNERS_PATH, partnersQuery } from './query.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { withQuery } from '../../address.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badge, code, link } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
-import { ago, count, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
 import { reasonOf, standingBadge, verdictOf } from './verdict.ts';
 
 export type PartnerPagesDeps = { partners: Pick<Partners, 'list'>; clock: Pick<Clock, 'now'> };

@@ -1,8 +1,7 @@
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Html } from '../../html.ts';
-import { badge } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
+import { badge, type State } from '../../shell/parts.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;

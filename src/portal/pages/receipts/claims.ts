@@ -2,23 +2,18 @@ import { z } from 'zod';
 import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import type { FormProblem } from '../../page.ts';
 import { refuseTyped, typedField, typedForm } from '../../retyped.ts';
-import { questionPage } from '../../routes/question-page.ts';
-import type { QuestionRequest } from '../../routes/question-page.ts';
+import { questionPage, type QuestionRequest } from '../../routes/question-page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
-import { time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { claimPath, issueLink } from './leads.ts';
-import type { IssueAddress } from './leads.ts';
+import { type Reader, time } from '../../shell/times.ts';
+import { claimPath, type IssueAddress, issueLink } from './leads.ts';
 import { receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
-import { readerOf, scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 
 const PATH = '/portal/claims/:number';
 

@@ -7,17 +7,12 @@ import type {
   ReceiptDetail,
   ReceiptEventDetail,
 } from '#partners/receipts/receipt.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
-import { code, cut, foreign, link, note } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
-import { timeline } from '../../shell/texts.ts';
-import type { Moment } from '../../shell/texts.ts';
-import { count, counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { claimPath, issueLink, issueLinks } from './leads.ts';
-import type { Leads } from './leads.ts';
+import { code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
+import { type Moment, timeline } from '../../shell/texts.ts';
+import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { claimPath, issueLink, issueLinks, type Leads } from './leads.ts';
 import { nameWords, remedyOf } from './remedies.ts';
 import { OUTCOME_WORDS, outcomeBadge } from './words.ts';
 

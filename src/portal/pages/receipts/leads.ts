@@ -1,5 +1,4 @@
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import { link } from '../../shell/parts.ts';
 
 /** The address of an issue for people, where one can be made from what is configured. */

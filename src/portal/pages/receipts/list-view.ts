@@ -1,18 +1,22 @@
-import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { partnerPath } from '../partners/query.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { chips } from '../../shell/forms.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
-import { listCard } from '../../shell/list.ts';
-import type { Filter, Listed } from '../../shell/list.ts';
+import { type Filter, listCard, type Listed } from '../../shell/list.ts';
 import type { Column } from '../../shell/table.ts';
-import { counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
-import { givenFilters, identifiers, receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
-import type { Identifier, ReceiptsFilters, ReceiptsQuery } from './query.ts';
+import { counted, type Reader, time } from '../../shell/times.ts';
+import {
+  givenFilters,
+  type Identifier,
+  identifiers,
+  receiptPath,
+  RECEIPTS_PATH,
+  type ReceiptsFilters,
+  receiptsPath,
+  type ReceiptsQuery,
+} from './query.ts';
 import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 
 export type ReceiptListFacts = Listed<ReceiptSummary, ReceiptsQuery> & {

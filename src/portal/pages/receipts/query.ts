@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import type { Outcome, ReceiptStatus } from '#partners/receipts/receipt.ts';
+import {
+  type Outcome,
+  outcomes,
+  type ReceiptStatus,
+  receiptStatuses,
+} from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { cursorParameter, dayFilter, oneOfFilter, textFilter } from '../../address.ts';
 import { spanOf } from '../../shell/times.ts';

@@ -8,8 +8,7 @@ import { code, foreign } from '../../shell/parts.ts';
 import { counted, time } from '../../shell/times.ts';
 import { findClaim } from './claims.ts';
 import { receiptPath, RECEIPTS_PATH } from './query.ts';
-import { readerOf, scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 import { EVENTS_SHOWN, receiptView } from './receipt-view.ts';
 import { shortId, statusBadge } from './words.ts';
 

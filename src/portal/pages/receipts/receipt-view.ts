@@ -1,19 +1,19 @@
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
-import { erasures } from '#partners/receipts/receipt.ts';
-import type { Erasure, ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
+import {
+  type Erasure,
+  erasures,
+  type ReceiptDetail,
+  type ReceiptEventDetail,
+} from '#partners/receipts/receipt.ts';
 import type { PortalPerson } from '../../person.ts';
 import { partnerPath } from '../partners/query.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
-import { badge, code, cut, foreign, link, note } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
+import { badge, code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
 import { pager } from '../../shell/table.ts';
-import { count, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { count, type Reader, time } from '../../shell/times.ts';
 import { eventCard } from './event-card.ts';
-import { issueLink, issueLinks } from './leads.ts';
-import type { IssueAddress, Leads } from './leads.ts';
+import { type IssueAddress, issueLink, issueLinks, type Leads } from './leads.ts';
 import { receiptPath, receiptsPath } from './query.ts';
 import { eventWords, verdict } from './verdict.ts';
 import { statusBadge } from './words.ts';

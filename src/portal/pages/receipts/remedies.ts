@@ -1,8 +1,6 @@
-import type { EventErrorCode } from '#partners/receipts/event-error.ts';
-import { eventErrors } from '#partners/receipts/event-error.ts';
+import { type EventErrorCode, eventErrors } from '#partners/receipts/event-error.ts';
 import type { NameKind } from '#partners/receipts/receipt.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import { foreign } from '../../shell/parts.ts';
 
 type Remedy = {

@@ -4,8 +4,7 @@ import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { FormProblem, PortalPage } from '../../page.ts';
 import { refuseTyped, typedField } from '../../retyped.ts';
-import { questionPage } from '../../routes/question-page.ts';
-import type { Question, QuestionRequest } from '../../routes/question-page.ts';
+import { type Question, questionPage, type QuestionRequest } from '../../routes/question-page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
@@ -14,14 +13,14 @@ import { filterWords } from './list-view.ts';
 import {
   givenFilters,
   RECEIPTS_PATH,
+  type ReceiptsFilters,
   receiptsForm,
   receiptsPath,
   receiptsQuery,
+  type ReceiptsQuery,
   toFilter,
 } from './query.ts';
-import type { ReceiptsFilters, ReceiptsQuery } from './query.ts';
-import { scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 import { replayNotice } from './receipt-pages.ts';
 import { countWords } from './words.ts';
 

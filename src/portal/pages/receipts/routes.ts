@@ -1,16 +1,21 @@
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { claimPages } from './claims.ts';
 import { receiptListView } from './list-view.ts';
 import { claimPath } from './leads.ts';
 import { link } from '../../shell/parts.ts';
-import { givenFilters, RECEIPTS_PATH, receiptsPath, receiptsQuery, toFilter } from './query.ts';
-import type { ReceiptsFilters, ReceiptsQuery } from './query.ts';
+import {
+  givenFilters,
+  RECEIPTS_PATH,
+  type ReceiptsFilters,
+  receiptsPath,
+  receiptsQuery,
+  type ReceiptsQuery,
+  toFilter,
+} from './query.ts';
 import { replayPages } from './replay.ts';
-import { readerOf, scope } from './receipt-deps.ts';
-import type { ReceiptPagesDeps } from './receipt-deps.ts';
+import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';
 
 const PAGE_RECEIPTS = 25;

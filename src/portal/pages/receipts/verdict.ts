@@ -1,12 +1,10 @@
 import type { Outcome, ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import type { PortalPerson } from '../../person.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
+import { html, type Html } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
-import { counted, time } from '../../shell/times.ts';
-import type { Reader } from '../../shell/times.ts';
+import { counted, type Reader, time } from '../../shell/times.ts';
 import type { IssueAddress } from './leads.ts';
 import { receiptPath } from './query.ts';
 import { adviceFor, remedyOf } from './remedies.ts';

@@ -1,8 +1,6 @@
 import type { Outcome, ReceiptStatus, ReceiptSummary } from '#partners/receipts/receipt.ts';
-import { html } from '../../html.ts';
-import type { Html } from '../../html.ts';
-import { badge, note } from '../../shell/parts.ts';
-import type { State } from '../../shell/parts.ts';
+import { html, type Html } from '../../html.ts';
+import { badge, note, type State } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 
 type Words = { state: State; words: string };

@@ -6,14 +6,24 @@ import type { ProblemPage } from '#http/problems/problem-pages.ts';
 import { renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 
-import { clearSessionId } from '../cookies.ts';
-import type { PortalCookies } from '../cookies.ts';
-import { PORTAL_HEADERS, sendDocument, sendPage } from '../send-page.ts';
-import { earlyView, framedView, loneView, pageBefore } from './error-views.ts';
-import type { ErrorViewsDeps, Failed } from './error-views.ts';
+import { clearSessionId, type PortalCookies } from '../cookies.ts';
+import {
+  type Exchange,
+  PORTAL_HEADERS,
+  sendDocument,
+  sendPage,
+  type SendPageDeps,
+} from '../send-page.ts';
+import {
+  earlyView,
+  type ErrorViewsDeps,
+  type Failed,
+  framedView,
+  loneView,
+  pageBefore,
+} from './error-views.ts';
 import { PortalRefusal } from './refusal.ts';
 import { ownPath, signInPath } from '../return-path.ts';
-import type { Exchange, SendPageDeps } from '../send-page.ts';
 
 export type ErrorPagesDeps = ErrorViewsDeps &
   SendPageDeps & {

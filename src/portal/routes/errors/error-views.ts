@@ -2,12 +2,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#shared/clock.ts';
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
-import { html } from '../../html.ts';
-import type { Html, HtmlValue } from '../../html.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { code, link } from '../../shell/parts.ts';
-import { refusal, refusalTitle, renderLoneRefusal } from '../../shell/refusal.ts';
-import type { RefusalFacts } from '../../shell/refusal.ts';
+import {
+  refusal,
+  type RefusalFacts,
+  refusalTitle,
+  renderLoneRefusal,
+} from '../../shell/refusal.ts';
 import type { PortalRefusal, PortalRefusalKind } from './refusal.ts';
 import { ownPath } from '../return-path.ts';
 

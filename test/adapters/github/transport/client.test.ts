@@ -5,8 +5,15 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
-import { API, createParts, endNock, everythingIn, startServer, TOKEN } from '../support.ts';
-import type { LocalServer } from '../support.ts';
+import {
+  API,
+  createParts,
+  endNock,
+  everythingIn,
+  type LocalServer,
+  startServer,
+  TOKEN,
+} from '../support.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const ROUTE = 'GET /things/{name}';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createRateLimits } from '#adapters/github/transport/rate-limits.ts';
-import type { Headers } from '#adapters/github/transport/rate-limits.ts';
+import { createRateLimits, type Headers } from '#adapters/github/transport/rate-limits.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 

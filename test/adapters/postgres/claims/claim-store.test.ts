@@ -7,8 +7,7 @@ import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts
 import { LOCK_FOR_CLAIMS } from '#adapters/postgres/locks.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
-import { describeClaimStore } from '../../../contract/claim-store.ts';
-import type { TestClaim } from '../../../contract/claim-store.ts';
+import { describeClaimStore, type TestClaim } from '../../../contract/claim-store.ts';
 import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import {
   connectToPostgres,

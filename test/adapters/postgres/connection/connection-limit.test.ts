@@ -1,7 +1,10 @@
 /** The server gives the store's user fewer connections than its pool may have. */
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Database, Session } from '#adapters/postgres/connection/database.ts';
+import {
+  type Database,
+  openDatabase,
+  type Session,
+} from '#adapters/postgres/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
   cleanPostgres,

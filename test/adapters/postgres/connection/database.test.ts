@@ -1,6 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Database, Session } from '#adapters/postgres/connection/database.ts';
+import {
+  type Database,
+  openDatabase,
+  type Session,
+} from '#adapters/postgres/connection/database.ts';
 import { createWriteCheck } from '#adapters/store/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {

@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
-import type { Database } from '#adapters/postgres/connection/database.ts';
-import { connectToPostgres, emptyPostgres } from '../../../support/postgres/database.ts';
-import type { TestDatabase } from '../../../support/postgres/database.ts';
+import {
+  connectToPostgres,
+  emptyPostgres,
+  type TestDatabase,
+} from '../../../support/postgres/database.ts';
 import { startPooler } from '../../../support/postgres/pooler.ts';
 
 const pooled = async (): Promise<Database> =>

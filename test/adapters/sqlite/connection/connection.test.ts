@@ -8,8 +8,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import type { Connection } from '#adapters/sqlite/connection/connection.ts';
+import { type Connection, openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 
 type Opened = Connection & { file: string; write: () => unknown; count: () => unknown };

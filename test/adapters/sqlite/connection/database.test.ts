@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import { type Database, openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';

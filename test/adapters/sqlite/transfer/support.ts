@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { backUp } from '#adapters/sqlite/transfer/backup.ts';
-import type { BackupRequest } from '#adapters/sqlite/transfer/backup.ts';
+import { backUp, type BackupRequest } from '#adapters/sqlite/transfer/backup.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
-import { together } from '#adapters/store/session.ts';
-import type { Session, Write } from '#adapters/store/session.ts';
+import { type Session, together, type Write } from '#adapters/store/session.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
 const setUp = () => {

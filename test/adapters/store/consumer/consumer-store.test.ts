@@ -5,8 +5,7 @@ import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import type { FakeClock } from '../../../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
 import {
   connectTo,

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lifecycles } from '#catalog/version/artifact.ts';
-import { chooseRepresentative, isReadable } from '#catalog/version/order/default-version.ts';
-import type { Candidate } from '#catalog/version/order/default-version.ts';
+import {
+  type Candidate,
+  chooseRepresentative,
+  isReadable,
+} from '#catalog/version/order/default-version.ts';
 
 const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
   version: text,

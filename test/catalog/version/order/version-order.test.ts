@@ -2,8 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { VERSION } from '#catalog/version/artifact.ts';
-import { compareVersions, nextVersion, orderOf } from '#catalog/version/order/version-order.ts';
-import type { Orderable } from '#catalog/version/order/version-order.ts';
+import {
+  compareVersions,
+  nextVersion,
+  type Orderable,
+  orderOf,
+} from '#catalog/version/order/version-order.ts';
 
 const version = fc.oneof(
   fc.stringMatching(/^[0-9A-Za-z](?:[0-9A-Za-z._-]{0,12}[0-9A-Za-z])?$/),

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Catalog, CatalogPorts } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { catalogRules, openCatalogApp } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const ok = { responses: { 200: { description: 'Well.' } } };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCatalogApp } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp } from '../../../support/catalog.ts';
 import { takeBlock } from '../../../e2e/support/documents.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openCatalogApp, statusesOf } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
 const path = '/petstore?version=1.0.0';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCatalogApp, statusesOf } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };

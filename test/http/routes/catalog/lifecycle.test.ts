@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
 import { DAY } from '#shared/clock.ts';
-import { catalogRules, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, catalogRules, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
-import { openCatalogApp } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp } from '../../../support/catalog.ts';
 
 const nextPage = new RegExp(`^<${PUBLIC_URL}/api/v1/catalog(.*)>; rel="next"$`);
 

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DAY } from '#shared/clock.ts';
-import { openCatalogApp } from '../../../support/catalog.ts';
-import type { Call } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp } from '../../../support/catalog.ts';
 
 const content = { type: 'API', owner: 'team-a', title: 'Pet store' };
 const least = { id: 'petstore', ...content };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isKeyGood } from '../../../support/access.ts';
-import { openOperatorApp } from '../../../support/http/operator.ts';
-import type { OperatorApp } from '../../../support/http/operator.ts';
+import { openOperatorApp, type OperatorApp } from '../../../support/http/operator.ts';
 import { PUBLIC_URL } from '../../../support/http/app.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR } from '#shared/clock.ts';
 import { statusesOf } from '../../../support/catalog.ts';
-import { openOperatorApp } from '../../../support/http/operator.ts';
-import type { OperatorApp } from '../../../support/http/operator.ts';
+import { openOperatorApp, type OperatorApp } from '../../../support/http/operator.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
 
 const withKey = (text: string) => ({ headers: { 'idempotency-key': text } });

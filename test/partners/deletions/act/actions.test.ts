@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
 import type { Action } from '#partners/partner.ts';
 import { ADMIN, leadIssue, WRITER } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 /** What is waited for in vain; far more than any other call takes on a busy machine. */

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 async function runningWorld(options?: Parameters<typeof openDeletions>[0]): Promise<DeletionWorld> {

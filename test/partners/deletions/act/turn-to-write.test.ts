@@ -1,15 +1,12 @@
 /** Writes wait for their turn, and people go on with the issue meanwhile. */
 import { expect, test } from 'vitest';
-import { actOnLead } from '#partners/deletions/act/act-on-lead.ts';
-import type { LeadDeps } from '#partners/deletions/act/act-on-lead.ts';
+import { actOnLead, type LeadDeps } from '#partners/deletions/act/act-on-lead.ts';
 import { LeaseLost } from '#partners/deletions/act/held-leads.ts';
 import type { Action } from '#partners/partner.ts';
-import { HOUR, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { leadIssue, WRITER } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 
 const depsOf = (world: DeletionWorld): LeadDeps => ({
   editor: world.editor,

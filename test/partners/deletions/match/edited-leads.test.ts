@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 
 const ids = { 'crm-two': '4711' };
 

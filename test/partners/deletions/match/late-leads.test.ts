@@ -1,10 +1,12 @@
 /** Leads that the tracker shows late, for want of a webhook and with replicas that lag. */
 import { describe, expect, test } from 'vitest';
-import { DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld, DeletionOptions } from '../../../support/deletions/world.ts';
+import {
+  type DeletionOptions,
+  type DeletionWorld,
+  openDeletions,
+} from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const LAG_MS = 5 * SECOND;

@@ -1,10 +1,8 @@
 /** A lead id that is somebody else's: many systems have an id of their own under that name. */
 import { describe, expect, test } from 'vitest';
-import { HOUR, MINUTE, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 async function worldOfTwo() {

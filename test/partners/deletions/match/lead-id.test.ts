@@ -2,8 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const LIST = '/issues$';

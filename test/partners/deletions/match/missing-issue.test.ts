@@ -1,12 +1,10 @@
 /** An issue that is not found by its number: gone, or only not there yet. */
 import { expect, test } from 'vitest';
-import { actOnLead } from '#partners/deletions/act/act-on-lead.ts';
-import type { LeadDeps } from '#partners/deletions/act/act-on-lead.ts';
+import { actOnLead, type LeadDeps } from '#partners/deletions/act/act-on-lead.ts';
 import type { IssueEditor } from '#partners/deletions/act/issue-editor.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionWorld } from '../../../support/deletions/world.ts';
+import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const labels = { approved: 'approved', deleted: 'deleted-by-partner' };

@@ -1,10 +1,12 @@
 /** A machine whose clock is half an hour off: no deletion ends without effect, and none takes a stranger. */
 import { describe, expect, test } from 'vitest';
-import { HOUR, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { openDeletions } from '../../../support/deletions/world.ts';
-import type { DeletionOptions, DeletionWorld } from '../../../support/deletions/world.ts';
+import {
+  type DeletionOptions,
+  type DeletionWorld,
+  openDeletions,
+} from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const LAG_MS = 5 * SECOND;

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAlarm } from '#partners/worker/alarm.ts';
-import { runMatching } from '#partners/worker/loops/matching.ts';
-import type { MatchingDeps } from '#partners/worker/loops/matching.ts';
+import { type MatchingDeps, runMatching } from '#partners/worker/loops/matching.ts';
 import { HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../../support/clock.ts';

@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createAlarm } from '#partners/worker/alarm.ts';
-import { runLoop } from '#partners/worker/loops/run-loop.ts';
-import type { LoopFailure, LoopName } from '#partners/worker/loops/run-loop.ts';
+import { type LoopFailure, type LoopName, runLoop } from '#partners/worker/loops/run-loop.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import type { LogFields } from '#shared/log.ts';
+import { type LogFields, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 
 const away = () => new TrackportError('store-unavailable');

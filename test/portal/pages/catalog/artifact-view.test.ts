@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { artifactView } from '#portal/pages/catalog/artifact/artifact-view.ts';
-import type { ArtifactFacts } from '#portal/pages/catalog/artifact/artifact-view.ts';
+import { type ArtifactFacts, artifactView } from '#portal/pages/catalog/artifact/artifact-view.ts';
 import { excerptOf } from '#portal/pages/catalog/artifact/excerpt.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { catalogListView } from '#portal/pages/catalog/routes.ts';
-import type { CatalogListFacts } from '#portal/pages/catalog/routes.ts';
+import { type CatalogListFacts, catalogListView } from '#portal/pages/catalog/routes.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 

@@ -5,8 +5,7 @@ import { consumerPages } from '#portal/pages/consumers/routes.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import type { FakeClock } from '../../../support/clock.ts';
+import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
 type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;

@@ -1,5 +1,4 @@
-import { overviewPages } from '#portal/pages/overview/routes.ts';
-import type { OverviewDeps } from '#portal/pages/overview/routes.ts';
+import { type OverviewDeps, overviewPages } from '#portal/pages/overview/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,9 +1,8 @@
 import { toHealthLine, webhookRefusalOf } from '#portal/pages/overview/health-lines.ts';
 import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
-import { overviewPage } from '#portal/pages/overview/view.ts';
+import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation } from '#portal/pages/overview/concerns.ts';
-import type { OverviewFacts } from '#portal/pages/overview/view.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, hoursUntil, isInert, reader } from '../../shell/support.ts';

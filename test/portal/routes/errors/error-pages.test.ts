@@ -1,14 +1,12 @@
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AddressInfo } from 'node:net';
 import { oneOfFilter } from '#portal/address.ts';
 import { html } from '#portal/html.ts';
 import { checkInput } from '#portal/routes/check-input.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
-import { TrackportError } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { startPortal } from '../../../support/portal/portal.ts';
 
 const HTML = 'text/html; charset=utf-8';

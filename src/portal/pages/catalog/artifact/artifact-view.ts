@@ -1,26 +1,21 @@
-import { foldId } from '#catalog/version/artifact.ts';
-import type { Member, VersionRecord } from '#catalog/version/artifact.ts';
+import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../person.ts';
-import { html } from '../../../html.ts';
-import type { Html, HtmlValue } from '../../../html.ts';
+import { html, type Html, type HtmlValue } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
 import { notice } from '../../../shell/notice.ts';
 import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
 import { codeBlock } from '../../../shell/texts.ts';
-import { bytes, count, time, timeText } from '../../../shell/times.ts';
-import type { Reader } from '../../../shell/times.ts';
-import { diffCard, versionsCard } from './versions-card.ts';
-import type { VersionsFacts } from './versions-card.ts';
+import { bytes, count, type Reader, time, timeText } from '../../../shell/times.ts';
+import { diffCard, versionsCard, type VersionsFacts } from './versions-card.ts';
 import { excerptOf } from './excerpt.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
 import { LIFECYCLE_WORDS, lifecycleBadge, sunsetDay, sunsetDayText } from '../words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { lanes } from '../../../shell/lanes.ts';
-import type { Lane } from '../../../shell/lanes.ts';
+import { type Lane, lanes } from '../../../shell/lanes.ts';
 
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */

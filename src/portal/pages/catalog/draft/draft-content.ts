@@ -1,21 +1,26 @@
-import { specJsonRules } from '#catalog/version/artifact.ts';
-import type { Content } from '#catalog/version/artifact.ts';
+import { type Content, specJsonRules } from '#catalog/version/artifact.ts';
 import { draftProblems } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { isTrackportError, refuse } from '#shared/errors.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import type { PortalPerson } from '../../../person.ts';
 import type { CatalogPagesDeps } from '../versions.ts';
-import { countsProblems, problem, toContent, toFields } from './draft-form.ts';
-import type { ContentFields, LongField } from './draft-form.ts';
+import {
+  type ContentFields,
+  countsProblems,
+  type LongField,
+  problem,
+  toContent,
+  toFields,
+} from './draft-form.ts';
 import {
   fitFields,
+  type FormTexts,
   omittedIn,
+  type OmittedTexts,
   versionSource,
   withHeldTexts,
   withoutName,
 } from './omitted-texts.ts';
-import type { FormTexts, OmittedTexts } from './omitted-texts.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 
 type Deps = Pick<CatalogPagesDeps, 'catalog' | 'readSpecText' | 'sessions'>;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Content, VersionRecord } from '#catalog/version/artifact.ts';
-import { SPEC_BYTES_MAX } from '#catalog/version/artifact.ts';
+import { type Content, SPEC_BYTES_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */

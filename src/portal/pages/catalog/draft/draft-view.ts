@@ -1,16 +1,14 @@
 import type { Words } from '#catalog/version/content-check.ts';
 import type { FormProblem, TypedFields } from '../../../page.ts';
 import type { PortalPerson } from '../../../person.ts';
-import { html } from '../../../html.ts';
-import type { Html } from '../../../html.ts';
+import { html, type Html } from '../../../html.ts';
 import { plainCard, row } from '../../../shell/card.ts';
 import { check, input, select, textArea } from '../../../shell/fields.ts';
 import { button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
 import { link } from '../../../shell/parts.ts';
 import { bytes } from '../../../shell/times.ts';
-import { omittedName, withoutName } from './omitted-texts.ts';
-import type { OmittedText, OmittedTexts } from './omitted-texts.ts';
+import { omittedName, type OmittedText, type OmittedTexts, withoutName } from './omitted-texts.ts';
 import type { LongField } from './draft-form.ts';
 
 export type DraftFormFacts = {

@@ -6,8 +6,7 @@
 import { refuse } from '#shared/errors.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
 import type { TypedFields } from '../../../page.ts';
-import { LONG_FIELDS, problem } from './draft-form.ts';
-import type { LongField } from './draft-form.ts';
+import { LONG_FIELDS, type LongField, problem } from './draft-form.ts';
 
 /** `source`: `version <id> <version>`, or `held <id>`. */
 export type OmittedText = { source: string; bytes: number };

@@ -1,29 +1,23 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
-import { keyStateAt } from '#access/consumers/consumer.ts';
-import type { Consumer, Key } from '#access/consumers/consumer.ts';
+import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import type { FormProblem } from '../../../page.ts';
 import type { PortalPerson } from '../../../person.ts';
-import { html } from '../../../html.ts';
-import type { Html, HtmlValue } from '../../../html.ts';
+import { html, type Html, type HtmlValue } from '../../../html.ts';
 import { body, card, facts, row, split } from '../../../shell/card.ts';
 import { input } from '../../../shell/fields.ts';
 import { actionButton, button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
 import { code, foreign, link, note } from '../../../shell/parts.ts';
 import { table } from '../../../shell/table.ts';
-import { ago, count, counted, time, timeText } from '../../../shell/times.ts';
-import type { Reader } from '../../../shell/times.ts';
-import { grantsDigest, toVisibility } from '../forms.ts';
-import type { Visibility } from '../forms.ts';
+import { ago, count, counted, type Reader, time, timeText } from '../../../shell/times.ts';
+import { grantsDigest, toVisibility, type Visibility } from '../forms.ts';
 import { consumerPath } from '../query.ts';
 import { changesText } from '../../audit/routes.ts';
-import { visibilityFields } from '../visibility.ts';
-import type { KnownLabels } from '../visibility.ts';
+import { type KnownLabels, visibilityFields } from '../visibility.ts';
 import { expiryWords, grantWords, keyBadge, lastUsedWords } from '../words.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { lanes } from '../../../shell/lanes.ts';
-import type { Lane } from '../../../shell/lanes.ts';
+import { type Lane, lanes } from '../../../shell/lanes.ts';
 
 export type ConsumerFacts = {
   consumer: Consumer;
