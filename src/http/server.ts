@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fastify, { type FastifyHttpOptions, type RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
@@ -7,6 +8,7 @@ import type { NewId } from '#shared/ids.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { tellNoWrongLength } from './responses/head-responses.ts';
 import { createCors } from './responses/cors.ts';
@@ -29,13 +31,11 @@ import { watchHangUps } from './requests/hang-up.ts';
 import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
-import { watchLoopLag } from './event-loop-lag.ts';
 import { createRefusalLog } from './telemetry/refusal-log.ts';
 import { traceRequests } from './telemetry/request-spans.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { asPartnerRefusal } from './routes/partners/routes.ts';
 import { validateRequests } from './requests/validate-request.ts';
-import { TrackportError } from '#shared/errors.ts';
 
 /** What any of our HTTP servers needs. */
 export type ServerDeps = {
@@ -179,4 +179,34 @@ function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number })
     clearInterval(looking);
     lag.stop();
   });
+}
+
+/** How late a timer of so many ms comes is what is measured. */
+const RESOLUTION_MS = 10;
+const NANOSECONDS = 1e6;
+
+/** Tells whether the event loop gets to its work too late. Nothing that it does can fail. */
+type LoopLag = {
+  /** Whether work waited for longer than the limit, on an average over the last sample. */
+  isOver(): boolean;
+  stop(): void;
+};
+
+/** Takes a sample every `lagMsMax`, which is the limit, too. */
+function watchLoopLag(lagMsMax: number): LoopLag {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let lagMs = 0;
+  const sampling = setInterval(() => {
+    // Not a number: no timer came at all.
+    lagMs = Number.isNaN(delays.mean) ? Infinity : delays.mean / NANOSECONDS - RESOLUTION_MS;
+    delays.reset();
+  }, lagMsMax).unref();
+  return {
+    isOver: () => lagMs > lagMsMax,
+    stop: () => {
+      clearInterval(sampling);
+      delays.disable();
+    },
+  };
 }

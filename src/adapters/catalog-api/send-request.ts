@@ -1,11 +1,23 @@
 /** Requests to a Trackport server that come through, or say why not in words for people. */
-import type { Clock } from '#shared/clock.ts';
-import { isTrackportError } from '#shared/errors.ts';
-import type { Random } from '#shared/resilience/backoff.ts';
-
-import { toError, toUnreachable } from './request-errors.ts';
-import { isSuccess, readResponse, type ServerResponse } from './response.ts';
-import { isWorthRetrying, waitMsBeforeRetry } from './retries.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import {
+  causesOf,
+  errorCodes,
+  type FieldProblem,
+  isTrackportError,
+  systemCodeOf,
+  TrackportError,
+} from '#shared/errors.ts';
+import { doublingSchedule, jitteredWaitMsAfter, type Random } from '#shared/resilience/backoff.ts';
+import { TargetFailure } from '#catalog/import/import-target.ts';
+import {
+  isSuccess,
+  type Problem,
+  type ProblemField,
+  problemOf,
+  readResponse,
+  type ServerResponse,
+} from './response.ts';
 
 /** A server's longest work on one version, its waiting line included, ends before. */
 const REQUEST_TIMEOUT_MS = 90_000;
@@ -95,4 +107,90 @@ export async function foundOrNone<T>(work: Promise<T>): Promise<T | undefined> {
     if (isTrackportError(error, 'artifact-not-found')) return undefined;
     throw error;
   }
+}
+
+/** No response came. Codes of the connection name what is wrong; messages can hold anything. */
+function toUnreachable(server: string, error: unknown): TargetFailure {
+  const codes = [...causesOf(error)].map(systemCodeOf).filter((code) => code !== undefined);
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const reason = isLate ? 'it did not respond in time' : (codes.at(-1) ?? 'the connection failed');
+  return new TargetFailure(`${server} cannot be reached: ${reason}.`, { cause: error });
+}
+
+/** What a response that is no success means: the end of the import, or of one file. */
+function toError(server: string, response: ServerResponse): Error {
+  const { status, headers } = response;
+  const found = problemOf(response);
+  if (status >= 300 && status < 400) {
+    const to = URL.parse(headers.get('location') ?? '', server)?.origin ?? 'another address';
+    return new TargetFailure(`${server} redirects to ${to}: name that address in --server.`);
+  }
+  if (isWorthRetrying(response))
+    return new TargetFailure(
+      `${server} is not available (${status}). ${found?.detail ?? ''}`.trim(),
+    );
+  return found ? toRefusal(server, status, found) : notTrackport(server, status);
+}
+
+function toRefusal(server: string, status: number, problem: Problem): Error {
+  const { detail = problem.code, errors } = problem;
+  if (status === 401)
+    return new TargetFailure(
+      `${server} refuses the token: ${detail} It has to be a current one of the issuer and the audience that the server is configured with.`,
+    );
+  if (status === 403) return new TargetFailure(`${server} refuses: ${detail}`);
+  const code = errorCodes.find((known) => known === problem.code);
+  // Artifacts have a code of their own: no such path is another server, or an older one.
+  if (code === undefined || code === 'not-found' || code === 'method-not-allowed')
+    return notTrackport(server, status);
+  return new TrackportError(code, { detail, ...(errors && { errors: errors.map(toField) }) });
+}
+
+function notTrackport(server: string, status: number): TargetFailure {
+  return new TargetFailure(
+    `${server} responded ${status} and not as Trackport does. Look whether --server names it, without /api.`,
+  );
+}
+
+function toField({ pointer, parameter, code, detail }: ProblemField): FieldProblem {
+  return {
+    ...(pointer !== undefined && { pointer }),
+    ...(parameter !== undefined && { parameter }),
+    code,
+    detail,
+  };
+}
+
+/** About a quarter of a minute in all: longer than a server takes to start again. */
+const WAITS = doublingSchedule(0.5 * SECOND, 8 * SECOND);
+/** Whoever asks for a longer wait is asked again by the next run. */
+const WAIT_MS_MAX = 120 * SECOND;
+
+/** What makes sense to be sent again as it is: no connection, too much work, or a proxy without its server. */
+function isWorthRetrying(response: ServerResponse | undefined): boolean {
+  if (response === undefined) return true;
+  if ([408, 429, 502, 503, 504].includes(response.status)) return true;
+  return response.status === 409 && problemOf(response)?.code === 'idempotency-in-progress';
+}
+
+/**
+ * Milliseconds until the next try after `failures` in a row, not before the server's `Retry-After`.
+ * Undefined when there is no further one.
+ */
+function waitMsBeforeRetry(
+  failures: number,
+  { response, now, random }: { response?: ServerResponse; now: number; random: Random },
+): number | undefined {
+  const waitMs = jitteredWaitMsAfter(WAITS, failures, random);
+  if (waitMs === undefined) return undefined;
+  const wanted = Math.max(waitMs, retryAfterMs(response, now));
+  return wanted > WAIT_MS_MAX ? undefined : wanted;
+}
+
+/** `Retry-After` is whole seconds or a date (RFC 9110 §10.2.3); 0 for anything else. */
+function retryAfterMs(response: ServerResponse | undefined, now: number): number {
+  const value = response?.headers.get('retry-after')?.trim() ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value) * SECOND;
+  const at = /^[A-Z][a-z]{2}, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }

@@ -1,14 +1,22 @@
 /** The catalog of a Trackport server as the target of an import, over its HTTP API. */
+import { z } from 'zod';
 import { matchOfShown } from '#catalog/import/draft-content.ts';
 import type { ImportedDraft } from '#catalog/import/import-file.ts';
-import type { ImportTarget, VersionName, WrittenVersion } from '#catalog/import/import-target.ts';
+import {
+  type ImportTarget,
+  TargetFailure,
+  type VersionName,
+  type WrittenVersion,
+} from '#catalog/import/import-target.ts';
 import { checkDraft } from '#catalog/version/content-check.ts';
-
-import { createWordCheck } from './check-words.ts';
-import { listCandidates } from './list-candidates.ts';
-import type { ServerResponse } from './response.ts';
+import { isTrackportError, type TrackportError, validationFailed } from '#shared/errors.ts';
+import { type Content, type Lifecycle, lifecycles } from '#catalog/version/artifact.ts';
+import type { Candidate } from '#catalog/version/order/default-version.ts';
+import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
+import type { Finding } from '#catalog/spec/finding.ts';
+import { artifactOut } from '#catalog/version/version-out.ts';
+import { jsonOf, type ServerResponse } from './response.ts';
 import { foundOrNone, sendRequest, type ServerDeps } from './send-request.ts';
-import { readShownVersion } from './shown-version.ts';
 
 export type ServerTargetDeps = ServerDeps & {
   /** Another key each time, for what is to be done once however often it is sent. */
@@ -78,4 +86,143 @@ function bodyOf({ specText, ...draft }: ImportedDraft): string {
 function toWritten(response: ServerResponse): WrittenVersion {
   const { tag, findings } = readShownVersion(response);
   return { tag, findings };
+}
+
+type Words = { type: string; source: string };
+
+/**
+ * Looks whether the server knows the type and the source of a draft, each pair once: a filter with a word
+ * that it does not know is refused. Its words are those of its own configuration.
+ * @throws {validation-failed} with a pointer for each that it does not know
+ */
+function createWordCheck(
+  get: (target: string) => Promise<unknown>,
+): (words: Words) => Promise<void> {
+  const checked = new Map<string, TrackportError | undefined>();
+  return async ({ type, source }) => {
+    const query = new URLSearchParams({ type, source, limit: '1' }).toString();
+    if (!checked.has(query)) checked.set(query, await refusalOf(get(`/api/v1/catalog?${query}`)));
+    const refusal = checked.get(query);
+    if (refusal) throw refusal;
+  };
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<TrackportError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (!isTrackportError(error, 'validation-failed')) throw error;
+    return validationFailed(
+      (error.errors ?? []).map(({ parameter = '', code, detail }) => ({
+        pointer: `#/${parameter}`,
+        code,
+        detail,
+      })),
+    );
+  }
+}
+
+const pageIn = z.object({
+  items: z.array(
+    z.object({
+      version: z.string(),
+      type: z.string(),
+      lifecycle: z.enum(lifecycles),
+      createdAt: z.iso.datetime(),
+      publishedAt: z.iso.datetime().optional(),
+    }),
+  ),
+  pagination: z.object({ nextCursor: z.string().optional() }),
+});
+
+type ListedVersion = z.infer<typeof pageIn>['items'][number];
+
+/** Every version of an artifact; none where there is no artifact. Throws as `sendRequest` does. */
+async function listCandidates(deps: ServerDeps, id: string): Promise<readonly Candidate[]> {
+  const listed: ListedVersion[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: '100', ...(cursor !== undefined && { cursor }) });
+    const target = `/api/v1/catalog/${encodeURIComponent(id)}/versions?${query.toString()}`;
+    const response = await foundOrNone(sendRequest(deps, { method: 'GET', target }));
+    if (!response) return [];
+    const { data, error } = pageIn.safeParse(jsonOf(response));
+    if (!data)
+      throw new TargetFailure('The server sent versions that this program cannot read.', {
+        cause: error,
+      });
+    listed.push(...data.items);
+    cursor = data.pagination.nextCursor;
+  } while (cursor !== undefined);
+  return listed
+    .map(toTimes)
+    .toSorted((left, right) => left.createdAt - right.createdAt)
+    .map(toCandidate);
+}
+
+function toTimes({ createdAt, publishedAt, ...version }: ListedVersion) {
+  return {
+    ...version,
+    createdAt: Date.parse(createdAt),
+    ...(publishedAt !== undefined && { publishedAt: Date.parse(publishedAt) }),
+  };
+}
+
+/** Versions are numbered as they were made, as the server's own serial numbers are. */
+function toCandidate(version: ReturnType<typeof toTimes>, index: number): Candidate {
+  return { ...version, serial: index + 1 };
+}
+
+/** What a response with one version shows of it. */
+type ShownVersion = {
+  lifecycle: Lifecycle;
+  tag: string;
+  findings: readonly Finding[];
+  /** `members` are those that have a default version, `counts` the computed ones too. */
+  content: Content;
+};
+
+/** Members that a later server may add are passed over. */
+const versionIn = artifactOut
+  .omit({ spec: true })
+  .extend({ members: z.array(z.object({ id: z.string() })).exactOptional() });
+
+/** Reads a response with one version. @throws {TargetFailure} when it is none */
+function readShownVersion({ headers, bytes }: ServerResponse): ShownVersion {
+  const { value, spec } = readBody(bytes);
+  const tag = headers.get('etag');
+  const { data, error } = versionIn.safeParse(value);
+  if (!data || tag === null) refuseVersion(error);
+  const { type, owner, title, description, source, projectId, groupPath, counts } = data;
+  return {
+    lifecycle: data.lifecycle,
+    tag,
+    findings: data.findings ?? [],
+    content: {
+      type,
+      owner,
+      title,
+      source,
+      counts,
+      ...(description !== undefined && { description }),
+      ...(projectId !== undefined && { projectId }),
+      ...(groupPath !== undefined && { groupPath }),
+      ...(data.members && { members: data.members.map(({ id }) => id) }),
+      ...(spec && { specText: spec.text }),
+    },
+  };
+}
+
+/** What is wrong with a response is nothing that a file could mend. */
+function readBody(bytes: Buffer): SpecBody {
+  try {
+    return readSpecBody(bytes);
+  } catch (error) {
+    return refuseVersion(error);
+  }
+}
+
+function refuseVersion(cause: unknown): never {
+  throw new TargetFailure('The server sent a version that this program cannot read.', { cause });
 }

@@ -1,4 +1,5 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+import { existsSync } from 'node:fs';
 import { assertCursors } from '#adapters/github/inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import { inspectIssuer } from '#adapters/jose/key-set.ts';
@@ -8,13 +9,17 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
-
+import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { ConfigError } from '#config/problems.ts';
+import { secretKeyPath } from '#config/secret-key.ts';
+import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
-import { checkStore } from './check-store.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { StartError } from '../server/start-error.ts';
+import { checkServer } from './check-server.ts';
+import { openStore } from '../store.ts';
 
 export type DoctorDeps = { config: Config; clock: Clock };
 
@@ -131,4 +136,50 @@ async function checkIssuer(
         failure,
         'Write identity.issuer exactly as the issuer does, and see that this machine can reach it.',
       );
+}
+
+type StoreReport = {
+  findings: Finding[];
+  /** Deliveries of the last 30 days; none when the store cannot be read. */
+  traffic: readonly TrafficCount[];
+};
+
+const KEY_FIX =
+  'Put the former secretKey back; if it is lost, `trackport store rekey` says what is lost with it.';
+
+/** Whether the store can be read and written, and was filled with the key that is configured. */
+async function checkStore({
+  config,
+  clock,
+}: {
+  config: Config;
+  clock: Clock;
+}): Promise<StoreReport> {
+  const unreadable = (finding: Finding): StoreReport => ({ findings: [finding], traffic: [] });
+  try {
+    const store = await openStore({ config, clock, log: silentLog });
+    try {
+      await store.writes.checkRoom();
+      const detail = `Can be read and written.${secretKeyRemark(config)}`;
+      const findings = [ok('store', detail), ...(await checkServer(store, clock))];
+      return { findings, traffic: await store.stores.traffic().readSince(0) };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    const what = config.store.url.engine === 'sqlite' ? 'file' : 'database';
+    const fix = `Mend that, or name another ${what} in store.url.`;
+    if (error instanceof ConfigError)
+      return unreadable(failed('secret key', 'The store was filled with another.', KEY_FIX));
+    if (error instanceof StartError) return unreadable(failed('store', error.message, fix));
+    if (!isTrackportError(error)) throw error;
+    return unreadable(failed('store', error.detail ?? error.code, fix));
+  }
+}
+
+function secretKeyRemark({ secretKey, store }: Config): string {
+  if (secretKey || store.url.engine !== 'sqlite') return '';
+  const path = secretKeyPath(store.url.path);
+  if (!existsSync(path)) return '';
+  return ` Back up ${path} with it: losing the key costs cursors, sessions, events that wait, and a new crawl.`;
 }

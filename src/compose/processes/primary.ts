@@ -3,11 +3,12 @@
  * nothing itself: it replaces whoever ends, writes the log of all, and gathers what they say of
  * themselves. `docs/decisions/0011-processes.md` has the reasons.
  */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { Counter, type Registry } from 'prom-client';
 import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { Clock } from '#shared/clock.ts';
-import { Counter, type Registry } from 'prom-client';
-
 import { reloadService } from '../reload.ts';
 import { openStore } from '../store.ts';
 import type { LevelLog } from '../telemetry/log.ts';
@@ -15,8 +16,8 @@ import type { LogOutput } from '../telemetry/log-output.ts';
 import { createRegistry, logMetrics } from '../telemetry/metrics.ts';
 import { packConfig, type PackedConfig } from './messages.ts';
 import { createPool } from './pool.ts';
-import { probePort } from './probe-port.ts';
 import { createReports } from './reports.ts';
+import { listenError, type PortSetter } from '../server/start-error.ts';
 
 export type PrimaryDeps = {
   config: Config;
@@ -119,4 +120,22 @@ function withPorts(config: Config, ports: Ports): PackedConfig {
 async function prepareStore(deps: PrimaryDeps): Promise<void> {
   const store = await openStore(deps);
   await store.close();
+}
+
+type PortRequest = { host: string; port: number; setBy?: PortSetter };
+
+/** The port if it can be listened on, a free one for 0. @throws {StartError} */
+async function probePort(request: PortRequest): Promise<number> {
+  const { host, port } = request;
+  const server = createServer();
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+    const { port: picked } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return picked;
+  } catch (error) {
+    throw listenError(error, request);
+  }
 }

@@ -3,12 +3,12 @@
  * Nothing is registered globally, and nothing of a collector's state reaches a request.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-
 import {
   type Context,
   type Link,
   ROOT_CONTEXT,
   type Span as SdkSpan,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -28,14 +28,11 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-
 import type { TracingSettings } from '#config/tracing.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
 import type { Span, SpanOptions, Tracing } from '#shared/tracing.ts';
-
-import { readTraceparent, writeTraceparent } from './traceparent.ts';
 
 /** How long a stop waits for the collector, so that it ends within 10 s. */
 const FLUSH_WAIT_MS = SECOND;
@@ -149,4 +146,18 @@ function parentOf({ parent, isRoot = false }: SpanOptions, current: SdkSpan | un
 function linksTo(traceparent: string | undefined): Link[] {
   const context = readTraceparent(traceparent);
   return context ? [{ context }] : [];
+}
+
+const VERSION_0 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+const SAMPLED = 0x01;
+
+/** Undefined for anything that is no `traceparent` of version 0. @see https://www.w3.org/TR/trace-context/ */
+export function readTraceparent(text: string | undefined): SpanContext | undefined {
+  const [, traceId, spanId, flags] = VERSION_0.exec(text ?? '') ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
+}
+
+export function writeTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & SAMPLED).toString(16).padStart(2, '0')}`;
 }

@@ -7,9 +7,17 @@ import type { Leads } from '#leads/index.ts';
 import { TRACKER, type Traffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
-
+import type * as functions from '#adapters/github/webhook-functions.ts';
+import {
+  createWebhookVerifier,
+  type WebhookVerifier,
+  type WebhookVerifierDeps,
+} from '#adapters/github/webhook.ts';
+import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
+import { createThread } from '#adapters/threads/thread.ts';
+import { entryUrl } from '#shared/program.ts';
+import { transferablesOf } from '#shared/transferable.ts';
 import type { TrackerParts } from './parts.ts';
-import { createThreadedVerifiers } from './webhook-verifier.ts';
 
 export type TrackerWebhookParts = {
   settings: Reloadable<Config>;
@@ -49,5 +57,33 @@ export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhook
     settled: async () => {
       await Promise.all([filler.settled(), feed.settled()]);
     },
+  };
+}
+
+/**
+ * Makes verifiers that hold up nobody: large deliveries are verified and read in a thread, which
+ * they share with no partner's. Their bytes are transferred, and gone afterwards. Such a verifier
+ * throws `overloaded`, too, when the thread is.
+ */
+export function createThreadedVerifiers({
+  clock,
+}: {
+  clock: Pick<Clock, 'sleep'>;
+}): (deps: WebhookVerifierDeps) => WebhookVerifier {
+  const module = entryUrl('adapters/github/webhook-functions');
+  const thread = createThread<typeof functions>({ module, clock });
+  return (deps) => {
+    const here = createWebhookVerifier(deps);
+    const secrets = deps.secrets.map((secret) => secret.reveal());
+    return {
+      verify: (delivery) => {
+        const { rawBody } = delivery;
+        if (!isHeavy(rawBody)) return here.verify(delivery);
+        const job = { secrets, name: deps.name, repositoryId: deps.repositoryId?.(), delivery };
+        return thread
+          .run('verify', job, { transfer: transferablesOf(rawBody) })
+          .catch(refuseThread);
+      },
+    };
   };
 }

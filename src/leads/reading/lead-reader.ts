@@ -1,16 +1,23 @@
-import type { Claims } from '../claims/claim-store.ts';
+import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
 import type { Lead, LeadList } from '../model/lead-out.ts';
-import type { LeadResponse } from './lead-response.ts';
-import { createPageCache } from './page-cache.ts';
+import { type LeadResponse, type ResponseDeps, toResponse } from './lead-response.ts';
+import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
 import {
   createQueryPreparer,
   type LeadListQuery,
   type PrepareDeps,
+  type PreparedQuery,
+  toFilter,
   type Visibility,
 } from './prepared-query.ts';
-import { numberOf, readLead, type ReadLeadDeps } from './read-lead.ts';
-import { readPage, type ReadPageDeps } from './read-page.ts';
+import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
+import { matchesFilter } from '../model/filter.ts';
+import { walk, type WalkStop } from './walk.ts';
+import type { CachedLead } from '../cache/upstream-page.ts';
+import { carriesAll } from '../model/labels.ts';
 
 /** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */
 export type LeadReader = {
@@ -49,4 +56,137 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
     read: (id, visibility) =>
       currentClaims().then((current) => readLead(deps, current, numberOf(id), visibility)),
   };
+}
+
+type ReadPageDeps = ResponseDeps & {
+  cache: LeadCache;
+  claims: ClaimView;
+  pages: PageCache;
+  cursors: CursorSealer;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
+};
+
+/**
+ * One page of leads: read, checked against the claims, which were just read, and assembled. A page
+ * that was assembled before is taken as it is while it holds, and needs no promise.
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+function readPage(
+  deps: ReadPageDeps,
+  claims: Claims,
+  query: PreparedQuery,
+): LeadResponse<LeadList> | Promise<LeadResponse<LeadList>> {
+  const deletedLabel = deps.deletedLabel();
+  const known = deps.pages.find(query.key, { claims, deletedLabel });
+  return known
+    ? toResponse(deps, known.list, known.parts)
+    : assemblePage(deps, { claims, deletedLabel }, query);
+}
+
+async function assemblePage(
+  deps: ReadPageDeps,
+  { claims, deletedLabel }: PageChoice,
+  query: PreparedQuery,
+): Promise<LeadResponse<LeadList>> {
+  const { eventsVersion } = deps.cache;
+  const filter = { ...query.filter, without: deletedLabel };
+  const stop = await walk(deps.cache, query, (row) => {
+    const { number } = row.issue;
+    const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
+    return isWanted && deps.cache.stillMatches(row, filter);
+  });
+  // A claim can be made while a request is under way: the last look is after the last wait.
+  const now = await deps.claims.current();
+  if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
+    return readPage(deps, now, query);
+
+  const { seen } = stop;
+  const parts = { seen, claims, eventsVersion, deletedLabel };
+  const list = deps.pages.put(query.key, parts, () => toList(deps.cursors, query, stop));
+  return toResponse(
+    deps,
+    list,
+    seen.map(({ result }) => result),
+  );
+}
+
+function toList(
+  cursors: CursorSealer,
+  { next: { list, filters } }: PreparedQuery,
+  { rows, next }: WalkStop,
+): LeadList {
+  return {
+    items: rows.map((row) => row.lead),
+    pagination: paginationOf(next && sealPage(cursors, list, { filters, position: next })),
+  };
+}
+
+type ReadLeadDeps = ResponseDeps & {
+  cache: LeadCache;
+  claims: ClaimView;
+  approvedLabel: string;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
+};
+
+/**
+ * One lead by its issue number, checked against the claims, which were just read. A claimed one is
+ * refused without a call to the tracker, and a cached one needs no promise.
+ * @throws {lead-not-found} also for what is not approved, not visible, deleted or claimed
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+function readLead(
+  deps: ReadLeadDeps,
+  claims: Claims,
+  number: number,
+  visibility: Visibility,
+): LeadResponse<Lead> | Promise<LeadResponse<Lead>> {
+  if (claims.has(number)) throw notFound();
+  const cached = deps.cache.peekLead(number);
+  return cached ? respond(deps, cached, visibility) : loadLead(deps, number, visibility);
+}
+
+/** The issue number that an id stands for. @throws {lead-not-found} it stands for none */
+function numberOf(id: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(id)) throw notFound();
+  return Number(id);
+}
+
+async function loadLead(
+  deps: ReadLeadDeps,
+  number: number,
+  visibility: Visibility,
+): Promise<LeadResponse<Lead>> {
+  const response = respond(deps, await deps.cache.lead(number), visibility);
+  // Looked at again after a wait, so that a claim made meanwhile counts.
+  if ((await deps.claims.current()).has(number)) throw notFound();
+  return response;
+}
+
+function respond(
+  deps: ReadLeadDeps,
+  { found, result }: FoundLead,
+  visibility: Visibility,
+): LeadResponse<Lead> {
+  if (!found || !isShown(deps, found, visibility)) throw notFound();
+  return toResponse(deps, found.lead, [result]);
+}
+
+function isShown(
+  { cache, approvedLabel, deletedLabel }: ReadLeadDeps,
+  found: CachedLead,
+  visibility: Visibility,
+): boolean {
+  const without = deletedLabel();
+  if (visibility.labels.length === 0 && cache.isCurrent(found))
+    return !carriesAll(found.issue, [without]);
+  const filter = { ...toFilter({ state: 'all' }, visibility, approvedLabel), without };
+  return matchesFilter(found.issue, filter) && cache.stillMatches(found, filter);
+}
+
+function notFound(): TrackportError {
+  return new TrackportError('lead-not-found', {
+    detail: 'There is no lead with this id that you may read.',
+  });
 }

@@ -1,11 +1,37 @@
-import { isRecord } from '#shared/text/json.ts';
-import { asyncApi } from './asyncapi-standard.ts';
+import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from '../finding.ts';
-import { openApi } from './openapi-standard.ts';
-import { findingOfReference, findingsOfErrors } from './schema-errors.ts';
+import { findingOfReference, findingsOfErrors, type SchemaCheck } from './schema-errors.ts';
 import { type SpecKind, specKindOf } from '../spec-kind.ts';
-import { brokenReferences } from './spec-references.ts';
-import type { SpecStandard } from './spec-standard.ts';
+
+/** Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2. */
+const openApi: SpecStandard = {
+  versionOf: ({ openapi, swagger }) => {
+    if (swagger !== undefined) return swagger === '2.0' ? swagger : undefined;
+    const known = /^(3\.[012])(?:\.\d+)?(?:-[0-9A-Za-z.-]+)?$/;
+    return typeof openapi === 'string' ? known.exec(openapi)?.[1] : undefined;
+  },
+  versionKey: (document) => (Object.hasOwn(document, 'swagger') ? 'swagger' : 'openapi'),
+  known: 'Known are `swagger: "2.0"` and `openapi` 3.0, 3.1 and 3.2, each written as a string.',
+  loadCheck: async (version) => {
+    const { loadOpenApiCheck } = await import('./openapi-schema.ts');
+    return loadOpenApiCheck(version);
+  },
+};
+
+/**
+ * AsyncAPI 2.0 to 2.6, 3.0 and 3.1. A patch number changes nothing that tools may tell apart.
+ * @see https://www.asyncapi.com/docs/reference/specification/v3.1.0#A2SVersionString
+ */
+const asyncApi: SpecStandard = {
+  versionOf: ({ asyncapi }) =>
+    typeof asyncapi === 'string' ? /^(2\.[0-6]|3\.[01])\.\d+$/.exec(asyncapi)?.[1] : undefined,
+  versionKey: () => 'asyncapi',
+  known: 'Known are `asyncapi` 2.0.0 to 2.6.0, 3.0.0 and 3.1.0, each written as a string.',
+  loadCheck: async (version) => {
+    const { loadAsyncApiCheck } = await import('./asyncapi-schema.ts');
+    return loadAsyncApiCheck(version);
+  },
+};
 
 const STANDARDS: Readonly<Record<SpecKind, SpecStandard | undefined>> = {
   openapi: openApi,
@@ -44,4 +70,57 @@ function bound(findings: Finding[]): Finding[] {
   if (more <= 0) return findings;
   const detail = `${more} more finding${more === 1 ? ' is' : 's are'} not shown.`;
   return [...findings.slice(0, FINDINGS_MAX), { pointer: '#/spec', code: 'more', detail }];
+}
+
+/** A standard that documents say they follow, with the schemas that are published for it. */
+type SpecStandard = {
+  /** Which of the schemas describes a document; undefined when none does. */
+  versionOf(document: Readonly<Record<string, unknown>>): string | undefined;
+  /** The member that names the version. */
+  versionKey(document: Readonly<Record<string, unknown>>): string;
+  /** Which versions are known, for people. */
+  known: string;
+  /** Loads the validator with the first call, and each schema with the first document of its version. */
+  loadCheck(version: string): Promise<SchemaCheck>;
+};
+
+/** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
+type BrokenReference = { pointer: string; target: string };
+
+/** Below these keys a document holds data of its own, in which `$ref` means nothing. */
+const DATA_KEYS = new Set(['example', 'examples', 'default', 'enum', 'const', 'value']);
+
+/**
+ * The local references (`#/…`) of an OpenAPI document that lead nowhere. Other documents and named
+ * anchors are not looked up.
+ */
+function brokenReferences(document: object): BrokenReference[] {
+  const broken: BrokenReference[] = [];
+  const known = new Map<string, boolean>();
+  const isResolved = (target: string): boolean => {
+    const remembered = known.get(target);
+    if (remembered !== undefined) return remembered;
+    const found = isLocalTarget(document, target);
+    known.set(target, found);
+    return found;
+  };
+  const walk = (value: unknown, pointer: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const target = (value as { $ref?: unknown }).$ref;
+    if (typeof target === 'string' && !isResolved(target)) broken.push({ pointer, target });
+    for (const [key, child] of Object.entries(value))
+      if (!DATA_KEYS.has(key) && !key.startsWith('x-'))
+        walk(child, `${pointer}/${escapePointer(key)}`);
+  };
+  walk(document, '');
+  return broken;
+}
+
+function isLocalTarget(document: object, target: string): boolean {
+  if (!target.startsWith('#/')) return true;
+  try {
+    return valueAt(document, decodeURIComponent(target.slice(1))) !== undefined;
+  } catch {
+    return false;
+  }
 }

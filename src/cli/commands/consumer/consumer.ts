@@ -10,6 +10,7 @@ import {
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { GrantInput } from '#access/grants/grant.ts';
 import {
   type ActionOf,
   type Open,
@@ -21,7 +22,6 @@ import {
 import { confirm } from '../../confirm.ts';
 import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
 import { readAll } from '../../read-all.ts';
-import { addGrantOptions, type GrantOptions, toGrantInputs } from './grant-options.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
@@ -244,4 +244,39 @@ function printKey(task: ConsumerTask, made: ConsumerWithKey): void {
 
 function noteShownOnce({ terminal }: ConsumerTask): void {
   terminal.note('Keep this key in a safe place now: it is shown once and cannot be read again.');
+}
+
+/** What `addGrantOptions` yields. */
+type GrantOptions = { grant?: string[]; label?: string[]; workspace?: string };
+
+/** Adds `--grant`, `--label` and `--workspace`. There is one grant per action, so each says whose it is. */
+function addGrantOptions(command: Command): Command {
+  const collect = (text: string, before: string[] = []): string[] => [...before, text];
+  return command
+    .option(
+      '--grant <action>',
+      'what the consumer may do, repeatable: leads:read, catalog:read',
+      collect,
+    )
+    .option(
+      '--label <name>',
+      'of leads:read: only leads with this label (repeatable: with all)',
+      collect,
+    )
+    .option('--workspace <name>', 'of catalog:read: the workspace whose catalog it reads');
+}
+
+/** The grants that the options name. @throws UsageError for a label or a workspace without its grant */
+function toGrantInputs({ grant = [], label, workspace }: GrantOptions): GrantInput[] {
+  if (label !== undefined && !grant.includes('leads:read'))
+    throw new UsageError('--label needs --grant leads:read');
+  if (workspace !== undefined && !grant.includes('catalog:read'))
+    throw new UsageError('--workspace needs --grant catalog:read');
+  if (workspace === undefined && grant.includes('catalog:read'))
+    throw new UsageError('--grant catalog:read needs --workspace, such as --workspace default');
+  return grant.map((action) => ({
+    action,
+    ...(action === 'leads:read' && label !== undefined && { labels: label }),
+    ...(action === 'catalog:read' && workspace !== undefined && { workspace }),
+  }));
 }

@@ -1,12 +1,25 @@
+import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/change.ts';
+import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import { revalidated } from '#catalog/version/version-response.ts';
+import type { VersionRef } from '#catalog/artifact-store.ts';
+import { specTagOf } from '#catalog/version/entity-tag.ts';
+import type { StoredResponse } from '#shared/idempotency.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
-import { requireCatalogAccess } from '../../auth/catalog-access.ts';
+import { forCatalogReaders, readerOf, requireCatalogAccess } from '../../auth/catalog-access.ts';
 import type { CatalogRoutesDeps } from './caller.ts';
 import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
-import { addDiffRead } from './diff.ts';
-import { addSpecRead } from './spec.ts';
 import { addCatalogWrites } from './writes.ts';
+import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { artifactParams, diffQuery, versionQuery } from './schema.ts';
+import { prefersYaml } from '../../requests/accept.ts';
+import { matchesNone } from '../../requests/precondition.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
+import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
+import { specHeaders, specMediaTypes, specResponse, versionHeaderNames } from './response.ts';
 
 /** Artifacts and their versions, for tokens with a scope of the catalog; their reads for keys, too. */
 export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Area {
@@ -20,3 +33,116 @@ export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Ar
     addCatalogLifecycle(app, deps);
   };
 }
+
+/** What changed between two versions of an artifact. */
+function addDiffRead(app: HttpApp, { catalog }: CatalogRoutesDeps): void {
+  app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
+    const { id } = request.params;
+    const diff = await catalog.diff(readerOf(request), { id, ...request.query });
+    reply.headers({ ...revalidated, 'content-location': addressOf(id, diff) });
+    return toDiffOut(diff);
+  });
+}
+
+/** Where exactly this comparison is, whatever the defaults are later. */
+function addressOf(id: string, { from, to }: VersionDiff): string {
+  const query = new URLSearchParams({ from, to }).toString();
+  return `/api/v1/catalog/${encodeURIComponent(id)}/diff?${query}`;
+}
+
+const changeOut = z
+  .object({
+    path: z.string().describe('A JSON Pointer: `/owner`, `/spec/paths/~1leads/get`.'),
+    kind: z.enum(changeKinds),
+    impact: z
+      .enum(impacts)
+      .describe('What it means for who relies on `from`; `unclassified` where nobody can be sure.'),
+    text: z.string().describe('In words, such as `from 500 to 200`.'),
+  })
+  .meta({ id: 'ArtifactChange', description: 'One difference between two versions.' });
+
+const diffOut = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    breaking: z.boolean().describe('Whether any change is known to break.'),
+    changes: z.array(changeOut).max(CHANGES_MAX).describe('Breaking ones first.'),
+    truncated: z.literal(true).exactOptional().describe('There when there are more changes.'),
+  })
+  .meta({ id: 'ArtifactDiff', description: 'What changed from one version to another.' });
+
+function toDiffOut({ truncated, ...diff }: VersionDiff): z.infer<typeof diffOut> {
+  return { ...diff, ...(truncated && { truncated }) };
+}
+
+const diffRoute = forCatalogReaders(
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'diffArtifactVersions',
+    summary: 'Compare two versions of an artifact',
+    description:
+      "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
+    request: { params: artifactParams, querystring: diffQuery },
+    ok: { 200: { description: 'What changed.', schema: diffOut } },
+    responseHeaders: { 200: ['Cache-Control', 'Vary', 'Content-Location'] },
+    problems: ['artifact-not-found', 'no-published-version', ...bearerProblems],
+  }),
+);
+
+/** Reading the spec of one version alone, as JSON or YAML. */
+function addSpecRead(app: HttpApp, deps: CatalogRoutesDeps): void {
+  const cache = createResponseCache<StoredResponse>(() => deps.catalog.version());
+  app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
+    respondToSpec(
+      { ...deps, cache },
+      { request, reply, ref: { ...request.params, ...request.query } },
+    ),
+  );
+}
+
+type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
+
+/** The spec of a conditional read is fetched only when the caller does not have it. */
+async function respondToSpec(
+  { catalog, cache }: CatalogRoutesDeps & { cache: ResponseCache<StoredResponse> },
+  { request, reply, ref }: Reading,
+) {
+  const reader = readerOf(request);
+  const format = prefersYaml(request.headers.accept) ? 'yaml' : 'json';
+  const condition = request.headers['if-none-match'];
+  // `*` asks whether there is a spec, which only reading it tells; a tag is of one that was there.
+  if (condition !== undefined && condition.trim() !== '*') {
+    const view = await catalog.read(reader, { ...ref, withSpec: false });
+    if (matchesNone(condition, specTagOf(view.record, format)))
+      return reply.code(304).headers(specHeaders(view, format)).send();
+  }
+  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version, format]);
+  const response = await cache.read(key, async () =>
+    specResponse(await catalog.readSpec(reader, { ...ref, format })),
+  );
+  const { 'content-type': _mediaType, ...headers } = response.headers;
+  return matchesNone(condition, headers['etag'] ?? '')
+    ? reply.code(304).headers(headers).send()
+    : sendResponse(reply, { response });
+}
+
+const specRoute = forCatalogReaders(
+  describeRoute({
+    tag: 'Catalog',
+    operationId: 'readArtifactSpec',
+    summary: 'Read the spec of one version alone',
+    description:
+      'Scope `catalog:read`. As JSON, or as YAML when `Accept` wants `application/yaml` more; other types get JSON, and so does a spec whose YAML would be longer than 16 Mi characters. The `ETag` is one for `If-Match`, too. Without `version`: the version that a read returns.',
+    request: { params: artifactParams, querystring: versionQuery },
+    ok: {
+      200: {
+        description: 'The spec.',
+        schema: z.record(z.string(), z.unknown()),
+        mediaTypes: specMediaTypes,
+      },
+    },
+    notModified: true,
+    responseHeaders: { 200: versionHeaderNames, 304: versionHeaderNames },
+    problems: ['artifact-not-found', 'no-published-version', 'not-found', ...bearerProblems],
+  }),
+);

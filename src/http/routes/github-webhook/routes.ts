@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
-import { TrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
 import { z } from 'zod';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import { type ErrorCode, TrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import { declaredBytes } from '../../requests/read-body.ts';
@@ -10,7 +10,7 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { requireJson } from '../../requests/content-type.ts';
 import { createArrivalOrder } from './arrival-order.ts';
 import { createEventQueue } from './event-queue.ts';
-import { isSignature, type TrackerRefusal, trackerRefusalOf } from './refusal.ts';
+import { toTrackportError } from '../../problems/framework-errors.ts';
 
 /** A delivery of the tracker's webhook as it came. */
 export type TrackerDelivery = {
@@ -125,3 +125,42 @@ const webhookRoute = describeRoute({
     'quota-exceeded',
   ],
 });
+
+/** Why a delivery of the tracker was refused, for operators. */
+type TrackerRefusal =
+  | 'signature-missing'
+  | 'signature-malformed'
+  | 'signature-wrong'
+  | 'content-type'
+  | 'too-large'
+  | 'malformed';
+
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+
+/** Whether `X-Hub-Signature-256` has the form of a signature. */
+function isSignature(header: string | string[] | undefined): boolean {
+  return typeof header === 'string' && SIGNATURE.test(header);
+}
+
+const REASONS: Readonly<Partial<Record<ErrorCode, TrackerRefusal>>> = {
+  'unsupported-media-type': 'content-type',
+  'payload-too-large': 'too-large',
+  'malformed-json': 'malformed',
+};
+
+/**
+ * Why a request failed; undefined for what says nothing about the webhook, such as a connection that
+ * broke or our own load, and for requests without the header that the tracker always sends: those of
+ * scanners.
+ */
+function trackerRefusalOf(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  error: unknown,
+): TrackerRefusal | undefined {
+  if (headers['x-github-event'] === undefined) return undefined;
+  const { code } = toTrackportError(error);
+  if (code !== 'unauthorized' && code !== 'quota-exceeded') return REASONS[code];
+  const signature = headers['x-hub-signature-256'];
+  if (signature === undefined || signature === '') return 'signature-missing';
+  return isSignature(signature) ? 'signature-wrong' : 'signature-malformed';
+}

@@ -1,6 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
+import { grantOut } from '#access/consumers/consumer-out.ts';
+import { instantOut } from '#shared/instant-out.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import {
   createKeyAccess,
@@ -10,7 +12,27 @@ import {
 } from '../../auth/key-access.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { keyHolderOut } from './schema.ts';
+
+/** The response to `GET /api/v1/me`. */
+const keyHolderOut = z
+  .object({
+    id: z.string().describe('The consumer’s id, a UUID.'),
+    name: z.string(),
+    grants: z.array(grantOut).readonly().describe('Empty: the consumer may read nothing.'),
+    limitPerMinute: z.int().describe('Calls per minute.'),
+    key: z
+      .object({
+        keyId: z.string().describe('The public part of the key that was sent.'),
+        expiresAt: instantOut
+          .exactOptional()
+          .describe('From then on it is refused. Absent: never.'),
+      })
+      .meta({ id: 'HeldKey' }),
+  })
+  .meta({
+    id: 'KeyHolder',
+    description: 'The consumer of a key, as the holder of the key sees it.',
+  });
 
 /** What the holder of a key may know of itself. */
 type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
