@@ -1,0 +1,151 @@
+/** Who follows the lead feed by the client gets what changed, whatever stands in between. */
+import { CursorExpiredError, ProblemError } from '@trackport/client';
+import { expect, test } from 'vitest';
+import { whileTimePasses } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { deletionOf, sendDeletion } from '../support/world.ts';
+import { follow, openFeedWorld, openProxy, openWay } from './support.ts';
+
+const system = { actor: { kind: 'system', subject: 'test' } } as const;
+
+for (const transport of ['stream', 'poll'] as const)
+  test(`${transport}: brings what is there, and then what changes`, async () => {
+    const { service, tracker, clientAt, lead } = await openFeedWorld();
+    const [one, two] = [lead(), lead()];
+    const reader = follow(clientAt(service.url), { from: 'start', transport });
+    await eventually(() =>
+      expect(new Set(reader.items())).toEqual(new Set([`+${one}`, `+${two}`])),
+    );
+    await service.clock.advance(2000);
+    tracker.editIssue(Number(one), { title: 'Changed' });
+    await eventually(async () => {
+      await service.clock.advance(200);
+      expect(reader.changes.at(-1)).toMatchObject({ id: one, lead: { title: 'Changed' } });
+    });
+    await sendDeletion(service.url, deletionOf(Number(two)));
+    await eventually(async () => {
+      await service.clock.advance(200);
+      expect(reader.items()).toContain(`-${two}`);
+    });
+    expect(reader.failures).toEqual([]);
+  });
+
+test('a stream that is cut goes on behind the last item', async () => {
+  const { service, clientAt, lead } = await openFeedWorld();
+  const way = await openWay(service.url);
+  const one = lead();
+  const reader = follow(clientAt(way.url), { from: 'start' });
+  await eventually(() => expect(reader.items()).toContain(`+${one}`));
+  await service.clock.advance(2000);
+  expect(way.cut()).toBeGreaterThan(0);
+  const two = lead();
+  await eventually(async () => {
+    await service.clock.advance(200);
+    expect(reader.items()).toContain(`+${two}`);
+  });
+  expect(reader.failures).toHaveLength(1);
+});
+
+for (const transport of ['stream', 'poll'] as const)
+  test(`${transport}: who starts again with the cursor that it kept misses nothing`, async () => {
+    const { service, clientAt, lead } = await openFeedWorld();
+    const client = clientAt(service.url);
+    const numbers = [lead(), lead(), lead()];
+    const first = follow(client, { from: 'start', transport });
+    await eventually(() => expect(new Set(first.items()).size).toBe(numbers.length));
+    await first.stop();
+    await service.clock.advance(2000);
+    const late = lead();
+    // Whatever was kept last, all that came behind it comes, perhaps more.
+    for (const [kept, { cursor }] of first.changes.entries()) {
+      const second = follow(client, { cursor, from: 'start', transport });
+      const missing = [...first.items().slice(kept + 1), `+${late}`];
+      await eventually(async () => {
+        await service.clock.advance(200);
+        expect(second.items()).toEqual(expect.arrayContaining(missing));
+      });
+      await second.stop();
+    }
+  });
+
+test.each([
+  ['holds streams back', undefined],
+  ['refuses streams', 403],
+  ['answers streams by a failure of its own', 502],
+])('behind a proxy that %s it polls', async (_does, refuseBy) => {
+  const { service, clientAt, lead } = await openFeedWorld();
+  const proxy = await openProxy(service.url, refuseBy);
+  const one = lead();
+  const reader = follow(clientAt(proxy.url), { from: 'start' });
+  await eventually(() => expect(reader.items()).toContain(`+${one}`));
+  await service.clock.advance(2000);
+  const two = lead();
+  await eventually(async () => {
+    await service.clock.advance(200);
+    expect(reader.items()).toContain(`+${two}`);
+  });
+  const streams = proxy.accepted.filter((accept) => accept === 'text/event-stream');
+  expect(streams).toHaveLength(1);
+});
+
+test('a cursor of before the grant changed ends with an error of its own', async () => {
+  const { service, clientAt, lead } = await openFeedWorld();
+  const one = lead('eu');
+  const reader = follow(clientAt(service.url), { from: 'start' });
+  await eventually(() => expect(reader.items()).toContain(`+${one}`));
+  const { id } = (await (await service.get('/api/v1/me')).json()) as { id: string };
+  const grants = [{ action: 'leads:read' as const, labels: ['eu'] }];
+  await service.service.access.consumers.replaceGrants({ id, grants }, system);
+  const error = await whileTimePasses(service.clock, reader.ended);
+  expect(error).toBeInstanceOf(CursorExpiredError);
+  expect(error).toMatchObject({ status: 410, code: 'cursor-expired' });
+});
+
+test('who empties the copy when its cursor has expired gets everything anew', async () => {
+  const { service, clientAt, lead } = await openFeedWorld();
+  const [one, two] = [lead('eu'), lead()];
+  const first = follow(clientAt(service.url), { from: 'start', transport: 'poll' });
+  await eventually(() => expect(new Set(first.items()).size).toBe(2));
+  await first.stop();
+  const { id } = (await (await service.get('/api/v1/me')).json()) as { id: string };
+  const grants = [{ action: 'leads:read' as const, labels: ['eu'] }];
+  await service.service.access.consumers.replaceGrants({ id, grants }, system);
+  const copy = new Set([one, two]);
+  const cursor = first.changes.at(-1)?.cursor;
+  const second = follow(clientAt(service.url), { cursor, onExpired: () => copy.clear() });
+  await eventually(() => expect(second.items()).toContain(`+${one}`));
+  expect([...copy, ...second.items().filter((item) => item !== `+${one}`)]).toEqual([]);
+});
+
+test('a revoked key ends it', async () => {
+  const { service, clientAt } = await openFeedWorld();
+  const reader = follow(clientAt(service.url), {});
+  const { id } = (await (await service.get('/api/v1/me')).json()) as { id: string };
+  await service.service.access.consumers.revoke({ id }, system);
+  const error = await reader.ended;
+  expect(error).toBeInstanceOf(ProblemError);
+  expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
+});
+
+test('an abort ends it at once, wherever it is', async () => {
+  const { service, clientAt } = await openFeedWorld();
+  for (const transport of ['stream', 'poll'] as const) {
+    const reader = follow(clientAt(service.url), { transport });
+    expect(await reader.stop()).toMatchObject({ name: 'AbortError' });
+  }
+  const waiting = follow(clientAt('http://127.0.0.1:1'), {});
+  await eventually(() => expect(waiting.failures.length).toBeGreaterThan(0));
+  expect(await waiting.stop()).toMatchObject({ name: 'AbortError' });
+});
+
+test('all leads come, page by page', async () => {
+  const { service, clientAt, lead } = await openFeedWorld();
+  const numbers = Array.from({ length: 5 }, () => lead());
+  const read = async (query: object): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const { id } of clientAt(service.url).leads(query)) ids.push(id);
+    return ids.sort();
+  };
+  expect(await read({ limit: 2 })).toEqual(numbers.sort());
+  expect(await read({ label: ['eu'] })).toEqual([]);
+});

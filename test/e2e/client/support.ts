@@ -1,0 +1,124 @@
+/** A service with a tracker that tells it of changes, ways to it that are bad, and who follows. */
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { startTracker } from '#sandbox/tracker/tracker.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import {
+  createClient,
+  type Change,
+  type ChangesOptions,
+  type TrackportClient,
+} from '@trackport/client';
+import { onTestFinished } from 'vitest';
+import { createFakeClock } from '../../support/clock.ts';
+import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
+import { crmOne, leadBody } from '../support/world.ts';
+
+export type FeedWorld = {
+  tracker: Tracker;
+  service: Composed;
+  /** By a way of its own. */
+  clientAt: (baseUrl: string) => TrackportClient;
+  /** Opens one; its number as text. */
+  lead: (...labels: string[]) => string;
+};
+
+export async function openFeedWorld(settings: Record<string, unknown> = {}): Promise<FeedWorld> {
+  const clock = createFakeClock();
+  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
+  onTestFinished(() => tracker.close());
+  for (const name of ['approved', 'eu', 'deleted-by-partner']) tracker.createLabel({ name });
+  const service = await compose({
+    apiUrl: tracker.url,
+    clock,
+    settings: { partners: { 'crm-one': crmOne }, ...settings },
+  });
+  tracker.addWebhook(`${service.url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+  return {
+    tracker,
+    service,
+    clientAt: (baseUrl) => createClient({ baseUrl, apiKey: service.key }),
+    lead: (...labels) => {
+      const issue = { body: leadBody('a@example.org'), labels: ['approved', ...labels] };
+      return String(tracker.createIssue({ title: 'Lead', ...issue }).number);
+    },
+  };
+}
+
+const toText = ({ type, id }: Pick<Change, 'type' | 'id'>): string =>
+  `${type === 'lead.changed' ? '+' : '-'}${id}`;
+
+/** Follows in the background until the test is over, or `stop`. */
+export function follow(client: TrackportClient, options: ChangesOptions) {
+  const hangUp = new AbortController();
+  const changes: Change[] = [];
+  const failures: string[] = [];
+  const ended = (async () => {
+    const onFailure = (error: unknown): void => void failures.push(String(error));
+    for await (const change of client.changes({ onFailure, ...options, signal: hangUp.signal }))
+      changes.push(change);
+  })().catch((error: unknown) => error);
+  const stop = (): Promise<unknown> => {
+    hangUp.abort();
+    return ended;
+  };
+  onTestFinished(() => void stop());
+  return { changes, failures, ended, stop, items: () => changes.map(toText) };
+}
+
+async function openServer(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A way whose connections break off when told. */
+export async function openWay(target: string): Promise<{ url: string; cut: () => number }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(new URL(target).port), '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket.on('error', () => undefined));
+      socket.on('close', () => {
+        near.destroy();
+        far.destroy();
+        sockets.delete(socket);
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  const url = await openServer(server);
+  const cut = (): number => {
+    const cutNow = sockets.size;
+    for (const socket of sockets) socket.destroy();
+    return cutNow;
+  };
+  onTestFinished(() => void cut());
+  return { url, cut };
+}
+
+type Way = { url: string; accepted: string[] };
+
+/** A proxy that sends nothing on before it has all of an answer; or refuses streams by itself. */
+export async function openProxy(target: string, refuseBy?: number): Promise<Way> {
+  const accepted: string[] = [];
+  const server = createHttpServer((request, response) => {
+    const { url = '', headers } = request;
+    const { accept = '' } = headers;
+    accepted.push(accept);
+    if (refuseBy !== undefined && accept === 'text/event-stream')
+      return void response.writeHead(refuseBy).end('<h1>No</h1>');
+    const hangUp = new AbortController();
+    response.on('close', () => hangUp.abort());
+    const sent = { accept, 'x-api-key': String(headers['x-api-key']) };
+    void (async () => {
+      const answer = await fetch(`${target}${url}`, { headers: sent, signal: hangUp.signal });
+      const text = await answer.text();
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    })().catch(() => response.destroy());
+  });
+  const url = await openServer(server);
+  onTestFinished(() => server.closeAllConnections());
+  return { url, accepted };
+}
