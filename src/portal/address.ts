@@ -1,4 +1,4 @@
-/** What addresses of lists are made of: filters that a form may leave empty, and where a page starts. */
+/** Addresses of the portal: those of lists, with filters that a form may leave empty, and those to come back to. */
 import { z } from 'zod';
 
 const TEXT_CHARACTERS_MAX = 512;
@@ -32,6 +32,19 @@ export const dayFilter = z
 /** Where a page of a list starts. */
 export const cursorParameter = textFilter(CURSOR_CHARACTERS_MAX);
 
+/** The values that are there. */
+export function present<T extends object>(
+  values: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** A page of a list as use cases ask for it. */
+export function pageOf(limit: number, cursor?: string): { limit: number; cursor?: string } {
+  return cursor === undefined ? { limit } : { limit, cursor };
+}
+
 /** A path with what is given of a query. */
 export function withQuery(
   path: string,
@@ -40,4 +53,35 @@ export function withQuery(
   const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
   const search = new URLSearchParams(given).toString();
   return search === '' ? path : `${path}?${search}`;
+}
+
+const PATH_CHARACTERS_MAX = 2000;
+const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
+
+/** Browsers resolve dot segments, encoded ones as well, and read `//` as a host. */
+const LEADS_AWAY = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/**
+ * A path of the portal to come back to, out of what anybody can put into an address; else its first
+ * page. The parts of sign-in lead nowhere, and a path with `\` or `//` could leave this service.
+ */
+export function ownPath(given: unknown): string {
+  if (typeof given !== 'string' || given.length > PATH_CHARACTERS_MAX) return '/portal';
+  const [path = ''] = given.split('?');
+  const isOwn = OWN_PATH.test(given) && !LEADS_AWAY.test(path);
+  const isSignIn = /^\/portal\/(?:sign-in|sign-out|signed-out|callback)/.test(path);
+  return isOwn && !isSignIn ? given : '/portal';
+}
+
+/** Where one signs in, to come back to `path`. */
+export function signInPath(path: string): string {
+  return path === '/portal' ? '/portal/sign-in' : `/portal/sign-in?to=${encodeURIComponent(path)}`;
+}
+
+/** `path` with one more parameter, before a fragment if it has one. */
+export function withParameter(path: string, name: string, value: string): string {
+  const [before = '', ...fragment] = path.split('#');
+  const mark = before.includes('?') ? '&' : '?';
+  const rest = fragment.length > 0 ? `#${fragment.join('#')}` : '';
+  return `${before}${mark}${name}=${encodeURIComponent(value)}${rest}`;
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FieldProblem } from '#shared/errors.ts';
 
 import type { Html, HtmlValue } from './html.ts';
@@ -24,6 +25,13 @@ export type PortalPage = {
   meta?: readonly HtmlValue[];
   /** At the right of the heading: links and buttons. */
   actions?: HtmlValue;
+};
+
+/** A file in place of a page, such as a table for a spreadsheet. */
+export type PortalFile = {
+  fileName: string;
+  mediaType: string;
+  content: string | Buffer | Readable;
 };
 
 /** A secret that was made by the action before, shown this one time. */
@@ -55,9 +63,6 @@ export type PortalFrame = {
   /** Shown by the frame above the page's body. */
   once?: Once;
 };
-
-/** A whole page. */
-export type RenderPage = (frame: PortalFrame, page: PortalPage) => string;
 
 /** Fields of a form as they were typed; a field that came several times is a list. */
 export type TypedFields = Readonly<Record<string, string | string[]>>;

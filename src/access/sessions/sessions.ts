@@ -25,7 +25,7 @@ const ONCE_ID_BYTES = 16;
 /** A page is read right after the action that led to it. */
 const ONCE_MS = 10 * MINUTE;
 /** A form that came back is mended and sent again within it. */
-const HELD_MS = HOUR;
+const TEXT_MS = HOUR;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
@@ -67,11 +67,12 @@ export function createSessions(deps: SessionsDeps) {
     /** The value, for the first who asks. */
     takeOnce: (session: Pick<Session, 'digest'>, id: string) =>
       readOnce(deps, session, id, 'takeOnce'),
-    /** Holds a value for an hour. Returns the id by which the same session reads it. */
-    hold: (session: Pick<Session, 'digest'>, value: unknown) =>
-      put(deps, session, { value, forMs: HELD_MS }),
-    /** What is held; undefined when it is over. */
-    held: (session: Pick<Session, 'digest'>, id: string) => readOnce(deps, session, id, 'readOnce'),
+    /** Stores a text for an hour. Returns the id by which the same session reads it. */
+    putText: (session: Pick<Session, 'digest'>, value: string) =>
+      put(deps, session, { value, forMs: TEXT_MS }),
+    /** The text; undefined when it is over. */
+    readText: (session: Pick<Session, 'digest'>, id: string) =>
+      readOnce(deps, session, id, 'readOnce'),
     /** Removes from the store what is over. */
     purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };

@@ -11,8 +11,11 @@ import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { Partners } from '#partners/index.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import { addPages, type PagesDeps } from '#portal/pages/pages.ts';
+import type { PagesContext } from '#portal/pages/context.ts';
+import { addPages } from '#portal/pages/pages.ts';
 import { portalArea } from '#portal/portal.ts';
 import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -25,7 +28,7 @@ import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import type { Identity } from '../identity/identity.ts';
-import { composeOverview, type OverviewParts } from './overview.ts';
+import { composeReadiness, type ReadinessParts } from './readiness.ts';
 import type { Store } from '../store.ts';
 import type { Stores } from '../stores/stores.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
@@ -34,16 +37,21 @@ import { type ChecksParts, healthChecks } from '../telemetry/health.ts';
 export type PortalParts = {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-  config: { tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'> };
+  config: {
+    tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'>;
+    server: Pick<FixedConfig['server'], 'opsPort'>;
+  };
   settings: Reloadable<Config>;
   identity: Identity;
   store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions' | 'idempotency'> };
   catalog: Catalog;
-  tracker: Pick<TrackerParts, 'client' | 'repository'>;
+  tracker: Pick<TrackerParts, 'client' | 'repository' | 'leadTracker' | 'lastFailure'>;
   access: Access;
+  partners: Partners;
   claimedLeads: ClaimedLeads;
+  traffic: Pick<Traffic, 'read'>;
   bodies: Pick<BodyReaders, 'specText' | 'form'>;
-} & Omit<OverviewParts, 'checks' | 'publicUrl'> &
+} & ReadinessParts &
   ChecksParts;
 
 const PURGE_EVERY_MS = HOUR;
@@ -75,21 +83,29 @@ export async function composePortal(
       deadLetters: deadLettersOf(parts),
       parseForm: parts.bodies.form,
       addPages: (routes) =>
-        addPages(routes, { ...pagesDepsOf(parts, context.publicUrl), sessions }),
+        addPages(routes, { ...pagesContextOf(parts, context.publicUrl), sessions }),
     });
 }
 
-function pagesDepsOf(parts: PortalParts, publicUrl: () => string): Omit<PagesDeps, 'sessions'> {
+function pagesContextOf(
+  parts: PortalParts,
+  publicUrl: () => string,
+): Omit<PagesContext, 'sessions'> {
   const { portal, config, settings, tracker } = parts;
   const { apiUrl, repository } = config.tracker;
-  const checks = () => healthChecks(parts);
   return {
     ...parts,
-    overview: composeOverview({ ...parts, publicUrl, checks }),
-    readSpecText: parts.bodies.specText,
-    readLabels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
+    tracker: {
+      quota: () => tracker.leadTracker.quota(),
+      lastFailure: () => tracker.lastFailure(),
+      hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
+      labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
+      issueAddress: issueAddressOf(apiUrl, repository),
+    },
+    readiness: composeReadiness(parts, () => healthChecks(parts)),
+    hasReadyz: config.server.opsPort === undefined,
     defaultLimit: () => settings.current().consumers.limitPerMinute,
-    issueAddress: issueAddressOf(apiUrl, repository),
+    readSpecText: parts.bodies.specText,
     portalClientId: portal.clientId,
     publicUrl,
   };

@@ -1,20 +1,29 @@
 import type { ErrorCode } from '#shared/errors.ts';
 
-export type ProblemHelp = {
+type ProblemHelp = {
   meaning: string;
   /** What the client does about it. */
   remedy: string;
+  /**
+   * On a page of the portal, for a person at a browser. What is left out there is said by the error itself, else by
+   * the code's title, meaning and remedy.
+   */
+  onPage?: { heading?: string; text?: string; nextStep?: string };
 };
 
 const RETRY_LATER =
   'Wait as long as the header Retry-After says, then send the same request again.';
 
-/** The text of each problem's help page. Plain text without markup. */
+const TRY_AGAIN = { nextStep: 'wait a few seconds, then try again.' };
+const LOOK_AGAIN = { nextStep: 'go back, and look at the state it has now.' };
+
+/** What is said of each problem, wherever it is. Plain text without markup. */
 export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   'validation-failed': {
     meaning: 'A parameter, a header or a field of the body is wrong, missing, repeated or unknown.',
     remedy:
       'Look at the list called errors: each entry names one wrong part and what is expected there. Correct all of them; sending the same again gives the same answer.',
+    onPage: { nextStep: 'open the page anew, and choose there.' },
   },
   'malformed-json': {
     meaning:
@@ -26,6 +35,11 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
       'The cursor was altered or cut short, comes from another version, or was used with other filters or by another consumer than it was made for. The list called errors names each filter that differs.',
     remedy:
       'A cursor repeats the filters of its list: leave them out beside it, or keep them as they are; only limit may change. To read another list, start without a cursor.',
+    onPage: {
+      heading: 'This part of the list cannot be shown',
+      text: 'Its address was cut short or changed, or comes from another version of this service.',
+      nextStep: 'open the list from its start, and filter it there.',
+    },
   },
   'cursor-expired': {
     meaning:
@@ -55,22 +69,34 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     meaning:
       'There is no such artifact in your workspace, or it has no such version; the detail says which.',
     remedy: 'Check the id and the version, and which workspace your token is for.',
+    onPage: {
+      text: 'There is no such artifact in your workspace, or it has no such version.',
+      nextStep: 'look for it in the catalog.',
+    },
   },
   'no-published-version': {
     meaning: 'The artifact exists, but none of its versions is published or deprecated.',
     remedy: 'Name a version to read a draft, or publish one.',
+    onPage: LOOK_AGAIN,
   },
   'not-found': {
     meaning: 'No path of this service matches the request, or what it names does not exist.',
     remedy: 'Compare the path with the documentation; paths have no slash at their end.',
+    onPage: { nextStep: 'look for it in its list, or begin at the overview.' },
   },
   'method-not-allowed': {
     meaning: 'The path exists, but not for this method.',
     remedy: 'The header Allow lists the methods that it takes.',
+    onPage: {
+      heading: 'This address takes nothing like this',
+      text: 'Nothing was changed.',
+      nextStep: 'open the page, and use what it offers.',
+    },
   },
   'request-timeout': {
     meaning: 'The headers or the body took longer than ten seconds to arrive.',
     remedy: 'Send the request again over a better connection.',
+    onPage: TRY_AGAIN,
   },
   'version-exists': {
     meaning: 'The artifact already has a version of this name.',
@@ -79,14 +105,20 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   'invalid-lifecycle-transition': {
     meaning: 'The version is in a state from which this step is not possible.',
     remedy: 'The member current tells its state, and allowed the steps that are possible.',
+    onPage: LOOK_AGAIN,
   },
   'not-a-draft': {
     meaning: 'The content of a version is frozen once it is published.',
     remedy: 'Create a new version.',
+    onPage: LOOK_AGAIN,
   },
   'idempotency-in-progress': {
     meaning: 'A request with the same Idempotency-Key is still being worked on.',
     remedy: 'Wait a moment, then send the same request again to get its answer.',
+    onPage: {
+      text: 'The same form is still being worked on.',
+      nextStep: 'look at the list before you send it again.',
+    },
   },
   'idempotency-replayed-secret': {
     meaning:
@@ -99,6 +131,7 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
       'What you want to change has changed since you read it, or If-Match names a weak ETag, which never matches.',
     remedy:
       'Read it again, apply your change to what it is now, and send its new ETag in If-Match. An ETag that begins with W/ was weakened on its way, as a rule by a proxy that compresses: send it without W/.',
+    onPage: LOOK_AGAIN,
   },
   'precondition-required': {
     meaning: 'This change is only made when If-Match says what it is based on.',
@@ -107,14 +140,28 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   'payload-too-large': {
     meaning: 'The body is larger than this path accepts, or has too many elements.',
     remedy: 'Send less at once.',
+    onPage: {
+      heading: 'The form is too large',
+      text: 'It holds more than is taken here. Nothing was changed.',
+      nextStep: 'go back, and shorten what is in it.',
+    },
   },
   'uri-too-long': {
     meaning: 'The address of the request, or one part of its path, is too long.',
     remedy: 'Shorten it; ids, cursors and labels of this service fit easily.',
+    onPage: {
+      heading: 'This address is too long',
+      text: 'No page of the portal has an address like it.',
+      nextStep: 'go to the overview, and to the page from there.',
+    },
   },
   'unsupported-media-type': {
     meaning: 'The body is not of a kind that this path reads.',
     remedy: 'Send Content-Type: application/json in UTF-8, and no Content-Encoding.',
+    onPage: {
+      text: 'The portal takes forms as browsers send them.',
+      nextStep: 'send the form from its page.',
+    },
   },
   'spec-invalid': {
     meaning: 'The spec says that it is OpenAPI or AsyncAPI, but is not valid as such.',
@@ -133,15 +180,23 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   'headers-too-large': {
     meaning: 'The headers of the request are larger than 16 KiB.',
     remedy: 'Send fewer or shorter headers; cookies are not needed here.',
+    onPage: {
+      text: 'The browser sent more cookies than are taken.',
+      nextStep: 'delete the cookies of this address, then sign in again.',
+    },
   },
   'quota-exceeded': {
     meaning: 'You made more calls in a minute than you may.',
     remedy:
       'Wait as long as the header Retry-After says. The header RateLimit tells how many calls are left.',
+    onPage: TRY_AGAIN,
   },
   'internal-error': {
     meaning: 'Something happened that should not. It is not your fault.',
     remedy: 'Tell the operator the request id. Trying again once is harmless for reads.',
+    onPage: {
+      nextStep: 'try once more. If it stays so, tell whoever runs this service the request below.',
+    },
   },
   'tracker-failed': {
     meaning: 'The issue tracker answered with something that cannot be understood.',
@@ -150,17 +205,21 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   'tracker-unavailable': {
     meaning: 'The issue tracker cannot be asked at the moment, and no earlier answer is at hand.',
     remedy: RETRY_LATER,
+    onPage: TRY_AGAIN,
   },
   'identity-provider-unavailable': {
     meaning: 'The keys that tokens are checked with cannot be fetched. Your token may be good.',
     remedy: RETRY_LATER,
+    onPage: TRY_AGAIN,
   },
   'store-unavailable': {
     meaning: 'The database cannot be reached or cannot write. Nothing was changed or accepted.',
     remedy: RETRY_LATER,
+    onPage: TRY_AGAIN,
   },
   overloaded: {
     meaning: 'This instance has too much to do, or is stopping.',
     remedy: RETRY_LATER,
+    onPage: TRY_AGAIN,
   },
 };

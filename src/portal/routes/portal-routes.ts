@@ -3,33 +3,22 @@
  * to a page by 303. Before a handler runs, the person, the scope, where a form came from and its token
  * were checked, and everything that the request brings fits its schema.
  */
-import type { FastifyRequest } from 'fastify';
-
-import type { Sessions } from '#access/sessions/sessions.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/http-app.ts';
-
+import { createKnownPaths } from '#http/requests/known-paths.ts';
+import { routedPath } from '#http/requests/routed-path.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { PortalContext } from '../context.ts';
 import type { Once } from '../page.ts';
 import { nothing, paramsOf, pathOf } from './check-input.ts';
-import { refuseOtherOrigins } from './errors/refusal.ts';
-import { FORM_BYTES_MAX } from './forms/form-body.ts';
+import { confirmationPage } from './confirmation.ts';
+import { FORM_BYTES_MAX } from './forms.ts';
+import { refuseOtherOrigins } from './refusal.ts';
 import type { PortalRoutes } from './route-types.ts';
-import { type AnyAction, runAction, type RunActionDeps } from './run-action.ts';
-import {
-  ONCE_PARAMETER,
-  PORTAL_HEADERS,
-  sendFile,
-  sendPage,
-  type SendPageDeps,
-} from './send-page.ts';
-import { type SessionGuard, sessionOf } from './session-guard.ts';
+import { type AnyAction, runAction } from './run-action.ts';
+import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
+import { findSession, personOf, readerOf, requireSession, sessionOf } from './session-guard.ts';
 import { queryOf, showList } from './show-list.ts';
-
-export type PortalRoutesDeps = SendPageDeps &
-  RunActionDeps & {
-    sessions: Pick<Sessions, 'takeOnce'>;
-    guard: SessionGuard;
-    publicUrl: () => string;
-  };
 
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {
@@ -40,22 +29,23 @@ export const PORTAL_ROUTE = {
 /** Call `finish` when all are added. */
 export function createPortalRoutes(
   app: HttpApp,
-  deps: PortalRoutesDeps,
+  context: PortalContext,
 ): PortalRoutes & { finish(): void } {
-  const { guard, sessions } = deps;
+  const { sessions } = context;
   const pages = new Set<string>();
   const actions = new Set<string>();
   const page: PortalRoutes['page'] = (path, options, handler) => {
     const { scope, query = nothing, params = nothing, isList } = options;
     pages.add(path);
     const onRequest = async (request: FastifyRequest): Promise<void> => {
-      await guard.require(request, scope);
+      await requireSession(context, request, scope);
     };
     app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
       const session = sessionOf(request);
       const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
       const input = {
-        person: guard.personOf(session),
+        person: personOf(context, session),
+        reader: readerOf(context, session),
         session,
         path: pathOf(request),
         params: paramsOf(request, params),
@@ -64,40 +54,43 @@ export function createPortalRoutes(
       const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
       const once = left as Once | undefined;
       // The schemas' defaults are those of the type parameters.
-      const show = (more: object) => handler({ ...input, once, ...more } as never);
+      const show = (more: object) => handler({ ...input, ...more } as never);
       if (isList) {
         const list = await showList(given, query, show);
-        return sendPage(deps, { request, reply }, list.page, list.refused ?? once);
+        return sendPage(context, { request, reply }, list.page, list.refused ?? once);
       }
       const result = await show({ query: queryOf(given, query), wrong: {} });
       if ('content' in result) return sendFile(reply, result);
-      return sendPage(deps, { request, reply }, result, once);
+      return sendPage(context, { request, reply }, result, once);
     });
   };
   return {
     finish: () => leadToPages(app, pages, actions),
     page,
-    action: (path, options, handler) => {
+    action: (path, given) => {
       actions.add(path);
-      const formPage = options.page;
+      const { scope, formBytesMax = FORM_BYTES_MAX } = given;
+      const action = withPage(given as unknown as AnyAction);
+      const { page: formPage } = action;
       if (formPage)
-        page(path, options, (request) => formPage({ ...request, typed: {}, problems: [] }));
-      const { scope, formBytesMax = FORM_BYTES_MAX } = options;
+        page(path, action, (request) => formPage({ ...request, typed: {}, problems: [] }));
       const onRequest = async (request: FastifyRequest): Promise<void> => {
-        refuseOtherOrigins(request, deps.publicUrl());
-        await guard.require(request, scope);
+        refuseOtherOrigins(request, context.publicUrl());
+        await requireSession(context, request, scope);
       };
       const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
       app.post(path, route, async (request, reply) => {
-        const outcome = await runAction(deps, request, {
-          options,
-          handler,
-        } as unknown as AnyAction);
-        if (outcome.kind === 'problems') return sendPage(deps, { request, reply }, outcome.page);
+        const outcome = await runAction(context, request, action);
+        if (outcome.kind === 'problems') return sendPage(context, { request, reply }, outcome.page);
         return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
       });
     },
   };
+}
+
+function withPage(action: AnyAction): AnyAction {
+  const { confirm, doneOnce } = action;
+  return confirm ? { ...action, page: confirmationPage(confirm, doneOnce) } : action;
 }
 
 /** Who reads the address of an action, as after a form that came back, gets the page above it. */
@@ -112,4 +105,27 @@ function leadToPages(app: HttpApp, pages: ReadonlySet<string>, actions: Readonly
       return reply.headers(PORTAL_HEADERS).redirect(page === '' ? '/portal' : page, 303);
     });
   }
+}
+
+/**
+ * Refuses what no page and no action takes, before a body is read: 405 with `Allow` where the path takes another
+ * method, else 404. Knows the routes that are added after it.
+ */
+export function addFallbackRoutes(app: HttpApp, context: PortalContext): void {
+  const paths = createKnownPaths();
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    await findSession(context, request); // For the frame of the page.
+    const methods = paths.methodsOf(routedPath(request.url));
+    // A part of a path can be longer than routes take.
+    if (!methods || methods.includes(request.method))
+      throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+    const allow = methods.join(', ');
+    reply.header('allow', allow);
+    throw new TrackportError('method-not-allowed', { detail: `This address takes: ${allow}.` });
+  };
+  const route = { ...PORTAL_ROUTE, onRequest: refuse, handler: refuse };
+  const method = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+  app.route({ ...route, method, url: '/portal' });
+  app.route({ ...route, method: ['GET', ...method], url: '/portal/*' });
+  app.addHook('onRoute', (added) => paths.add(added));
 }

@@ -1,12 +1,23 @@
 import type { z } from 'zod';
-
 import type { Scope } from '#access/grants/scopes.ts';
 import type { Actor } from '#shared/audit.ts';
-
-import type { FormProblem, Once, PortalPage, TypedFields } from '../page.ts';
+import type { FormProblem, Once, PortalFile, PortalPage, TypedFields } from '../page.ts';
 import type { PortalPerson } from '../person.ts';
+import type { ConfirmationFacts } from '../shell/forms.ts';
+import type { Reader } from '../shell/times.ts';
 import type { nothing } from './check-input.ts';
-import type { PortalFile } from './send-page.ts';
+
+/** Who looks at what, and when. */
+type PortalRequest<Params> = {
+  person: PortalPerson;
+  /** For times on the page: in the person's zone, now. */
+  reader: Reader;
+  /** For what belongs to the session itself. */
+  session: { digest: Buffer };
+  /** Of the page, or where the form is sent. */
+  path: string;
+  params: Params;
+};
 
 type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
   /** Default: a session is enough. */
@@ -22,20 +33,14 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
 /** Filters that were left out by their names, for their fields: what was typed, and what is wrong with it. */
 export type WrongFilters = Readonly<Record<string, { value: string; error: string } | undefined>>;
 
-type PageRequest<Query, Params> = Pick<FormRequest, 'person' | 'session' | 'path'> & {
+export type PageRequest<Query = unknown, Params = unknown> = PortalRequest<Params> & {
   query: Query;
   /** Empty where nothing is wrong, and on what is no list. */
   wrong: WrongFilters;
-  params: Params;
-  /** What the action that led here left. The frame shows it. */
-  once: Once | undefined;
 };
 
-export type ActionOptions<
-  Form extends z.ZodType,
-  Params extends z.ZodType,
-  Query extends z.ZodType,
-> = {
+/** What a person can do: a form, and what it does. */
+export type Action<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType> = {
   /** Default: a session is enough. */
   scope?: Scope;
   /** Of the fields, each a text, or a list when it came several times; an empty field is ''. */
@@ -50,37 +55,44 @@ export type ActionOptions<
   doneOnce?: boolean;
   /** The page with the form, at the same address. A form that did not fit stands on it again. */
   page?: (request: FormRequest<z.output<Params>, z.output<Query>>) => Promise<PortalPage>;
+  /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
+  confirm?: (
+    request: FormRequest<z.output<Params>, z.output<Query>>,
+  ) => Promise<Confirmation | PortalPage>;
   /** Of that page's address. */
   query?: Query;
   /**
    * The form again, where another page has it: for what its schema refused, and for what the use case did
-   * by `validation-failed` or another code of 400, 409, 412 or 422. Without either such an error is a page
+   * by `validation-failed` or another code of 400, 409, 412 or 422. With no page at all such an error is one
    * of its own.
    */
   onProblems?: (request: FormRequest<z.output<Params>>) => Promise<PortalPage>;
+  run: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>;
 };
 
-export type ActionRequest<Form, Params> = {
-  person: PortalPerson;
+/** What is confirmed before it is done. The way out leads to the last of the crumbs. */
+export type Confirmation = Pick<PortalPage, 'section' | 'title'> &
+  Omit<ConfirmationFacts, 'action' | 'person' | 'cancel' | 'isDoneOnce'> & {
+    crumbs: readonly { href: string; text: string }[];
+    /** What did not happen when the form comes back, such as `Not revoked`. */
+    failed: string;
+    /** Those of the request in other words. */
+    problems?: readonly FormProblem[];
+    /** Such as `Keep it`; default `Cancel`. */
+    wayOut?: string;
+  };
+
+export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Params> & {
   /** For use cases: who does it, by which request. */
   origin: { actor: Actor; requestId: string; signal: AbortSignal };
-  /** For what belongs to the session itself. */
-  session: { digest: Buffer };
   form: Form;
-  params: Params;
 };
 
 /** Where an action leads: a page of the portal, with what it shows once. */
 export type ActionResult = Once & { location: string };
 
 /** For a page with a form, when it is opened and when its form came back. */
-export type FormRequest<Params = unknown, Query = unknown> = {
-  person: PortalPerson;
-  /** For what belongs to the session itself. */
-  session: { digest: Buffer };
-  /** Where the form is sent. */
-  path: string;
-  params: Params;
+export type FormRequest<Params = unknown, Query = unknown> = PortalRequest<Params> & {
   /** Undefined when the form came back. */
   query: Query | undefined;
   /** What the form is to hold again; empty when the page is opened. Never put a secret back into it. */
@@ -96,7 +108,7 @@ export type PortalRoutes = {
   page<Query extends z.ZodType = NoFields, Params extends z.ZodType = NoFields>(
     path: string,
     options: PageOptions<Query, Params>,
-    handler: (
+    show: (
       request: PageRequest<z.output<Query>, z.output<Params>>,
     ) => Promise<PortalPage | PortalFile>,
   ): void;
@@ -106,7 +118,6 @@ export type PortalRoutes = {
     Query extends z.ZodType = NoFields,
   >(
     path: string,
-    options: ActionOptions<Form, Params, Query>,
-    handler: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>,
+    action: Action<Form, Params, Query>,
   ): void;
 };

@@ -1,34 +1,22 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-
 import type { Session } from '#access/sessions/session.ts';
-import type { Sessions } from '#access/sessions/sessions.ts';
 import { actorOf } from '#http/auth/bearer.ts';
-import { hangUpOf } from '#http/requests/hang-up.ts';
 import { problemKinds } from '#http/problems/problem.ts';
+import { hangUpOf } from '#http/requests/hang-up.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-
+import { withParameter } from '../address.ts';
+import type { PortalContext } from '../context.ts';
 import type { PortalPage } from '../page.ts';
 import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
-import { PortalRefusal } from './errors/refusal.ts';
-import { fieldsOf, formTokenOf } from './forms/form-body.ts';
-import type { FormTokens } from './forms/form-token.ts';
-import { submitOnce, type SubmitOnceDeps } from './forms/submit-once.ts';
-import type { ActionOptions, ActionRequest, ActionResult, FormRequest } from './route-types.ts';
-import { withParameter } from './return-path.ts';
+import { fieldsOf, formTokenOf } from './forms.ts';
+import { PortalRefusal } from './refusal.ts';
+import type { Action, ActionResult, FormRequest } from './route-types.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
-import { type SessionGuard, sessionOf } from './session-guard.ts';
+import { personOf, readerOf, sessionOf } from './session-guard.ts';
+import { submitOnce } from './submit-once.ts';
 
-export type RunActionDeps = SubmitOnceDeps & {
-  sessions: Pick<Sessions, 'putOnce'>;
-  guard: Pick<SessionGuard, 'personOf'>;
-  formTokens: FormTokens;
-};
-
-export type AnyAction = {
-  options: ActionOptions<z.ZodType, z.ZodType, z.ZodType>;
-  handler: (request: ActionRequest<unknown, unknown>) => Promise<ActionResult>;
-};
+export type AnyAction = Action<z.ZodType, z.ZodType, z.ZodType>;
 
 type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
 
@@ -37,15 +25,16 @@ type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; lo
  * @throws {PortalRefusal} the form is not one of this session @throws {not-found} @throws what is not about the form
  */
 export async function runAction(
-  deps: RunActionDeps,
+  context: PortalContext,
   request: FastifyRequest,
-  { options, handler }: AnyAction,
+  action: AnyAction,
 ): Promise<ActionOutcome> {
-  const { params = nothing, form = nothing, page, onProblems = page, doneOnce } = options;
+  const { params = nothing, form = nothing, page, onProblems = page, doneOnce } = action;
   const session = sessionOf(request);
-  const isStale = isOfEarlierSession(deps, request, onProblems !== undefined);
+  const isStale = isOfEarlierSession(context, request, onProblems !== undefined);
   const sent = {
-    person: deps.guard.personOf(session),
+    person: personOf(context, session),
+    reader: readerOf(context, session),
     session,
     path: pathOf(request),
     params: paramsOf(request, params),
@@ -59,12 +48,12 @@ export async function runAction(
   const signal = hangUpOf(request);
   const origin = { actor: actorOf(session.principal), requestId: request.id, signal };
   const work = async (): Promise<string> => {
-    const result = await handler({ ...sent, origin, form: checked.value });
-    return locationOf(deps, session, result);
+    const result = await action.run({ ...sent, origin, form: checked.value });
+    return locationOf(context, session, result);
   };
   try {
     const submitted = { session, path: request.url, typed: sent.typed };
-    const location = doneOnce === true ? await submitOnce(deps, submitted, work) : await work();
+    const location = doneOnce === true ? await submitOnce(context, submitted, work) : await work();
     return { kind: 'done', location };
   } catch (error) {
     if (isTrackportError(error)) return back(error);
@@ -77,7 +66,7 @@ export async function runAction(
  * @throws {PortalRefusal} from any other
  */
 function isOfEarlierSession(
-  { formTokens }: RunActionDeps,
+  { formTokens }: PortalContext,
   request: FastifyRequest,
   canComeBack: boolean,
 ): boolean {
@@ -88,8 +77,7 @@ function isOfEarlierSession(
   return true;
 }
 
-/** What a form that was filled in before the sign-in comes back with. */
-export const SIGNED_IN_ANEW = 'signed-in-anew';
+const SIGNED_IN_ANEW = 'signed-in-anew';
 
 const signedInAnew = new TrackportError('validation-failed', {
   errors: [
@@ -100,6 +88,11 @@ const signedInAnew = new TrackportError('validation-failed', {
     },
   ],
 });
+
+/** Whether a form came back because it was filled in before the sign-in: what it says of then still counts. */
+export function isSignedInAnew({ problems }: Pick<FormRequest, 'problems'>): boolean {
+  return problems.some(({ code }) => code === SIGNED_IN_ANEW);
+}
 
 const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 
@@ -121,7 +114,7 @@ async function backToForm(
 
 /** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */
 async function locationOf(
-  { sessions }: RunActionDeps,
+  { sessions }: PortalContext,
   session: Session,
   { location, ...once }: ActionResult,
 ): Promise<string> {

@@ -1,35 +1,28 @@
-import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Once, PortalPage, RenderPage } from '../page.ts';
-import { type SessionGuard, sessionOf } from './session-guard.ts';
+import type { PortalContext } from '../context.ts';
+import type { Once, PortalFile, PortalPage } from '../page.ts';
+import { renderPage } from '../shell/page.ts';
+import { personOf, sessionOf } from './session-guard.ts';
 
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';
 
-/** A file in place of a page, such as a table for a spreadsheet. */
-export type PortalFile = {
-  fileName: string;
-  mediaType: string;
-  content: string | Buffer | Readable;
-};
-
 export type Exchange = { request: FastifyRequest; reply: FastifyReply };
-
-export type SendPageDeps = { guard: Pick<SessionGuard, 'personOf'>; renderPage: RenderPage };
 
 /** Whatever `Cache-Control` says, Chromium shows pages again on *Back*, but for those of another status than 200. */
 const SECRET_STATUS = 201;
 
 /** Sends a page in the frame of whoever is signed in. */
 export function sendPage(
-  { guard, renderPage }: SendPageDeps,
+  context: PortalContext,
   { request, reply }: Exchange,
   page: PortalPage,
   once?: Once,
 ) {
-  const person = guard.personOf(sessionOf(request));
+  const person = personOf(context, sessionOf(request));
   const frame = { person, currentPath: currentPathOf(request), ...(once && { once }) };
-  return sendDocument(reply, renderPage(frame, page), once?.secret ? SECRET_STATUS : page.status);
+  const document = renderPage(context, frame, page);
+  return sendDocument(reply, document, once?.secret ? SECRET_STATUS : page.status);
 }
 
 /** Sends a whole HTML document. */

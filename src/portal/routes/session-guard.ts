@@ -1,54 +1,38 @@
 import type { FastifyRequest } from 'fastify';
-
 import { requireScope, type Scope } from '#access/grants/scopes.ts';
 import { endOf, type Session } from '#access/sessions/session.ts';
-import type { Sessions } from '#access/sessions/sessions.ts';
-
+import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../person.ts';
-import { type PortalCookies, readSessionId } from './cookies.ts';
-import type { FormTokens } from './forms/form-token.ts';
-import { newFormId } from './forms/submit-once.ts';
-import { PortalRefusal } from './errors/refusal.ts';
+import type { Reader } from '../shell/times.ts';
+import { readSessionId } from './cookies.ts';
+import { PortalRefusal } from './refusal.ts';
+import { newFormId } from './submit-once.ts';
 
-export type SessionGuardDeps = {
-  sessions: Pick<Sessions, 'find'>;
-  cookies: PortalCookies;
-  formTokens: FormTokens;
-  /** Confirms at the issuer who it still is, where it is time for that; undefined ends the session. */
-  confirm: (session: Session) => Promise<Session | undefined>;
-};
-
-/** Knows who a request comes from. */
-export type SessionGuard = {
-  /** Undefined when nobody is signed in. */
-  find(request: FastifyRequest): Promise<Session | undefined>;
-  /** @throws {PortalRefusal} nobody is signed in @throws {insufficient-scope} */
-  require(request: FastifyRequest, scope?: Scope): Promise<Session>;
-  personOf(session: Session): PortalPerson;
-};
-
-export function createSessionGuard(deps: SessionGuardDeps): SessionGuard {
-  const { sessions, cookies, formTokens, confirm } = deps;
-  const find: SessionGuard['find'] = async (request) => {
-    const id = readSessionId(cookies, request.headers.cookie);
-    const found = id === undefined ? undefined : await sessions.find(id);
-    const session = found && (await confirm(found));
-    if (session) noteSession(request, session);
-    return session;
-  };
-  return {
-    find,
-    require: async (request, scope) => {
-      const session = await find(request);
-      if (!session) throw new PortalRefusal('no-session');
-      if (scope !== undefined) requireScope(session.principal, scope);
-      return session;
-    },
-    personOf: (session) => toPerson(session, formTokens),
-  };
+/** Who a request comes from; undefined when nobody is signed in. The issuer is asked where it is time for that. */
+export async function findSession(
+  { sessions, cookies, signIn }: PortalContext,
+  request: FastifyRequest,
+): Promise<Session | undefined> {
+  const id = readSessionId(cookies, request.headers.cookie);
+  const found = id === undefined ? undefined : await sessions.find(id);
+  const session = found && (await signIn.confirm(found));
+  if (session) noteSession(request, session);
+  return session;
 }
 
-/** Whose session a request is, after `find` or `require`. */
+/** @throws {PortalRefusal} nobody is signed in @throws {insufficient-scope} */
+export async function requireSession(
+  context: PortalContext,
+  request: FastifyRequest,
+  scope?: Scope,
+): Promise<Session> {
+  const session = await findSession(context, request);
+  if (!session) throw new PortalRefusal('no-session');
+  if (scope !== undefined) requireScope(session.principal, scope);
+  return session;
+}
+
+/** Whose session a request is, after it was found. */
 export function sessionOf({ portalSession }: Pick<FastifyRequest, 'portalSession'>): Session {
   if (!portalSession) throw new Error('the guard of the portal did not run');
   return portalSession;
@@ -66,18 +50,22 @@ function noteSession(request: FastifyRequest, session: Session): void {
   };
 }
 
-function toPerson(session: Session, formTokens: FormTokens): PortalPerson {
-  const { principal } = session;
+export function personOf({ formTokens }: PortalContext, session: Session): PortalPerson {
+  const { subject, workspaceId, scopes } = session.principal;
   return {
-    subject: principal.subject,
+    subject,
     name: session.name,
-    workspaceId: principal.workspaceId,
-    scopes: principal.scopes,
+    workspaceId,
+    scopes,
     formToken: formTokens.of(session),
     formId: newFormId(),
     sessionEndsMs: endOf(session),
     timeZone: session.timeZone,
   };
+}
+
+export function readerOf({ clock }: Pick<PortalContext, 'clock'>, session?: Session): Reader {
+  return { timeZone: session?.timeZone ?? 'UTC', nowMs: clock.now() };
 }
 
 declare module 'fastify' {

@@ -1,13 +1,10 @@
 /** Lists with filters in their addresses, which people type and send to each other. */
 import type { z } from 'zod';
-
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
-
-import type { Once, PortalPage } from '../page.ts';
+import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { problemOf } from '../shell/notice.ts';
 import { checkInput } from './check-input.ts';
 import type { WrongFilters } from './route-types.ts';
-import type { PortalFile } from './send-page.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 type Show = (input: { query: unknown; wrong: WrongFilters }) => Promise<PortalPage | PortalFile>;

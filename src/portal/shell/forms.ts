@@ -82,19 +82,15 @@ export function wide(field: Html): Html {
   return html`<div class="grow">${field}</div>`;
 }
 
-export type ChipsFacts = {
-  /** Filters in force, each with the address without it. */
-  chips: readonly { label: string; href: string }[];
-  /** Filters that are often wanted. */
-  suggestions?: readonly { label: string; href: string }[];
-};
+/** A filter in force with the address without it, or one that is often wanted with the address with it. */
+export type Chip = { label: string; href: string };
 
 /** Below the filters: what is in force. Nothing at all without chips and suggestions. */
-export function chips({ chips, suggestions = [] }: ChipsFacts): Html {
-  if (chips.length + suggestions.length === 0) return html``;
+export function chips(inForce: readonly Chip[], suggestions: readonly Chip[] = []): Html {
+  if (inForce.length + suggestions.length === 0) return html``;
   return html`<div class="row chips" role="group" aria-label="Filters in force">
-    ${chips.length > 0 && html`<span class="note">Showing</span>`}
-    ${chips.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
+    ${inForce.length > 0 && html`<span class="note">Showing</span>`}
+    ${inForce.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
     ${suggestions.map(({ label, href }) => html`${link({ href, text: label })} `)}
   </div>`;
 }

@@ -1,10 +1,12 @@
 /** A list with its filters, as each section has one. */
 import type { Pagination } from '#shared/pagination/page.ts';
+import { present } from '../address.ts';
 import type { Html } from '../html.ts';
-import type { WrongFilters } from '../routes/route-types.ts';
+import type { PageRequest } from '../routes/route-types.ts';
 import { empty, type EmptyFacts, plainCard } from './card.ts';
 import { type Choice, input, type InputFacts, select } from './fields.ts';
-import { filters, wide } from './forms.ts';
+import { type Chip, chips, filters, wide } from './forms.ts';
+import { link } from './parts.ts';
 import { type Column, pager, type PagerFacts, table } from './table.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */
@@ -18,23 +20,23 @@ export type Filter = InputFacts & {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** What an address asks for, and what was found there. */
-export type Listed<Row, Given extends Query> = {
-  items: readonly Row[];
-  pagination: Pagination;
-  query: Given;
-  wrong: WrongFilters;
-};
+/** What an address asks for, for whom. */
+export type ListRequest<Given> = Pick<PageRequest<Given>, 'query' | 'wrong' | 'reader'>;
 
-export type ListFacts<Row, Given extends Query> = Listed<Row, Given> & {
+/** A page of a list. */
+export type Found<Row> = { items: readonly Row[]; pagination: Pagination };
+
+export type List<Row, Given extends Query> = Found<Row> & {
   /** The list with these filters, from the page that begins at the cursor. */
   pathOf: (query: Given) => string;
   /** What is filtered, such as `Filter receipts`. */
   label: string;
   submit?: string;
   filters: readonly Filter[];
-  /** By `chips`. */
-  chips?: Html;
+  /** A filter in force in words; undefined for one that is not named. Without it none is. */
+  filterText?: (name: string, value: string) => string;
+  /** Filters that are often wanted. */
+  suggestions?: readonly Chip[];
   caption: string;
   columns: readonly Column<Row>[];
   /** How many are on this page, and their order. */
@@ -42,43 +44,59 @@ export type ListFacts<Row, Given extends Query> = Listed<Row, Given> & {
   pagerWords?: PagerFacts['words'];
   /** In place of everything while nothing is there at all. */
   none?: EmptyFacts;
-  /** Where nothing fits the filters. */
+  /** Where nothing fits the filters; by default it leads to all. */
   nothingFits: EmptyFacts;
 };
 
 /** The list in its card. */
-export function listCard<Row, Given extends Query>(given: ListFacts<Row, Given>): Html {
-  const { items, pagination, query, pathOf, none, nothingFits, caption, columns } = given;
-  const { cursor, ...filtered } = query;
-  if (none && items.length === 0 && !isFiltered(query) && cursor === undefined) return empty(none);
-  const at = (start?: string): string => pathOf({ ...filtered, cursor: start } as unknown as Given);
+export function listCard<Row, Given extends Query>(
+  list: List<Row, Given>,
+  request: ListRequest<Given>,
+): Html {
+  const { items, pagination, pathOf, none, nothingFits, caption, columns, filterText } = list;
+  const { cursor, ...filtered } = request.query;
+  if (none && items.length === 0 && !isFiltered(request.query) && cursor === undefined)
+    return empty(none);
+  const at = (query: Query): string => pathOf(query as Given);
+  const all = link({ href: at({}), text: 'Show all', look: 'button' });
   const { nextCursor } = pagination;
+  const inForce = filterText
+    ? Object.entries(present(filtered)).map(([name, value = '']) => ({
+        label: filterText(name, value),
+        href: at({ ...filtered, [name]: undefined }),
+      }))
+    : [];
   return plainCard(
     filters({
-      action: pathOf({} as Given),
-      label: given.label,
-      fields: given.filters.map((filter) => field(filter, given)),
-      ...(given.submit !== undefined && { submit: given.submit }),
+      action: at({}),
+      label: list.label,
+      fields: list.filters.map((filter) => field(filter, request)),
+      ...present({ submit: list.submit }),
     }),
-    given.chips,
+    chips(inForce, list.suggestions),
     items.length === 0
-      ? empty(nothingFits, { inCard: true })
+      ? empty({ next: all, ...nothingFits }, { inCard: true })
       : table({ caption, columns, rows: items }),
     pager({
-      summary: given.summary,
-      ...(given.pagerWords && { words: given.pagerWords }),
-      ...(cursor !== undefined && { newest: at() }),
-      ...(nextCursor !== undefined && { older: at(nextCursor) }),
+      summary: list.summary,
+      ...present({
+        words: list.pagerWords,
+        newest: cursor && at(filtered),
+        older: nextCursor && at({ ...filtered, cursor: nextCursor }),
+      }),
     }),
   );
 }
 
 /** Whether an address has any filter. */
 export function isFiltered({ cursor: _cursor, ...filtered }: Query): boolean {
-  return Object.values(filtered).some((value) => value !== undefined);
+  return Object.keys(present(filtered)).length > 0;
 }
 
-function field(filter: Filter, { query, wrong }: { query: Query; wrong: WrongFilters }): Html {
+function field(
+  filter: Filter,
+  { query, wrong }: Pick<ListRequest<Query>, 'query' | 'wrong'>,
+): Html {
   const { any, choices, isWide, ...rest } = filter;
   const facts = { value: query[filter.name], ...rest, ...wrong[filter.name] };
   if (!choices) return isWide ? wide(input(facts)) : input(facts);

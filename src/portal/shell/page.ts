@@ -1,6 +1,7 @@
 /** Whole pages: the frame, and what every page has. */
 import type { Scope } from '#access/grants/scopes.ts';
-import type { PortalFrame, PortalPage, RenderPage, ShownSecret } from '../page.ts';
+import type { PortalContext } from '../context.ts';
+import type { PortalFrame, PortalPage, ShownSecret } from '../page.ts';
 import { may, roleOf } from '../person.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
@@ -23,30 +24,23 @@ const SECTIONS = [
   scope?: Scope;
 }[];
 
-/** What the frame shows of this service. */
-export type FrameFacts = {
-  /** `owner/name`, below the product's name. */
-  repository: string;
-  /** Dead letters that wait, beside Receipts; undefined while it is not known. */
-  deadLetters?: () => number | undefined;
-};
-
-/** The frame around every page of a person who is signed in. */
-export function createPageRenderer(facts: FrameFacts): RenderPage {
-  return (frame, page) =>
-    htmlDocument(
-      `${page.hasProblems === true ? 'Error: ' : ''}${cut(page.title)}`,
-      html`<body class="app">
-        <a class="skip" href="#main">Skip to the content</a>
-        <header class="side">
-          ${brand(facts.repository, '/portal')}${navigation(frame, page, facts.deadLetters?.())}
-        </header>
-        <main id="main" tabindex="-1">
-          ${endsSoon(frame)}${head(page)}${once(frame)}${page.body}
-        </main>
-        ${foot(frame)}
-      </body>`,
-    );
+/** A whole page, in the frame of who is signed in. */
+export function renderPage(
+  { repository, deadLetters }: Pick<PortalContext, 'repository' | 'deadLetters'>,
+  frame: PortalFrame,
+  page: PortalPage,
+): string {
+  return htmlDocument(
+    `${page.hasProblems === true ? 'Error: ' : ''}${cut(page.title)}`,
+    html`<body class="app">
+      <a class="skip" href="#main">Skip to the content</a>
+      <header class="side">
+        ${brand(repository, '/portal')}${navigation(frame, page, deadLetters?.())}
+      </header>
+      <main id="main" tabindex="-1">${endsSoon(frame)}${head(page)}${once(frame)}${page.body}</main>
+      ${foot(frame)}
+    </body>`,
+  );
 }
 
 /** A page for nobody in particular: sign-in, signed out, a problem before there is a session. */

@@ -4,12 +4,10 @@
  * meant for another browser finds nothing.
  */
 import { z } from 'zod';
-
 import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { MINUTE, SECOND } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-
-import type { PortalCookies } from '../routes/cookies.ts';
+import type { PortalContext } from '../context.ts';
 import type { Exchange } from '../routes/send-page.ts';
 
 const PREFIX = 'trackport-sign-in-';
@@ -30,32 +28,34 @@ const sealedAttempt = z.object({
 /** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
 type OpenAttempt = SignInAttempt & { returnTo: string; timeZone?: string };
 
-export type Attempts = ReturnType<typeof createAttempts>;
+/** Begins one in this browser. */
+export function putAttempt(
+  { cookies, sealer, clock }: PortalContext,
+  { request, reply }: Exchange,
+  attempt: OpenAttempt,
+): void {
+  const known = cookies.names(request.headers.cookie, PREFIX);
+  for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
+    reply.header('set-cookie', cookies.clear(name));
+  const text = JSON.stringify({ ...attempt, startedAt: clock.now() });
+  const sealed = sealer.seal(identityOf(attempt.state), Buffer.from(text));
+  const value = sealed.toString('base64url');
+  reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
+}
 
-export type AttemptsDeps = { cookies: PortalCookies; sealer: Sealer; clock: Pick<Clock, 'now'> };
-
-export function createAttempts({ cookies, sealer, clock }: AttemptsDeps) {
-  return {
-    put: ({ request, reply }: Exchange, attempt: OpenAttempt): void => {
-      const known = cookies.names(request.headers.cookie, PREFIX);
-      for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
-        reply.header('set-cookie', cookies.clear(name));
-      const text = JSON.stringify({ ...attempt, startedAt: clock.now() });
-      const sealed = sealer.seal(identityOf(attempt.state), Buffer.from(text));
-      const value = sealed.toString('base64url');
-      reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
-    },
-    /** The attempt of this state, which is over then; undefined when this browser has none. */
-    take: ({ request, reply }: Exchange, state: unknown): OpenAttempt | undefined => {
-      if (typeof state !== 'string') return undefined;
-      const name = nameOf(state);
-      const value = cookies.read(request.headers.cookie, name);
-      if (value === undefined) return undefined;
-      reply.header('set-cookie', cookies.clear(name));
-      const attempt = open(sealer, state, value);
-      return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
-    },
-  };
+/** The attempt of this state, which is over then; undefined when this browser has none. */
+export function takeAttempt(
+  { cookies, sealer, clock }: PortalContext,
+  { request, reply }: Exchange,
+  state: unknown,
+): OpenAttempt | undefined {
+  if (typeof state !== 'string') return undefined;
+  const name = nameOf(state);
+  const value = cookies.read(request.headers.cookie, name);
+  if (value === undefined) return undefined;
+  reply.header('set-cookie', cookies.clear(name));
+  const attempt = open(sealer, state, value);
+  return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
 }
 
 /** What was altered, or sealed by another key, is none. */

@@ -1,76 +1,55 @@
 /** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { SignInFailure } from '#access/sessions/issuer-client.ts';
-import type { SignIn } from '#access/sessions/sign-in.ts';
-import type { Sessions } from '#access/sessions/sessions.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
-import type { RefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Log } from '#shared/log.ts';
-import {
-  clearSessionId,
-  type PortalCookies,
-  readSessionId,
-  setSessionId,
-} from '../routes/cookies.ts';
-import { fieldOnce, formTokenOf } from '../routes/forms/form-body.ts';
-import type { FormTokens } from '../routes/forms/form-token.ts';
-import { type Exchange, PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
+import { ownPath } from '../address.ts';
+import type { PortalContext } from '../context.ts';
+import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
+import { fieldOnce, formTokenOf } from '../routes/forms.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
-import { PortalRefusal, refuseOtherOrigins } from '../routes/errors/refusal.ts';
-import { ownPath } from '../routes/return-path.ts';
-import type { SessionGuard } from '../routes/session-guard.ts';
+import { PortalRefusal, refuseOtherOrigins } from '../routes/refusal.ts';
+import { type Exchange, PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
+import { findSession } from '../routes/session-guard.ts';
 import { isTimeZone } from '../shell/times.ts';
-import type { Attempts } from './attempts.ts';
-import type { SignInViews } from './views.ts';
+import { putAttempt, takeAttempt } from './attempts.ts';
+import { failedPage, signedOutPage, signingOutPage, signInPage } from './views.ts';
 
-type SignInRoutesDeps = {
-  signIn: SignIn;
-  sessions: Pick<Sessions, 'end'>;
-  guard: SessionGuard;
-  cookies: PortalCookies;
-  formTokens: FormTokens;
-  attempts: Attempts;
-  views: SignInViews;
-  refusals: RefusalLimiter;
-  log: Log;
-  publicUrl: () => string;
-};
-
-export function addSignInRoutes(app: HttpApp, deps: SignInRoutesDeps): void {
-  const { guard, cookies, views } = deps;
+export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
+  const { cookies, signIn } = context;
   app.get('/portal/sign-in', PORTAL_ROUTE, async (request, reply) => {
     const returnTo = ownPath(queryOf(request)['to']);
-    if (await guard.find(request)) return leadTo({ request, reply }, returnTo);
+    if (await findSession(context, request)) return leadTo({ request, reply }, returnTo);
     const hadSession = readSessionId(cookies, request.headers.cookie) !== undefined;
     if (hadSession) reply.header('set-cookie', clearSessionId(cookies));
-    return sendDocument(reply, views.signIn({ returnTo, hadSession }));
+    return sendDocument(reply, signInPage(context, returnTo, hadSession));
   });
   app.get('/portal/sign-in/start', PORTAL_ROUTE, (request, reply) =>
-    withFailurePage(deps, { request, reply }, async () => {
-      const attempt = deps.signIn.newAttempt();
-      const location = await deps.signIn.begin(attempt);
+    withFailurePage(context, { request, reply }, async () => {
+      const attempt = signIn.newAttempt();
+      const location = await signIn.begin(attempt);
       const { to, zone } = queryOf(request);
       const timeZone = typeof zone === 'string' && isTimeZone(zone) ? { timeZone: zone } : {};
-      deps.attempts.put({ request, reply }, { ...attempt, ...timeZone, returnTo: ownPath(to) });
+      const open = { ...attempt, ...timeZone, returnTo: ownPath(to) };
+      putAttempt(context, { request, reply }, open);
       return leadTo({ request, reply }, location);
     }),
   );
   app.get('/portal/callback', PORTAL_ROUTE, (request, reply) =>
-    withFailurePage(deps, { request, reply }, () => complete(deps, { request, reply })),
+    withFailurePage(context, { request, reply }, () => complete(context, { request, reply })),
   );
   app.get('/portal/signed-out', PORTAL_ROUTE, async (_request, reply) =>
-    sendDocument(reply, views.signedOut()),
+    sendDocument(reply, signedOutPage(context)),
   );
-  addSignOut(app, deps);
+  addSignOut(app, context);
 }
 
-function addSignOut(app: HttpApp, deps: SignInRoutesDeps): void {
-  const { guard, sessions, cookies, formTokens, views } = deps;
+function addSignOut(app: HttpApp, context: PortalContext): void {
+  const { sessions, cookies, formTokens, signIn } = context;
   const onRequest = async (request: FastifyRequest): Promise<void> => {
-    refuseOtherOrigins(request, deps.publicUrl());
-    await guard.find(request);
+    refuseOtherOrigins(request, context.publicUrl());
+    await findSession(context, request);
   };
   app.post('/portal/sign-out', { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
     const { portalSession: session } = request;
@@ -78,11 +57,11 @@ function addSignOut(app: HttpApp, deps: SignInRoutesDeps): void {
     if (!formTokens.fits(session, formTokenOf(request))) throw new PortalRefusal('stale-form');
     await sessions.end(session);
     reply.header('set-cookie', clearSessionId(cookies));
-    const location = await deps.signIn.signOutUrl(session);
+    const location = await signIn.signOutUrl(session);
     if (location === undefined) return leadTo({ request, reply }, '/portal/signed-out');
     // Not by 303: browsers hold the whole way of a form to `form-action`, and issuers lead further.
     reply.header('refresh', `0;url=${location}`);
-    return sendDocument(reply, views.signingOut(location));
+    return sendDocument(reply, signingOutPage(context, location));
   });
   app.get('/portal/sign-out', PORTAL_ROUTE, async (request, reply) =>
     leadTo({ request, reply }, '/portal'),
@@ -90,21 +69,21 @@ function addSignOut(app: HttpApp, deps: SignInRoutesDeps): void {
 }
 
 /** The session that the browser had before is over: it can have one only. */
-async function complete(deps: SignInRoutesDeps, exchange: Exchange) {
+async function complete(context: PortalContext, exchange: Exchange) {
   const { request, reply } = exchange;
-  const attempt = deps.attempts.take(exchange, queryOf(request)['state']);
-  const before = await deps.guard.find(request);
+  const attempt = takeAttempt(context, exchange, queryOf(request)['state']);
+  const before = await findSession(context, request);
   if (!attempt) {
     // The way back in the browser's history.
     if (before) return leadTo(exchange, '/portal');
     throw new SignInFailure('lost-attempt', 'unknown_state');
   }
   const [, query = ''] = request.url.split('?', 2);
-  const { id, principal } = await deps.signIn.complete(query, attempt);
-  if (before) await deps.sessions.end(before);
-  reply.header('set-cookie', setSessionId(deps.cookies, id));
+  const { id, principal } = await context.signIn.complete(query, attempt);
+  if (before) await context.sessions.end(before);
+  reply.header('set-cookie', setSessionId(context.cookies, id));
   const { subject, workspaceId, scopes } = principal;
-  deps.log.info(
+  context.log.info(
     { requestId: request.id, subject, workspaceId, scopes: scopes.join(' ') },
     'signed in',
   );
@@ -113,7 +92,7 @@ async function complete(deps: SignInRoutesDeps, exchange: Exchange) {
 
 /** Sign-ins that fail are counted by address, as refused credentials are, unless the issuer is at fault. */
 async function withFailurePage<T>(
-  deps: SignInRoutesDeps,
+  context: PortalContext,
   { request, reply }: Exchange,
   work: () => Promise<T>,
 ) {
@@ -122,15 +101,15 @@ async function withFailurePage<T>(
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     request.logFacts = { ...request.logFacts, signIn: error.kind, reason: error.reason };
-    if (error.kind !== 'unavailable' || error.isFromBrowser) countRefusal(deps, request);
-    const { status, document, retryAfterSeconds } = deps.views.failed(error, request.id);
+    if (error.kind !== 'unavailable' || error.isFromBrowser) countRefusal(context, request);
+    const { status, document, retryAfterSeconds } = failedPage(context, error, request.id);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return sendDocument(reply, document, status);
   }
 }
 
 /** @throws {quota-exceeded} in time */
-function countRefusal({ refusals }: SignInRoutesDeps, { ip }: FastifyRequest): void {
+function countRefusal({ refusals }: PortalContext, { ip }: FastifyRequest): void {
   try {
     refusals.rethrow(ip, refusedToken());
   } catch (error) {
@@ -146,8 +125,6 @@ function queryOf({ query }: FastifyRequest): Record<string, unknown> {
   return query as Record<string, unknown>;
 }
 
-type BackChannelDeps = { signIn: Pick<SignIn, 'endByIssuer'>; refusals: RefusalLimiter };
-
 const BODY_BYTES_MAX = 16 * 1024;
 
 /**
@@ -156,7 +133,7 @@ const BODY_BYTES_MAX = 16 * 1024;
  * says what a refusal is, too: 400 with the JSON of an OAuth error (RFC 6749 §5.2), in place of a problem
  * document, with only the `error` that it names; why a token was refused is nobody else's business.
  */
-export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: BackChannelDeps): void {
+export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: PortalContext): void {
   const route = { ...PORTAL_ROUTE, bodyLimit: BODY_BYTES_MAX };
   app.post('/portal/back-channel-logout', route, async (request, reply) => {
     reply.header('cache-control', 'no-store');
@@ -172,11 +149,7 @@ export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: BackCha
 }
 
 /** @throws {quota-exceeded} for one who tries again and again */
-function refuse(
-  refusals: RefusalLimiter,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  refusal: Error,
-) {
+function refuse(refusals: PortalContext['refusals'], { request, reply }: Exchange, refusal: Error) {
   try {
     refusals.rethrow(request.ip, refusal);
   } catch (error) {

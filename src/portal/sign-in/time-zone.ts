@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import type { Sessions } from '#access/sessions/sessions.ts';
+import { ownPath } from '../address.ts';
+import type { PortalDeps } from '../context.ts';
 import { html, type Html } from '../html.ts';
-import { errorSummary } from '../shell/notice.ts';
-import { ownPath } from '../routes/return-path.ts';
-import type { PortalPage } from '../page.ts';
 import type { PortalPerson } from '../person.ts';
-import type { FormRequest, PortalRoutes } from '../routes/route-types.ts';
+import type { PortalRoutes } from '../routes/route-types.ts';
 import { body, card, row } from '../shell/card.ts';
 import { select } from '../shell/fields.ts';
 import { button, postForm } from '../shell/forms.ts';
+import { errorSummary } from '../shell/notice.ts';
 import { link } from '../shell/parts.ts';
 import { isTimeZone } from '../shell/times.ts';
 
@@ -19,21 +18,20 @@ const returnTo = z.string().optional();
 /** In which zone the person reads times: kept in the session. */
 export function addTimeZonePages(
   portal: PortalRoutes,
-  { sessions }: { sessions: Pick<Sessions, 'setTimeZone'> },
+  { sessions }: Pick<PortalDeps, 'sessions'>,
 ): void {
-  const page = async (
-    request: FormRequest<unknown, { returnTo?: string | undefined }>,
-  ): Promise<PortalPage> => {
-    const { query, typed, problems } = request;
-    const summary = problems.length > 0 && errorSummary({ heading: 'Not changed', problems });
-    const form = timeZoneForm(request.person, ownPath(query?.returnTo ?? typed['returnTo']));
-    return { title: 'Time zone', section: 'overview', body: html`${summary} ${form}` };
-  };
-  const query = z.strictObject({ returnTo });
-  const form = z.strictObject({ timeZone, returnTo });
-  portal.action('/portal/time-zone', { query, form, page }, async ({ form: sent, session }) => {
-    await sessions.setTimeZone(session, sent.timeZone);
-    return { location: ownPath(sent.returnTo) };
+  portal.action('/portal/time-zone', {
+    query: z.strictObject({ returnTo }),
+    form: z.strictObject({ timeZone, returnTo }),
+    page: async ({ person, query, typed, problems }) => {
+      const summary = problems.length > 0 && errorSummary({ heading: 'Not changed', problems });
+      const form = timeZoneForm(person, ownPath(query?.returnTo ?? typed['returnTo']));
+      return { title: 'Time zone', section: 'overview', body: html`${summary} ${form}` };
+    },
+    run: async ({ form, session }) => {
+      await sessions.setTimeZone(session, form.timeZone);
+      return { location: ownPath(form.returnTo) };
+    },
   });
 }
 

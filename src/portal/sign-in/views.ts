@@ -1,64 +1,56 @@
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { SESSION_IDLE_MS, SESSION_MS } from '#access/sessions/session.ts';
 import { problemKinds } from '#http/problems/problem.ts';
-import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
+import { HOUR, MINUTE } from '#shared/clock.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
+import { renderLoneRefusal } from '../routes/error-views.ts';
 import { body } from '../shell/card.ts';
 import { remark } from '../shell/notice.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { cut, link, type State } from '../shell/parts.ts';
-import { renderLoneRefusal } from '../shell/refusal.ts';
-import type { ErrorCode } from '#shared/errors.ts';
-
-type SignInViewsDeps = {
-  /** `owner/name`. */
-  repository: string;
-  /** As the configuration names it. */
-  issuer: string;
-  audience: string;
-  publicUrl: () => string;
-  clock: Pick<Clock, 'now'>;
-};
-
-export type SignInViews = ReturnType<typeof createSignInViews>;
 
 const LIMITS = `A session lasts ${SESSION_MS / HOUR} hours, and ${SESSION_IDLE_MS / MINUTE} minutes without use.`;
 const RETRY_AFTER_SECONDS = 30;
 
-/** The pages of sign-in, each a whole document. */
-export function createSignInViews(deps: SignInViewsDeps) {
-  const { repository, publicUrl } = deps;
-  const issuer = new URL(deps.issuer).host;
-  const page = (returnTo: string, reason?: SignInFacts['reason']): string => {
-    const startPath = startOf(publicUrl(), returnTo);
-    return renderSignIn({ repository, issuer, startPath, ...(reason && { reason }) });
-  };
-  return {
-    signIn: ({ returnTo, hadSession }: { returnTo: string; hadSession: boolean }): string =>
-      page(returnTo, whySignIn(returnTo, hadSession)),
-    /** A form came without a session. */
-    sessionOver: (returnTo: string): string =>
-      page(returnTo, {
-        state: 'warn',
-        heading: 'Nothing was done: your session ended',
-        text: html`${LIMITS} To keep what you typed:
-          <b
-            >sign in
-            ${link({ href: startOf(publicUrl(), '/portal'), text: 'in another tab', opensTab: true })},
-            then load this page again</b
-          >. Your browser sends the form once more, and it comes back as you filled it in.`,
-      }),
-    signedOut: (): string =>
-      page('/portal', {
-        state: 'ok',
-        heading: 'You are signed out',
-        text: 'Of Trackport, in this browser.',
-      }),
-    /** `location`: where the browser is led at once. */
-    signingOut: (location: string): string => signingOut({ repository, issuer, location }),
-    failed: (failure: SignInFailure, requestId: string) =>
-      failed({ ...deps, issuer }, failure, requestId),
-  };
+/** Of the pages of sign-in, each a whole document. */
+const issuerOf = ({ issuer }: Pick<PortalContext, 'issuer'>): string => new URL(issuer).host;
+
+function signInDocument(
+  context: PortalContext,
+  returnTo: string,
+  reason?: SignInFacts['reason'],
+): string {
+  const startPath = startOf(context.publicUrl(), returnTo);
+  const { repository } = context;
+  return renderSignIn({
+    repository,
+    issuer: issuerOf(context),
+    startPath,
+    ...(reason && { reason }),
+  });
+}
+
+export function signInPage(context: PortalContext, returnTo: string, hadSession: boolean): string {
+  return signInDocument(context, returnTo, whySignIn(returnTo, hadSession));
+}
+
+/** A form came without a session. */
+export function sessionOverPage(context: PortalContext, returnTo: string): string {
+  const tab = { href: startOf(context.publicUrl(), '/portal'), text: 'in another tab' };
+  return signInDocument(context, returnTo, {
+    state: 'warn',
+    heading: 'Nothing was done: your session ended',
+    text: html`${LIMITS} To keep what you typed:
+      <b>sign in ${link({ ...tab, opensTab: true })}, then load this page again</b>. Your browser
+      sends the form once more, and it comes back as you filled it in.`,
+  });
+}
+
+export function signedOutPage(context: PortalContext): string {
+  const text = 'Of Trackport, in this browser.';
+  return signInDocument(context, '/portal', { state: 'ok', heading: 'You are signed out', text });
 }
 
 export type SignInFacts = {
@@ -109,30 +101,27 @@ function back(returnTo: string): Html {
   return html`After signing in you are at <code>${cut(returnTo)}</code>.`;
 }
 
-function signingOut(facts: { repository: string; issuer: string; location: string }): string {
-  const { repository, issuer, location } = facts;
+/** `location`: where the browser is led at once. */
+export function signingOutPage(context: PortalContext, location: string): string {
+  const issuer = issuerOf(context);
   const content = html`<h1>Signed out of Trackport</h1>
     <p>You are led to ${issuer}, to be signed out there as well.</p>
     <p>${link({ href: location, text: `Continue to ${issuer}`, look: 'primary' })}</p>`;
-  return renderLonePage('Signed out', repository, content);
+  return renderLonePage('Signed out', context.repository, content);
 }
 
-/** Pages about a sign-in that did not work: what happened, and who can do what about it. */
-function failed(deps: SignInViewsDeps, failure: SignInFailure, requestId: string) {
-  const { repository, publicUrl, clock } = deps;
-  const redirectUri = `${publicUrl()}/portal/callback`;
-  const words = wordsOf[failure.kind]({ ...deps, failure, redirectUri });
+/** A page about a sign-in that did not work: what happened, and who can do what about it. */
+export function failedPage(context: PortalContext, failure: SignInFailure, requestId: string) {
+  const publicUrl = context.publicUrl();
+  const redirectUri = `${publicUrl}/portal/callback`;
+  const { audience } = context;
+  const facts = { audience, issuer: issuerOf(context), failure, redirectUri };
+  const words = wordsOf[failure.kind](facts);
   const code = codeOf(failure, words.code);
-  const again = {
-    href: startOf(publicUrl(), '/portal'),
-    text: 'Try again',
-    look: 'primary',
-  } as const;
-  const facts = { repository, requestId, atMs: clock.now(), actions: link(again) };
-  const document = renderLoneRefusal({ ...words, ...facts, code });
+  const again = link({ href: startOf(publicUrl, '/portal'), text: 'Try again', look: 'primary' });
+  const document = renderLoneRefusal(context, { ...words, requestId, actions: again, code });
   const { status } = problemKinds[code];
-  const retry = status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS };
-  return { status, document, retryAfterSeconds: undefined, ...retry };
+  return { status, document, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) };
 }
 
 type FailureFacts = {
@@ -145,14 +134,14 @@ type FailureFacts = {
   audience: string;
 };
 
-type Words = { code: ErrorCode; heading: string; text: HtmlValue; nextStep: HtmlValue };
+type FailureWords = { code: ErrorCode; heading: string; text: HtmlValue; nextStep: HtmlValue };
 
 /** What anybody can make up by an address is not a failure of a server. */
 function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
   return isFromBrowser && problemKinds[code].status >= 500 ? 'bad-request' : code;
 }
 
-const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => Words>> = {
+const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => FailureWords>> = {
   denied: ({ issuer, failure }) => ({
     code: 'insufficient-scope',
     heading: 'You were not signed in',

@@ -65,7 +65,7 @@ test('to what reads what a partner sent', async () => {
 test('to what reads a form', async () => {
   const { begin, hangUp } = createWork();
   const { app, signIn } = startPortal(
-    (portal) => portal.action('/portal/things', {}, async () => ({ location: '/portal' })),
+    (portal) => portal.action('/portal/things', { run: async () => ({ location: '/portal' }) }),
     { parseForm: (_bytes, signal) => begin(signal) },
   );
   const { cookie = '' } = await signIn();

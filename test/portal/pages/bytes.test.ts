@@ -16,7 +16,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { REPOSITORY } from '../../support/directory.ts';
 import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { bytesOf, PAGE_BYTES_MAX } from '../../support/portal/page-bytes.ts';
-import { type PortalResponse, startPortal } from '../../support/portal/portal.ts';
+import { pagesContext, type PortalResponse, startPortal } from '../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 /** Escapes to many times its length, in text and in addresses. */
@@ -45,44 +45,42 @@ async function openFullPortal() {
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refused = { kind: 'refused', detail: 'x', count: 9, lastAt: clock.now() } as const;
-  const portal = startPortal((routes) => {
-    overviewPages(routes, {
-      readiness: async () => ({
-        checks: Object.fromEntries(
-          ['store', 'tracker', 'worker', 'directory', 'issuer', 'processes'].map((name) => [
-            name,
-            { isReady: true, state: 'failing', detail: wild(200) },
-          ]),
-        ),
-      }),
-      hasReadyz: true,
-      tracker: {
-        quota: () => ({ limit: 5000, remaining: 1, resetAt: clock.now() }),
-        lastFailure: () => ({ cause: wild(200), at: clock.now() }),
-        hasWebhookSecret: () => false,
-      },
-      access,
-      partners,
-      traffic: { read: async () => [{ sender: TRACKER, ...refused }] },
-      publicUrl: () => `https://${'a'.repeat(200)}.example.com`,
-      clock,
-    });
-    consumerPages(routes, {
-      access,
-      readLabels: async () => Array.from({ length: 30 }, (_, at) => `${wild(46)}${at}`),
-      defaultLimit: () => 600,
-      publicUrl: () => 'https://adapter.example.com',
-      clock,
-    });
-    receiptPages(routes, {
-      partners,
-      claimedLeads: createClaimedLeads({ claims, cursors, clock }),
-      issueAddress: (number) => `https://tracker.example.com/${'a'.repeat(100)}/issues/${number}`,
-      clock,
-    });
-    partnerPages(routes, { partners, clock });
-    auditPages(routes, { access, portalClientId: 'portal', clock });
+  const context = pagesContext({
+    access,
+    partners,
+    claimedLeads: createClaimedLeads({ claims, cursors, clock }),
+    traffic: { read: async () => [{ sender: TRACKER, ...refused }] },
+    tracker: {
+      quota: () => ({ limit: 5000, remaining: 1, resetAt: clock.now() }),
+      lastFailure: () => ({ cause: wild(200), at: clock.now() }),
+      hasWebhookSecret: () => false,
+      labels: async () => Array.from({ length: 30 }, (_, at) => `${wild(46)}${at}`),
+      issueAddress: (number: string) =>
+        `https://tracker.example.com/${'a'.repeat(100)}/issues/${number}`,
+    },
+    readiness: async () => ({
+      checks: Object.fromEntries(
+        ['store', 'tracker', 'worker', 'directory', 'issuer', 'processes'].map((name) => [
+          name,
+          { isReady: true, state: 'failing', detail: wild(200) },
+        ]),
+      ),
+    }),
+    hasReadyz: true,
+    defaultLimit: () => 600,
+    portalClientId: 'portal',
+    publicUrl: () => `https://${'a'.repeat(200)}.example.com`,
   });
+  const portal = startPortal(
+    (routes) => {
+      overviewPages(routes, context);
+      consumerPages(routes, context);
+      receiptPages(routes, context);
+      partnerPages(routes, context);
+      auditPages(routes, context);
+    },
+    { clock },
+  );
   const who = { principal: principalOf(wild(200)), name: wild(200) };
   const admin = await portal.signIn(undefined, who);
   const consumerId = await addConsumers(access);

@@ -26,21 +26,18 @@ function things(renamed: string[] = []) {
         body: html`<p>${params.id}</p>`,
       }),
     );
-    portal.action(
-      '/portal/things/:id/name',
-      {
-        scope: 'trackport:admin',
-        params: z.object({ id: z.string() }),
-        form: z.strictObject({ name: z.string().min(3), tags: z.array(z.string()).optional() }),
-        onProblems: async ({ typed, problems }) => ({
-          title: 'Thing',
-          section: 'overview',
-          body: html`<input value="${String(typed['name'])}" />${problems.map(
-              ({ pointer, code, detail }) => html`<p>${pointer} ${code} ${detail}</p>`,
-            )}`,
-        }),
-      },
-      async ({ form, params, origin }) => {
+    portal.action('/portal/things/:id/name', {
+      scope: 'trackport:admin',
+      params: z.object({ id: z.string() }),
+      form: z.strictObject({ name: z.string().min(3), tags: z.array(z.string()).optional() }),
+      onProblems: async ({ typed, problems }) => ({
+        title: 'Thing',
+        section: 'overview',
+        body: html`<input value="${String(typed['name'])}" />${problems.map(
+            ({ pointer, code, detail }) => html`<p>${pointer} ${code} ${detail}</p>`,
+          )}`,
+      }),
+      run: async ({ form, params, origin }) => {
         if (form.name === 'taken')
           throw validationFailed([{ pointer: '#/name', code: 'taken', detail: 'Is taken.' }]);
         if (form.name === 'stale')
@@ -53,7 +50,7 @@ function things(renamed: string[] = []) {
           secret: { heading: 'Key', value: 's3cret', text: 'Once.' },
         };
       },
-    );
+    });
   };
 }
 

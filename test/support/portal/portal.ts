@@ -9,7 +9,9 @@ import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { html } from '#portal/html.ts';
-import { portalArea, type PortalDeps } from '#portal/portal.ts';
+import type { PortalDeps } from '#portal/context.ts';
+import type { PagesContext } from '#portal/pages/context.ts';
+import { portalArea } from '#portal/portal.ts';
 import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -59,7 +61,15 @@ export type TestPortal = {
 
 export const SESSION_COOKIE = '__Host-trackport-session';
 
-/** The portal with pages of a test, on sessions of its own. Closed when the running test ends. */
+/** What a test's pages work on: only what they need. */
+export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }): PagesContext {
+  return { publicUrl: () => PUBLIC_URL, ...parts } as PagesContext;
+}
+
+/**
+ * The portal with pages of a test, on sessions of its own. Closed when the running test ends. Sessions end by its
+ * own clock; that of what its pages show can be another.
+ */
 export function startPortal(
   addPages: (portal: PortalRoutes, sessions: Sessions) => void = () => undefined,
   { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalDeps, 'parseForm'>> = {},
@@ -83,8 +93,8 @@ export function startPortal(
     log: deps.log ?? silentLog,
   });
   const app = buildTestApp({
-    ...deps,
     clock,
+    ...deps,
     portal: (context) =>
       portalArea(context, {
         repository: 'acme/leads',

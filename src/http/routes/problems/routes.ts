@@ -33,7 +33,8 @@ function wantsJson({ headers }: FastifyRequest, reply: FastifyReply): boolean {
 
 function documentOf(publicUrl: string, code: ErrorCode) {
   const { status, title } = problemKinds[code];
-  return { type: `${publicUrl}/problems/${code}`, code, status, title, ...problemHelp[code] };
+  const { meaning, remedy } = problemHelp[code];
+  return { type: `${publicUrl}/problems/${code}`, code, status, title, meaning, remedy };
 }
 
 /** Every part is a constant of ours and free of markup. */

@@ -1,26 +1,42 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
 import type { Access } from '#access/index.ts';
-import type { Clock } from '#shared/clock.ts';
-import { withQuery } from '../../address.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
-import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
-import { count, counted, type Reader, time } from '../../shell/times.ts';
-import { auditQuery, type AuditQuery, toFilter } from './query.ts';
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
+import {
+  cursorParameter,
+  dayFilter,
+  oneOfFilter,
+  pageOf,
+  present,
+  textFilter,
+  withQuery,
+} from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import type { EmptyFacts } from '../../shell/card.ts';
-import { chips } from '../../shell/forms.ts';
-import { isFiltered, listCard, type Listed } from '../../shell/list.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { type ListRequest, type Found, isFiltered, listCard } from '../../shell/list.ts';
+import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
+import { count, counted, spanOf, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 
-export type AuditPagesDeps = {
-  access: Pick<Access, 'listAudit'>;
-  portalClientId: string;
-  clock: Pick<Clock, 'now'>;
-};
+/** The address of the page: what a form leaves empty is no filter. */
+export const auditQuery = z.strictObject({
+  who: textFilter(),
+  what: oneOfFilter(auditActions),
+  on: textFilter(),
+  from: dayFilter,
+  to: dayFilter,
+  cursor: cursorParameter,
+});
+
+export type AuditQuery = z.output<typeof auditQuery>;
+
+export function toFilter({ who, what, on, ...days }: AuditQuery, timeZone: string): AuditFilter {
+  return present({ actor: who, action: what, subject: on, ...spanOf(days, timeZone) });
+}
 
 /** As many as fit into a page, however long the names of who did it. */
 const PAGE_ENTRIES = 20;
@@ -28,16 +44,18 @@ const PAGE_ENTRIES = 20;
 const FILE_ENTRIES_MAX = 10_000;
 const FILE_STEP = 100;
 
+const AUDIT_PATH = '/portal/audit';
+
 /** `/portal/audit` and what is filtered there as a file for spreadsheets. */
-export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
-  const { access, portalClientId, clock } = deps;
+export function auditPages(portal: PortalRoutes, context: PagesContext): void {
+  const { access, portalClientId } = context;
   const options = { scope: 'trackport:admin', query: auditQuery } as const;
-  portal.page(AUDIT_PATH, { ...options, isList: true }, async ({ person, query, wrong }) => {
+  portal.page(AUDIT_PATH, { ...options, isList: true }, async (request) => {
+    const { person, query } = request;
     const { cursor, ...filtered } = query;
-    const request = { filter: toFilter(query, person.timeZone), limit: PAGE_ENTRIES };
-    const page = await access.listAudit(cursor === undefined ? request : { ...request, cursor });
-    const { timeZone, workspaceId } = person;
-    const reader = { timeZone, nowMs: clock.now() };
+    const filter = toFilter(query, person.timeZone);
+    const found = await access.listAudit({ filter, ...pageOf(PAGE_ENTRIES, cursor) });
+    const { workspaceId } = person;
     return {
       title: 'Audit',
       section: 'audit',
@@ -51,7 +69,7 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
         look: 'button',
         download: true,
       }),
-      body: auditView({ ...page, query, wrong, portalClientId, workspaceId }, reader),
+      body: auditView({ ...found, portalClientId, workspaceId }, request),
     };
   });
   portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({
@@ -62,12 +80,11 @@ export function auditPages(portal: PortalRoutes, deps: AuditPagesDeps): void {
 }
 
 /** The file's parts, with a turn of the event loop for others between two: a store on this machine answers at once. */
-async function* readSteps(access: AuditPagesDeps['access'], filter: AuditFilter) {
+async function* readSteps(access: Pick<Access, 'listAudit'>, filter: AuditFilter) {
   let cursor: string | undefined;
   let found = 0;
   do {
-    const request = { filter, limit: FILE_STEP, ...(cursor !== undefined && { cursor }) };
-    const page = await access.listAudit(request);
+    const page = await access.listAudit({ filter, ...pageOf(FILE_STEP, cursor) });
     yield `${found === 0 ? CSV_HEADER : ''}${toCsv(page.items)}`;
     found += page.items.length;
     cursor = page.pagination.nextCursor;
@@ -102,9 +119,7 @@ function toCell(text: string): string {
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-const AUDIT_PATH = '/portal/audit';
-
-type AuditViewFacts = Listed<AuditEntryOut, AuditQuery> & {
+type AuditFound = Found<AuditEntryOut> & {
   /** Whose entries came through this portal. */
   portalClientId: string;
   /** Artifacts of another one have no page here. */
@@ -112,10 +127,11 @@ type AuditViewFacts = Listed<AuditEntryOut, AuditQuery> & {
 };
 
 /** One page of the audit log with its filters. */
-export function auditView(found: AuditViewFacts, reader: Reader): Html {
-  return listCard({
+export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): Html {
+  const hasFilter = isFiltered(request.query);
+  const list = {
     ...found,
-    pathOf: (query) => withQuery(AUDIT_PATH, query),
+    pathOf: (query: AuditQuery) => withQuery(AUDIT_PATH, query),
     label: 'Filter the audit',
     filters: [
       { name: 'who', label: 'Who' },
@@ -126,40 +142,29 @@ export function auditView(found: AuditViewFacts, reader: Reader): Html {
         choices: auditActions.map((action) => ({ value: action, label: action })),
       },
       { name: 'on', label: 'On', placeholder: 'consumer/… or claim/…', isWide: true },
-      { name: 'from', label: 'From', type: 'date' },
-      { name: 'to', label: 'To', type: 'date' },
+      { name: 'from', label: 'From', type: 'date' as const },
+      { name: 'to', label: 'To', type: 'date' as const },
     ],
-    chips: filterChips(found.query),
+    filterText: (name: string, value: string) => `${name} ${value}`,
     caption: 'Changes, newest first',
-    columns: columnsFor(found, reader),
+    columns: columnsFor(found, request),
     summary: `${counted(found.items.length, 'entry', 'entries')} on this page, newest first`,
-    nothingFits: nothing(isFiltered(found.query)),
-  });
-}
-
-function nothing(hasFilter: boolean): EmptyFacts {
-  return {
-    id: 'no-entries',
-    heading: hasFilter ? 'Nothing like this' : 'Nothing was changed yet',
-    text: hasFilter
-      ? 'No entry fits all of these filters.'
-      : 'Every change of consumers, keys, receipts, claims and artifacts will stand here.',
-    ...(hasFilter && { next: link({ href: AUDIT_PATH, text: 'Show all', look: 'button' }) }),
+    nothingFits: {
+      id: 'no-entries',
+      heading: hasFilter ? 'Nothing like this' : 'Nothing was changed yet',
+      text: hasFilter
+        ? 'No entry fits all of these filters.'
+        : 'Every change of consumers, keys, receipts, claims and artifacts will stand here.',
+      ...(!hasFilter && { next: undefined }),
+    },
   };
+  return listCard(list, request);
 }
 
-function filterChips({ cursor: _cursor, ...filtered }: AuditQuery): Html {
-  const given = Object.entries(filtered).filter(([, value]) => value !== undefined);
-  return chips({
-    chips: given.map(([name, value]) => ({
-      label: `${name} ${value}`,
-      href: withQuery(AUDIT_PATH, { ...filtered, [name]: undefined }),
-    })),
-  });
-}
-
-function columnsFor(found: AuditViewFacts, reader: Reader): Column<AuditEntryOut>[] {
-  const { query, portalClientId, workspaceId } = found;
+function columnsFor(
+  { portalClientId, workspaceId }: AuditFound,
+  { query, reader }: ListRequest<AuditQuery>,
+): Column<AuditEntryOut>[] {
   const only = (name: 'who' | 'on', value: string): string =>
     withQuery(AUDIT_PATH, { ...query, cursor: undefined, [name]: value });
   return [

@@ -1,13 +1,23 @@
 import { z } from 'zod';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { textFilter } from '../../address.ts';
+import { present, textFilter } from '../../address.ts';
 import type { PortalPage } from '../../page.ts';
-import { requireTyped } from '../../retyped.ts';
-import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
+import { requireTyped } from '../../routes/confirmation.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
+import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
-import { atSpec, contentOf, descriptionOf, fieldsOf } from './draft/draft-content.ts';
+import type { PagesContext } from '../context.ts';
+import {
+  atSpec,
+  contentOf,
+  descriptionOf,
+  fieldsOf,
+  fitFields,
+  type FormTexts,
+  omittedIn,
+  storeText,
+} from './draft/draft-content.ts';
 import {
   describeForm,
   DRAFT_FORM_BYTES_MAX,
@@ -16,48 +26,47 @@ import {
   toFields,
 } from './draft/draft-form.ts';
 import { draftFormView } from './draft/draft-view.ts';
-import { fitFields, type FormTexts, holdText, omittedIn } from './draft/omitted-texts.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
-import { explainStale, typedVersion, typedVersionForm, versionQuestion } from './question.ts';
 import {
+  addVersionAction,
   asSeen,
   callerOf,
-  type CatalogPagesDeps,
+  explainStale,
   placeOf,
   seenOf,
   shown,
+  typedVersion,
+  typedVersionForm,
   VERSION_PATH,
   type VersionName,
   writing,
-} from './versions.ts';
+} from './version.ts';
 
 /** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
-export function addDrafts(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  addCreate(portal, deps);
-  addEdit(portal, deps);
-  addDescribe(portal, deps);
-  addDelete(portal, deps);
+export function addDrafts(portal: PortalRoutes, context: PagesContext): void {
+  addCreate(portal, context);
+  addEdit(portal, context);
+  addDescribe(portal, context);
+  addDelete(portal, context);
 }
 
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
-type NewQuery = z.output<typeof newQuery>;
+type NewRequest = FormRequest<unknown, z.output<typeof newQuery>>;
 
-function addCreate(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const options = {
+function addCreate(portal: PortalRoutes, context: PagesContext): void {
+  portal.action(NEW_PATH, {
     scope: 'catalog:write',
     query: newQuery,
     form: newDraftForm,
     formBytesMax: DRAFT_FORM_BYTES_MAX,
-    page: (request: FormRequest<unknown, NewQuery>) => createPage(deps, request),
-  } as const;
-  portal.action(NEW_PATH, options, async ({ form, ...asking }) => {
-    const { id, version } = form;
-    const named = { id, ...(version !== '' && { version }) };
-    const draft = { ...(await contentOf(deps, asking, form, named)), ...named };
-    return withFindings(
-      await atSpec(() => deps.catalog.create(callerOf(asking), draft)),
-      'created',
-    );
+    page: (request) => createPage(context, request),
+    run: async (request) => {
+      const { id, version } = request.form;
+      const name = { id, ...(version !== '' && { version }) };
+      const draft = { ...(await contentOf(context, request, name)), ...name };
+      const made = await atSpec(() => context.catalog.create(callerOf(request), draft));
+      return withFindings(made, 'created');
+    },
   });
 }
 
@@ -67,13 +76,10 @@ function withFindings(view: VersionView, what: string): ActionResult {
   return shown(view, `Draft ${version} was ${what}.${found || ''}`);
 }
 
-async function createPage(
-  deps: CatalogPagesDeps,
-  request: FormRequest<unknown, NewQuery>,
-): Promise<PortalPage> {
+async function createPage(context: PagesContext, request: NewRequest): Promise<PortalPage> {
   const { person, problems, query: from = {} } = request;
   const { fields, omitted } =
-    (await typedFields(deps, request)) ?? (await fieldsFrom(deps, request));
+    (await typedFields(context, request)) ?? (await fieldsFrom(context, request));
   const { id } = from;
   return {
     title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
@@ -85,7 +91,7 @@ async function createPage(
       kind: 'new',
       fields,
       omitted,
-      words: deps.catalog.words(),
+      words: context.catalog.words(),
       problems,
       cancel: id === undefined ? CATALOG_PATH : artifactPath(id),
     }),
@@ -94,8 +100,8 @@ async function createPage(
 
 /** A new draft starts empty, or with what another version says. */
 async function fieldsFrom(
-  { catalog }: CatalogPagesDeps,
-  { person, query: { id, version } = {} }: FormRequest<unknown, NewQuery>,
+  { catalog }: PagesContext,
+  { person, query: { id, version } = {} }: NewRequest,
 ): Promise<FormTexts> {
   if (id === undefined || version === undefined)
     return { fields: { id: id ?? '', source: 'INLINE' }, omitted: {} };
@@ -105,55 +111,60 @@ async function fieldsFrom(
   return { fields: { ...fields, id: view.record.id, version: '' }, omitted };
 }
 
-/** What was typed; of what is too long for the page, where it is held. Undefined before that. */
+/** What was typed; of what is too long for the page, where it is stored. Undefined before that. */
 async function typedFields(
-  { sessions }: CatalogPagesDeps,
+  { sessions }: PagesContext,
   { typed, session, problems }: FormRequest,
 ): Promise<FormTexts | undefined> {
   if (problems.length === 0) return undefined;
   const texts = { fields: typed, omitted: omittedIn(typed) };
-  return fitFields(texts, (text) => holdText({ sessions, session }, text));
+  return fitFields(texts, (text) => storeText({ sessions, session }, text));
 }
 
-function addEdit(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const page = (request: FormRequest<VersionName>) => editPage(deps, request);
-  const options = { ...writing, form: draftForm, formBytesMax: DRAFT_FORM_BYTES_MAX, page };
-  portal.action(`${VERSION_PATH}/edit`, options, async ({ form, params: name, ...asking }) => {
-    const content = await contentOf(deps, asking, form, name);
-    const input = { ...name, content, ifMatch: asSeen(form.seen) };
-    return withFindings(await atSpec(() => deps.catalog.replace(callerOf(asking), input)), 'saved');
+function addEdit(portal: PortalRoutes, context: PagesContext): void {
+  portal.action(`${VERSION_PATH}/edit`, {
+    ...writing,
+    form: draftForm,
+    formBytesMax: DRAFT_FORM_BYTES_MAX,
+    page: (request) => editPage(context, request),
+    run: async (request) => {
+      const { params: name, form } = request;
+      const content = await contentOf(context, request, name);
+      const input = { ...name, content, ifMatch: asSeen(form.seen) };
+      const saved = await atSpec(() => context.catalog.replace(callerOf(request), input));
+      return withFindings(saved, 'saved');
+    },
   });
 }
 
-function addDescribe(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const onProblems = (request: FormRequest<VersionName>) => editPage(deps, request);
-  const options = { ...writing, form: describeForm, onProblems };
-  portal.action(`${VERSION_PATH}/describe`, options, async ({ form, params: name, ...asking }) => {
-    const { title, owner, groupPath } = form;
-    const description = await descriptionOf(deps, asking, form);
-    const patch = {
-      title,
-      owner,
-      ...(description !== undefined && { description }),
-      groupPath: groupPath || null,
-    };
-    const input = { ...name, patch, ifMatch: asSeen(form.seen) };
-    return shown(await deps.catalog.patch(callerOf(asking), input), 'The changes were saved.');
+function addDescribe(portal: PortalRoutes, context: PagesContext): void {
+  portal.action(`${VERSION_PATH}/describe`, {
+    ...writing,
+    form: describeForm,
+    onProblems: (request) => editPage(context, request),
+    run: async (request) => {
+      const { title, owner, groupPath, seen } = request.form;
+      const description = await descriptionOf(context, request);
+      const patch = { title, owner, ...present({ description }), groupPath: groupPath || null };
+      const input = { ...request.params, patch, ifMatch: asSeen(seen) };
+      const saved = await context.catalog.patch(callerOf(request), input);
+      return shown(saved, 'The changes were saved.');
+    },
   });
 }
 
 async function editPage(
-  deps: CatalogPagesDeps,
+  context: PagesContext,
   request: FormRequest<VersionName>,
 ): Promise<PortalPage> {
   const { person, params: name, typed } = request;
-  const { catalog } = deps;
+  const { catalog } = context;
   const { workspaceId } = person;
   const view = await catalog.read({ workspaceId }, { ...name, withSpec: true });
   const { record } = view;
   requireEditable(record);
   const current = toFields(record);
-  const { fields, omitted } = (await typedFields(deps, request)) ?? (await fieldsOf(view));
+  const { fields, omitted } = (await typedFields(context, request)) ?? (await fieldsOf(view));
   const isDraft = record.lifecycle === 'DRAFT';
   return {
     ...placeOf(record),
@@ -173,37 +184,43 @@ async function editPage(
 }
 
 /** A form of an earlier session says what was seen then: somebody may have changed it since. */
-function seenBefore({ problems, typed: { seen } }: FormRequest): string | undefined {
-  const isAnew = problems.some(({ code }) => code === SIGNED_IN_ANEW);
-  return isAnew && typeof seen === 'string' ? seen : undefined;
+function seenBefore(request: FormRequest): string | undefined {
+  const { seen } = request.typed;
+  return isSignedInAnew(request) && typeof seen === 'string' ? seen : undefined;
 }
 
 /** Asks for the version before a draft is deleted. */
-function addDelete(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const { catalog } = deps;
-  const kind = { title: 'Delete draft', action: 'delete', from: ['DRAFT'] } as const;
-  const page = versionQuestion(deps, kind, (request) => ({
-    failed: 'Not deleted',
-    consequences: [
-      'The draft goes with its spec; the audit keeps that it was there.',
-      ...(request.view.counts['versions'] === 1
-        ? ['It is the only version: the artifact goes with it.']
-        : []),
-      'This cannot be undone.',
-    ],
-    fields: [typedVersion(request)],
-    submit: `Delete draft ${request.view.record.version}`,
-    danger: true,
-  }));
-  const options = { ...writing, form: typedVersionForm, page };
-  portal.action(`${VERSION_PATH}/delete`, options, async ({ form, params: name, ...asking }) => {
-    requireTyped(form.typed, name.version, 'the version');
-    const { workspaceId } = asking.person;
-    const { counts } = await catalog.read({ workspaceId }, { ...name, withSpec: false });
-    await catalog.delete(callerOf(asking), { ...name, ifMatch: asSeen(form.seen) });
-    return {
-      location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(name.id),
-      notice: `Draft ${name.version} was deleted.`,
-    };
+function addDelete(portal: PortalRoutes, context: PagesContext): void {
+  const { catalog } = context;
+  addVersionAction(portal, context, {
+    title: 'Delete draft',
+    action: 'delete',
+    from: ['DRAFT'],
+    may: writing,
+    form: typedVersionForm,
+    confirm: (request) => ({
+      failed: 'Not deleted',
+      consequences: [
+        'The draft goes with its spec; the audit keeps that it was there.',
+        ...(request.view.counts['versions'] === 1
+          ? ['It is the only version: the artifact goes with it.']
+          : []),
+        'This cannot be undone.',
+      ],
+      fields: [typedVersion(request)],
+      submit: `Delete draft ${request.view.record.version}`,
+      danger: true,
+    }),
+    run: async (request) => {
+      const { form, params: name, person } = request;
+      requireTyped(form.typed, name.version, 'the version');
+      const { workspaceId } = person;
+      const { counts } = await catalog.read({ workspaceId }, { ...name, withSpec: false });
+      await catalog.delete(callerOf(request), { ...name, ifMatch: asSeen(form.seen) });
+      return {
+        location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(name.id),
+        notice: `Draft ${name.version} was deleted.`,
+      };
+    },
   });
 }

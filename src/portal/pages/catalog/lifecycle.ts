@@ -1,57 +1,56 @@
 import { z } from 'zod';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { requireTyped } from '../../retyped.ts';
+import { requireTyped } from '../../routes/confirmation.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { check, input } from '../../shell/fields.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { artifactPath } from './query.ts';
 import {
-  typedVersion,
-  typedVersionForm,
-  versionQuestion,
-  type VersionRequest,
-} from './question.ts';
-import {
+  addVersionAction,
   asSeen,
   callerOf,
-  type CatalogPagesDeps,
   publishing,
   seen,
   shown,
+  typedVersion,
+  typedVersionForm,
   VERSION_PATH,
   type VersionName,
-} from './versions.ts';
+  type VersionRequest,
+} from './version.ts';
 import { sunsetDayText } from './words.ts';
 
 /** The life of a version after it was published, and which one is the default. */
-export function addLifecycle(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  addDeprecate(portal, deps);
-  addRetire(portal, deps);
-  addUnsetDefault(portal, deps);
-  addReversible(portal, deps);
+export function addLifecycle(portal: PortalRoutes, context: PagesContext): void {
+  addDeprecate(portal, context);
+  addRetire(portal, context);
+  addUnsetDefault(portal, context);
+  addReversible(portal, context);
 }
 
-const CHANGED = {
+const DONE = {
   deprecate: 'deprecated',
   retire: 'retired',
   reinstate: 'published again',
 } as const;
 
 async function change(
-  { catalog }: CatalogPagesDeps,
+  { catalog }: PagesContext,
   request: ActionRequest<unknown, VersionName>,
-  given: Omit<LifecycleChange, 'id' | 'version'> & { action: keyof typeof CHANGED },
+  given: Omit<LifecycleChange, 'id' | 'version'> & { action: keyof typeof DONE },
 ): Promise<ActionResult> {
   const { params: name } = request;
   const view = await catalog.changeLifecycle(callerOf(request), { ...given, ...name });
-  return shown(view, `${name.version} is ${CHANGED[given.action]}.`);
+  return shown(view, `${name.version} is ${DONE[given.action]}.`);
 }
 
 const deprecateForm = z.object({
@@ -62,39 +61,40 @@ const deprecateForm = z.object({
 });
 
 /** Asks until when a version stays, and shows what takes its place and what it holds. */
-function addDeprecate(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const kind = {
+function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
+  addVersionAction(portal, context, {
     title: 'Deprecate',
     action: 'deprecate',
     from: ['PUBLISHED', 'DEPRECATED'],
-  } as const;
-  const page = versionQuestion(deps, kind, (request) => {
-    const { view, others } = request;
-    const { version, lifecycle } = view.record;
-    const isAgain = lifecycle === 'DEPRECATED';
-    const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
-    const next = view.successor ?? chooseRepresentative(published, undefined)?.version;
-    return {
-      failed: isAgain ? 'Not changed' : 'Not deprecated',
-      consequences: [
-        html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
-        ${code('Sunset')}.`,
-        next === undefined
-          ? 'No other version is published: nothing takes its place yet.'
-          : html`Its successor is ${code(next)}.`,
-        isAgain
-          ? 'Nothing retires by itself on the date.'
-          : 'Nothing retires by itself on the date. Reinstating undoes it.',
-      ],
-      fields: [sunsetField(request, isAgain), membersOf(view)],
-      submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
-    };
-  });
-  const options = { ...publishing, form: deprecateForm, page };
-  portal.action(`${VERSION_PATH}/deprecate`, options, (request) => {
-    const { sunset: sunsetAt, seen: tag } = request.form;
-    const sunset = sunsetAt !== undefined && { sunsetAt };
-    return change(deps, request, { action: 'deprecate', ...sunset, ifMatch: asSeen(tag) });
+    may: publishing,
+    form: deprecateForm,
+    confirm: (request) => {
+      const { view, others } = request;
+      const { version, lifecycle } = view.record;
+      const isAgain = lifecycle === 'DEPRECATED';
+      const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
+      const next = view.successor ?? chooseRepresentative(published, undefined)?.version;
+      return {
+        failed: isAgain ? 'Not changed' : 'Not deprecated',
+        consequences: [
+          html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
+          ${code('Sunset')}.`,
+          next === undefined
+            ? 'No other version is published: nothing takes its place yet.'
+            : html`Its successor is ${code(next)}.`,
+          isAgain
+            ? 'Nothing retires by itself on the date.'
+            : 'Nothing retires by itself on the date. Reinstating undoes it.',
+        ],
+        fields: [sunsetField(request, isAgain), membersOf(view)],
+        submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
+      };
+    },
+    run: (request) => {
+      const { sunset: sunsetAt, seen: tag } = request.form;
+      const ifMatch = asSeen(tag);
+      return change(context, request, { action: 'deprecate', ...present({ sunsetAt }), ifMatch });
+    },
   });
 }
 
@@ -137,39 +137,42 @@ function membersOf({ members = [], counts }: VersionView): Html {
   </div>`;
 }
 
-const retireForm = typedVersionForm.extend({ early: z.literal('yes').optional() });
-
 /** Asks for the version before it is gone for good. */
-function addRetire(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const kind = { title: 'Retire', action: 'retire', from: ['DEPRECATED'] } as const;
-  const page = versionQuestion(deps, kind, (request) => {
-    const { view, reader } = request;
-    const { record, successor } = view;
-    const { version, sunsetAt = reader.nowMs } = record;
-    const isEarly = isBeforeSunset(record, reader.nowMs);
-    const ahead = `Its sunset is ahead: ${sunsetDayText(sunsetAt, reader)}`;
-    const promise = 'Readers were told that they can rely on it until then.';
-    return {
-      failed: 'Not retired',
-      ...(isEarly && { warning: remark('warn', ahead, promise) }),
-      consequences: [
-        'Readers who name no version never get it any more.',
-        successor === undefined
-          ? 'No other version takes its place.'
-          : html`Its successor is ${code(successor)}.`,
-        'It stays readable by its name. This cannot be undone.',
-      ],
-      fields: [...(isEarly ? [earlyBox(request)] : []), typedVersion(request)],
-      submit: `Retire ${version}`,
-      danger: true,
-    };
-  });
-  const options = { ...publishing, form: retireForm, page };
-  portal.action(`${VERSION_PATH}/retire`, options, (request) => {
-    const { typed, early, seen: tag } = request.form;
-    requireTyped(typed, request.params.version, 'the version');
-    const isEarly = early === 'yes';
-    return change(deps, request, { action: 'retire', isEarly, ifMatch: asSeen(tag) });
+function addRetire(portal: PortalRoutes, context: PagesContext): void {
+  addVersionAction(portal, context, {
+    title: 'Retire',
+    action: 'retire',
+    from: ['DEPRECATED'],
+    may: publishing,
+    form: typedVersionForm.extend({ early: z.literal('yes').optional() }),
+    confirm: (request) => {
+      const { view, reader } = request;
+      const { record, successor } = view;
+      const { version, sunsetAt = reader.nowMs } = record;
+      const isEarly = isBeforeSunset(record, reader.nowMs);
+      const ahead = `Its sunset is ahead: ${sunsetDayText(sunsetAt, reader)}`;
+      const promise = 'Readers were told that they can rely on it until then.';
+      return {
+        failed: 'Not retired',
+        ...(isEarly && { warning: remark('warn', ahead, promise) }),
+        consequences: [
+          'Readers who name no version never get it any more.',
+          successor === undefined
+            ? 'No other version takes its place.'
+            : html`Its successor is ${code(successor)}.`,
+          'It stays readable by its name. This cannot be undone.',
+        ],
+        fields: [...(isEarly ? [earlyBox(request)] : []), typedVersion(request)],
+        submit: `Retire ${version}`,
+        danger: true,
+      };
+    },
+    run: (request) => {
+      const { typed, early, seen: tag } = request.form;
+      requireTyped(typed, request.params.version, 'the version');
+      const isEarly = early === 'yes';
+      return change(context, request, { action: 'retire', isEarly, ifMatch: asSeen(tag) });
+    },
   });
 }
 
@@ -184,43 +187,48 @@ function earlyBox({ problems, typed }: VersionRequest): Html {
 }
 
 /** Asks before the default is computed again. */
-function addUnsetDefault(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const kind = {
+function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
+  addVersionAction(portal, context, {
     title: 'Unset default',
     action: 'unset-default',
     from: ['PUBLISHED', 'DEPRECATED'],
-  } as const;
-  const page = versionQuestion(deps, kind, ({ view: { record, isSetDefault }, others }) => {
-    const { version } = record;
-    const next = chooseRepresentative([record, ...others], undefined)?.version ?? version;
-    const now = html`Readers who name no version get ${code(next)} from now on.`;
-    const same = html`${code(version)} stays the default until a higher version is published.`;
-    return {
-      failed: 'Not changed',
-      ...(!isSetDefault && { warning: remark('warn', `${version} is not set as the default`) }),
-      consequences: [
-        next === version ? same : now,
-        'The default is the highest published version again, and moves with each publish.',
-        'It can be set again.',
-      ],
-      submit: 'Unset default',
-    };
-  });
-  const options = { ...publishing, form: z.object({ seen }), page };
-  portal.action(`${VERSION_PATH}/unset-default`, options, async (request) => {
-    const target = { id: request.params.id, ifMatch: asSeen(request.form.seen) };
-    const view = await deps.catalog.unsetDefault(callerOf(request), target);
-    return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
+    may: publishing,
+    form: z.object({ seen }),
+    confirm: ({ view: { record, isSetDefault }, others }) => {
+      const { version } = record;
+      const next = chooseRepresentative([record, ...others], undefined)?.version ?? version;
+      const now = html`Readers who name no version get ${code(next)} from now on.`;
+      const same = html`${code(version)} stays the default until a higher version is published.`;
+      return {
+        failed: 'Not changed',
+        ...(!isSetDefault && { warning: remark('warn', `${version} is not set as the default`) }),
+        consequences: [
+          next === version ? same : now,
+          'The default is the highest published version again, and moves with each publish.',
+          'It can be set again.',
+        ],
+        submit: 'Unset default',
+      };
+    },
+    run: async (request) => {
+      const target = { id: request.params.id, ifMatch: asSeen(request.form.seen) };
+      const view = await context.catalog.unsetDefault(callerOf(request), target);
+      return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
+    },
   });
 }
 
 /** What can be undone needs no page that asks. */
-function addReversible(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  portal.action(`${VERSION_PATH}/reinstate`, publishing, (request) =>
-    change(deps, request, { action: 'reinstate' }),
-  );
-  portal.action(`${VERSION_PATH}/default`, publishing, async (request) => {
-    const view = await deps.catalog.setDefault(callerOf(request), request.params);
-    return shown(view, `${request.params.version} is the default now.`);
+function addReversible(portal: PortalRoutes, context: PagesContext): void {
+  portal.action(`${VERSION_PATH}/reinstate`, {
+    ...publishing,
+    run: (request) => change(context, request, { action: 'reinstate' }),
+  });
+  portal.action(`${VERSION_PATH}/default`, {
+    ...publishing,
+    run: async (request) => {
+      const view = await context.catalog.setDefault(callerOf(request), request.params);
+      return shown(view, `${request.params.version} is the default now.`);
+    },
   });
 }

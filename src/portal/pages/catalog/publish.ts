@@ -1,66 +1,68 @@
 import { z } from 'zod';
 import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
+import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { list } from '../../shell/card.ts';
+import { check } from '../../shell/fields.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
 import { code, link, note, place, sentence } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { readDefault } from './artifact/artifact-page.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { versionPath } from './query.ts';
-import { versionQuestion, type VersionRequest } from './question.ts';
 import {
+  addVersionAction,
   asSeen,
   callerOf,
-  type CatalogPagesDeps,
   publishing,
   seen,
   shown,
-  VERSION_PATH,
-} from './versions.ts';
-import { isTrackportError, refuse } from '#shared/errors.ts';
-import type { FormProblem } from '../../page.ts';
-import { list } from '../../shell/card.ts';
-import { check } from '../../shell/fields.ts';
+  type VersionRequest,
+} from './version.ts';
 
-const form = z.object({ seen, breaking: z.literal('accept').optional() });
-
-/** QuestionRequest before content is frozen: says what it breaks, and what validation found. */
-export function addPublish(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  const kind = { title: 'Publish', action: 'publish', from: ['DRAFT'] } as const;
-  const page = versionQuestion(deps, kind, async (request) => {
-    const { view, problems, typed } = request;
-    const { version, findings } = view.record;
-    const { catalog } = deps;
-    const compatibility = await catalog.compatibility(request.person, request.params);
-    const isStopped = findings.length > 0 && catalog.stopsAtFindings();
-    const mustAccept = catalog.stopsAtBreaking() && compatibility.breaking.length > 0;
-    const warning = html`${breakingRemark(compatibility, mustAccept)}
-    ${findingsRemark(request, compatibility, isStopped)}`;
-    if (isStopped) return { failed: 'Not published', warning, consequences: [] };
-    return {
-      failed: 'Not published',
-      warning,
-      ...(mustAccept && { fields: [breakingBox(problems, typed['breaking'] === 'accept')] }),
-      consequences: [
-        await defaultWords(deps, request),
-        'Whoever reads the catalog can rely on it: its content is frozen from now on.',
-        'Title, description, owner and group can still be changed.',
-        'It cannot become a draft again. It can be deprecated, and later retired.',
-      ],
-      submit: `Publish ${version}`,
-    };
-  });
-  const options = { ...publishing, form, page };
-  portal.action(`${VERSION_PATH}/publish`, options, async (request) => {
-    const { form: sent, params: name } = request;
-    const acceptsBreaking = sent.breaking === 'accept';
-    const ifMatch = asSeen(sent.seen);
-    const change = { acceptsBreaking, ...name, action: 'publish', ifMatch } as const;
-    const view = await atBreaking(() => deps.catalog.changeLifecycle(callerOf(request), change));
-    return shown(view, `${name.version} is published.`);
+/** Asks before content is frozen: says what it breaks, and what validation found. */
+export function addPublish(portal: PortalRoutes, context: PagesContext): void {
+  const { catalog } = context;
+  addVersionAction(portal, context, {
+    title: 'Publish',
+    action: 'publish',
+    from: ['DRAFT'],
+    may: publishing,
+    form: z.object({ seen, breaking: z.literal('accept').optional() }),
+    confirm: async (request) => {
+      const { version, findings } = request.view.record;
+      const compatibility = await catalog.compatibility(request.person, request.params);
+      const isStopped = findings.length > 0 && catalog.stopsAtFindings();
+      const mustAccept = catalog.stopsAtBreaking() && compatibility.breaking.length > 0;
+      const failed = 'Not published';
+      const warning = html`${breakingRemark(compatibility, mustAccept)}
+      ${findingsRemark(request, compatibility, isStopped)}`;
+      if (isStopped) return { failed, warning, consequences: [] };
+      return {
+        failed,
+        warning,
+        ...(mustAccept && { fields: [breakingBox(request)] }),
+        consequences: [
+          await defaultWords(context, request),
+          'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+          'Title, description, owner and group can still be changed.',
+          'It cannot become a draft again. It can be deprecated, and later retired.',
+        ],
+        submit: `Publish ${version}`,
+      };
+    },
+    run: async (request) => {
+      const { form, params: name } = request;
+      const acceptsBreaking = form.breaking === 'accept';
+      const ifMatch = asSeen(form.seen);
+      const change = { acceptsBreaking, ...name, action: 'publish', ifMatch } as const;
+      const view = await atBreaking(() => catalog.changeLifecycle(callerOf(request), change));
+      return shown(view, `${name.version} is published.`);
+    },
   });
 }
 
@@ -82,7 +84,7 @@ function findingsRemark(
 }
 
 /** What readers get who name no version. */
-async function defaultWords({ catalog }: CatalogPagesDeps, request: VersionRequest): Promise<Html> {
+async function defaultWords({ catalog }: PagesContext, request: VersionRequest): Promise<Html> {
   const { view, others, person, reader } = request;
   const { id, version } = view.record;
   const before = await readDefault(catalog, person, id);
@@ -138,13 +140,13 @@ function nothingKnown(version: string, unclassified: number | undefined): Html {
 }
 
 /** Asks whether breaking changes are accepted. */
-function breakingBox(problems: readonly FormProblem[], isChecked: boolean): Html {
+function breakingBox({ problems, typed }: VersionRequest): Html {
   return check({
     name: 'breaking',
     label: 'Publish it with its breaking changes',
     note: 'A higher major number says the same to everybody.',
     value: 'accept',
-    checked: isChecked,
+    checked: typed['breaking'] === 'accept',
     error: problemOf(problems, 'breaking'),
   });
 }

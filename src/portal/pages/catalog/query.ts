@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lifecycles } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
-import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
+import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
 
 export const CATALOG_PATH = '/portal/catalog';
 /** No id can be a hyphen alone. */
@@ -32,8 +32,7 @@ export type CatalogQuery = z.output<typeof catalogQuery>;
 
 /** The filters that are given. */
 export function toFilters({ cursor: _cursor, ...query }: CatalogQuery): CatalogFilters {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
+  return present(query);
 }
 
 /** The list with these filters; undefined ones are left out. */

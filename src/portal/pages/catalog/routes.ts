@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
+import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
+import type { Words } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import type { PortalPage } from '../../page.ts';
-import { may, type PortalPerson } from '../../person.ts';
-import type { PortalRoutes, WrongFilters } from '../../routes/route-types.ts';
-import type { PortalFile } from '../../routes/send-page.ts';
+import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
+import type { PortalPage } from '../../page.ts';
+import { may } from '../../person.ts';
+import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
+import type { EmptyFacts } from '../../shell/card.ts';
+import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
 import { code, cut, foreign, link, note } from '../../shell/parts.ts';
+import type { Column } from '../../shell/table.ts';
+import { count, type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
 import { addDrafts } from './drafts.ts';
 import { addLifecycle } from './lifecycle.ts';
@@ -20,81 +27,57 @@ import {
   NEW_PATH,
   toFilters,
 } from './query.ts';
-import type { CatalogPagesDeps } from './versions.ts';
-import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
-import type { Words } from '#catalog/version/content-check.ts';
-import type { EmptyFacts } from '../../shell/card.ts';
-import { chips } from '../../shell/forms.ts';
-import { type Filter, listCard, type Listed } from '../../shell/list.ts';
-import type { Column } from '../../shell/table.ts';
-import { count, type Reader, time } from '../../shell/times.ts';
 import { LIFECYCLE_WORDS, standing } from './words.ts';
 
 const PAGE_ARTIFACTS = 50;
 
+const CREATE = { href: NEW_PATH, text: 'Create draft', look: 'primary' } as const;
+
 /** The catalog: `/portal/catalog` and what lies below. */
-export function catalogPages(portal: PortalRoutes, deps: CatalogPagesDeps): void {
-  portal.page(
-    CATALOG_PATH,
-    { scope: 'catalog:read', query: catalogQuery, isList: true },
-    (request) => listPage(deps, request),
-  );
+export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
+  const { catalog } = context;
+  const list = { scope: 'catalog:read', query: catalogQuery, isList: true } as const;
+  portal.page(CATALOG_PATH, list, (request) => listPage(context, request));
   const one = `${CATALOG_PATH}/:id`;
   portal.page(one, { ...ofArtifact, query: artifactQuery }, (request) =>
-    artifactPage(deps, request),
+    artifactPage(context, request),
   );
-  portal.page(`${one}/spec`, { ...ofArtifact, query: specQuery }, ({ person, params, query }) =>
-    specFile(deps, person, { ...params, ...query }),
-  );
-  addDrafts(portal, deps);
-  addPublish(portal, deps);
-  addLifecycle(portal, deps);
-}
-
-const specQuery = z.strictObject({ version: z.string() });
-
-async function specFile(
-  { catalog }: CatalogPagesDeps,
-  { workspaceId }: PortalPerson,
-  ref: { id: string; version: string },
-): Promise<PortalFile> {
-  const { view, text } = await catalog.readSpec({ workspaceId }, { ...ref, format: 'json' });
-  const { id, version } = view.record;
-  return {
-    fileName: `${id}-${version}.json`,
-    mediaType: 'application/json',
-    content: text,
-  };
+  const ofSpec = { ...ofArtifact, query: z.strictObject({ version: z.string() }) };
+  portal.page(`${one}/spec`, ofSpec, async ({ person: { workspaceId }, params, query }) => {
+    const ref = { ...params, ...query, format: 'json' } as const;
+    const { view, text } = await catalog.readSpec({ workspaceId }, ref);
+    const { id, version } = view.record;
+    return { fileName: `${id}-${version}.json`, mediaType: 'application/json', content: text };
+  });
+  addDrafts(portal, context);
+  addPublish(portal, context);
+  addLifecycle(portal, context);
 }
 
 async function listPage(
-  { catalog, clock }: CatalogPagesDeps,
-  { person, query, wrong }: { person: PortalPerson; query: CatalogQuery; wrong: WrongFilters },
+  { catalog }: PagesContext,
+  request: PageRequest<CatalogQuery>,
 ): Promise<PortalPage> {
-  const { workspaceId, timeZone } = person;
+  const { person, query } = request;
+  const { workspaceId } = person;
   const problems = catalog.problemsInFilter(query);
   if (problems.length > 0) refuse(problems);
   const searchProblem = searchProblemOf(query);
+  const page = pageOf(PAGE_ARTIFACTS, query.cursor);
   const found =
     searchProblem === undefined
-      ? await catalog.list({ workspaceId }, toRequest(query, PAGE_ARTIFACTS))
+      ? await catalog.list({ workspaceId }, { ...toFilters(query), ...page })
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
-  const words = catalog.words();
-  const facts = { ...found, query, wrong, words, mayWrite, searchProblem };
+  const facts = { ...found, words: catalog.words(), mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',
     meta: [html`Workspace ${code(cut(workspaceId, 60))}`],
-    ...(mayWrite && { actions: link({ href: NEW_PATH, text: 'Create draft', look: 'primary' }) }),
-    body: catalogListView(facts, { timeZone, nowMs: clock.now() }),
+    ...(mayWrite && { actions: link(CREATE) }),
+    body: catalogListView(facts, request),
     ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
   };
-}
-
-function toRequest(query: CatalogQuery, limit: number) {
-  const { cursor } = query;
-  return { ...toFilters(query), limit, ...(cursor !== undefined && { cursor }) };
 }
 
 function searchProblemOf({ q }: CatalogQuery): string | undefined {
@@ -102,7 +85,7 @@ function searchProblemOf({ q }: CatalogQuery): string | undefined {
   return `Search for 1 to ${SEARCH_TERMS_MAX} words of letters and digits.`;
 }
 
-export type CatalogListFacts = Listed<VersionRecord, CatalogQuery> & {
+export type CatalogFound = Found<VersionRecord> & {
   /** Types and sources that one can filter by. */
   words: Words;
   mayWrite: boolean;
@@ -111,29 +94,29 @@ export type CatalogListFacts = Listed<VersionRecord, CatalogQuery> & {
 };
 
 /** What is there, in which state, and whose it is. */
-export function catalogListView(found: CatalogListFacts, reader: Reader): Html {
-  const { cursor: _cursor, ...filtered } = found.query;
-  const isEvery = filtered.versions === 'all';
-  return listCard({
+export function catalogListView(found: CatalogFound, request: ListRequest<CatalogQuery>): Html {
+  const isEvery = request.query.versions === 'all';
+  const list = {
     ...found,
     pathOf: catalogPath,
     label: 'Search the catalog',
     submit: 'Search',
     filters: filtersFor(found),
-    chips: chips({ chips: chipsOf(filtered) }),
+    filterText: (name: string, value: string) =>
+      name === 'versions' ? LABELS[name] : `${LABELS[name as FilterName]} ${cut(value, 60)}`,
     caption: isEvery
       ? 'Versions, newest first'
       : 'Artifacts, newest first, each as its default version',
-    columns: columnsFor(isEvery, reader),
+    columns: columnsFor(isEvery, request.reader),
     summary: `${count(found.items.length)} on this page, newest first`,
     none: emptyCatalog(found.mayWrite),
     nothingFits: {
       id: 'nothing-fits',
       heading: 'Nothing like this',
       text: 'Nothing in the catalog fits all of these filters.',
-      next: link({ href: CATALOG_PATH, text: 'Show all', look: 'button' }),
     },
-  });
+  };
+  return listCard(list, request);
 }
 
 function emptyCatalog(mayWrite: boolean): EmptyFacts {
@@ -145,11 +128,13 @@ function emptyCatalog(mayWrite: boolean): EmptyFacts {
     text: mayWrite
       ? `${text} Create the first one here, or bring files with “trackport catalog import”.`
       : `${text} Whoever has the scope catalog:write can create one.`,
-    ...(mayWrite && { next: link({ href: NEW_PATH, text: 'Create draft', look: 'primary' }) }),
+    ...(mayWrite && { next: link(CREATE) }),
   };
 }
 
-const LABELS: Readonly<Record<Exclude<keyof CatalogQuery, 'cursor'>, string>> = {
+type FilterName = Exclude<keyof CatalogQuery, 'cursor'>;
+
+const LABELS: Readonly<Record<FilterName, string>> = {
   q: 'Search',
   type: 'Type',
   lifecycle: 'Lifecycle',
@@ -160,18 +145,9 @@ const LABELS: Readonly<Record<Exclude<keyof CatalogQuery, 'cursor'>, string>> = 
   versions: 'Every version',
 };
 
-function chipsOf(filtered: Omit<CatalogQuery, 'cursor'>): { label: string; href: string }[] {
-  return (Object.keys(LABELS) as (keyof typeof LABELS)[]).flatMap((name) => {
-    const value = filtered[name];
-    if (value === undefined) return [];
-    const label = name === 'versions' ? LABELS[name] : `${LABELS[name]} ${cut(value, 60)}`;
-    return [{ label, href: catalogPath({ ...filtered, [name]: undefined }) }];
-  });
-}
-
-function filtersFor({ words, searchProblem }: CatalogListFacts): Filter[] {
-  const text = (name: keyof typeof LABELS): Filter => ({ name, label: LABELS[name] });
-  const oneOf = (name: keyof typeof LABELS, values: readonly string[]): Filter => ({
+function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
+  const text = (name: FilterName): Filter => ({ name, label: LABELS[name] });
+  const oneOf = (name: FilterName, values: readonly string[]): Filter => ({
     ...text(name),
     any: 'Any',
     choices: values.map((value) => ({ value, label: value })),

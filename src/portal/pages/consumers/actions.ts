@@ -1,18 +1,20 @@
 import type { z } from 'zod';
 import { grantOf } from '#access/grants/grant.ts';
 import type { Access } from '#access/index.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
-import type { FormProblem, PortalPage, TypedFields } from '../../page.ts';
-import { SIGNED_IN_ANEW } from '../../routes/run-action.ts';
+import { present } from '../../address.ts';
+import { html, type Html } from '../../html.ts';
+import type { FormProblem, ShownSecret, TypedFields } from '../../page.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
-import {
-  consumerPage,
-  type ConsumerPagesDeps,
-  knownLabels,
-  ofConsumer,
-  placeOf,
-  scope,
-} from './consumer-page.ts';
+import { isSignedInAnew } from '../../routes/run-action.ts';
+import { plainCard, row } from '../../shell/card.ts';
+import { input, select } from '../../shell/fields.ts';
+import { button, postForm } from '../../shell/forms.ts';
+import { errorSummary, problemOf } from '../../shell/notice.ts';
+import { link } from '../../shell/parts.ts';
+import type { PagesContext } from '../context.ts';
+import { consumerPage, knownLabels } from './consumer-page.ts';
 import {
   grantsDigest,
   grantsForm,
@@ -24,78 +26,84 @@ import {
   toLabels,
   type Visibility,
 } from './forms.ts';
-import { consumerPath, CONSUMERS_PATH } from './query.ts';
-import { shownKey } from './shown-key.ts';
+import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './query.ts';
 import { contradiction, type KnownLabels, labelProblems, visibilityFields } from './visibility.ts';
-import type { PortalPerson } from '../../person.ts';
-import { html, type Html } from '../../html.ts';
-import { plainCard, row } from '../../shell/card.ts';
-import { input, select } from '../../shell/fields.ts';
-import { button, postForm } from '../../shell/forms.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
-import { link } from '../../shell/parts.ts';
 
 /** What is done without a question; each goes through the same use case as the API. */
-export function addConsumerActions(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
-  addCreate(portal, deps);
-  addGrants(portal, deps);
-  addSetting(portal, deps, { name: 'name', form: nameForm, patchOf: (form) => form });
-  addSetting(portal, deps, {
+export function addConsumerActions(portal: PortalRoutes, context: PagesContext): void {
+  addCreate(portal, context);
+  addGrants(portal, context);
+  addSetting(portal, context, { name: 'name', form: nameForm, patchOf: (form) => form });
+  addSetting(portal, context, {
     name: 'limit',
     form: limitForm,
     patchOf: ({ limitPerMinute }) => ({ limitPerMinute: limitPerMinute ?? null }),
   });
-  addStates(portal, deps);
+  addStates(portal, context);
 }
 
-function addCreate(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
-  const page = async ({ problems, ...given }: FormRequest): Promise<PortalPage> => {
-    const known = { labels: await knownLabels(deps), defaultLimit: deps.defaultLimit() };
-    const body = newConsumerView({ ...given, ...known, problems: problems.map(inWords) });
-    return { ...placeOf(), title: 'Create consumer', body };
-  };
-  const options = { scope, form: newConsumerForm, doneOnce: true, page } as const;
-  portal.action(`${CONSUMERS_PATH}/new`, options, async ({ form, origin }) => {
-    await checkLabels(deps, form);
-    const { name, lifetime, limitPerMinute } = form;
-    const input = {
-      name,
-      grants: toGrants(form),
-      ...(limitPerMinute !== undefined && { limitPerMinute }),
-      ...(lifetime !== undefined && { expiresInMs: lifetime }),
-    };
-    const made = await deps.access.consumers.create(input, origin);
-    return {
-      location: consumerPath(made.consumer.id),
-      notice: 'The consumer was created.',
-      secret: shownKey(made, deps.publicUrl()),
-    };
+function addCreate(portal: PortalRoutes, context: PagesContext): void {
+  const { access, defaultLimit, publicUrl } = context;
+  portal.action(`${CONSUMERS_PATH}/new`, {
+    scope,
+    form: newConsumerForm,
+    doneOnce: true,
+    page: async (request) => ({
+      ...placeOf(),
+      title: 'Create consumer',
+      body: newConsumerView(request, await knownLabels(context), defaultLimit()),
+    }),
+    run: async ({ form, origin }) => {
+      await checkLabels(context, form);
+      const { name, lifetime, limitPerMinute } = form;
+      const optional = present({ limitPerMinute, expiresInMs: lifetime });
+      const input = { name, grants: toGrants(form), ...optional };
+      const made = await access.consumers.create(input, origin);
+      return {
+        location: consumerPath(made.consumer.id),
+        notice: 'The consumer was created.',
+        secret: shownKey(made, publicUrl()),
+      };
+    },
   });
 }
 
-function addGrants(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
-  const { consumers } = deps.access;
-  portal.action(
-    `${CONSUMERS_PATH}/:id/grants`,
-    {
-      ...ofConsumer,
-      form: grantsForm,
-      onProblems: ({ person, params, typed, problems }) => {
-        const isAnew = problems.some(({ code }) => code === SIGNED_IN_ANEW);
-        const chosen = typedVisibility(typed);
-        const seen = isAnew && { seen: String(typed['seen']) };
-        const returned = { heading: 'Grants not saved', problems, chosen, ...seen };
-        return consumerPage(deps, params.id, { person, returned });
-      },
+/** A key that was just made, for the one page that shows it. */
+export function shownKey({ consumer, issued }: ConsumerWithKey, publicUrl: string): ShownSecret {
+  const actions = consumer.grants.map(({ action }) => action);
+  const path = actions.includes('leads:read')
+    ? 'leads?limit=3'
+    : actions.length > 0
+      ? 'catalog?limit=3'
+      : 'me';
+  return {
+    heading: 'Keep this key in a safe place now',
+    value: issued.key.reveal(),
+    text: 'It is shown once and cannot be read again: only its SHA-256 is stored. Lost it? Rotate it.',
+    note: 'A click selects the whole key. Send it in the header X-API-KEY, never in an address.',
+    command: `printf 'Key: '; read -r KEY; curl -sw '\\n' -H "X-API-KEY: $KEY" '${publicUrl}/api/v1/${path}'`,
+  };
+}
+
+function addGrants(portal: PortalRoutes, context: PagesContext): void {
+  const { consumers } = context.access;
+  portal.action(`${CONSUMERS_PATH}/:id/grants`, {
+    ...ofConsumer,
+    form: grantsForm,
+    onProblems: (request) => {
+      const { typed, problems } = request;
+      const seen = isSignedInAnew(request) && { seen: String(typed['seen']) };
+      const returned = { heading: 'Grants not saved', problems, ...seen };
+      return consumerPage(context, request, { ...returned, chosen: typedVisibility(typed) });
     },
-    async ({ form, params: { id }, origin }) => {
+    run: async ({ form, params: { id }, origin }) => {
       const { grants } = await consumers.read(id);
       if (grantsDigest(grants) !== form.seen) refuseOtherGrants();
-      await checkLabels(deps, form, grantOf(grants, 'leads:read')?.labels);
+      await checkLabels(context, form, grantOf(grants, 'leads:read')?.labels);
       await consumers.replaceGrants({ id, grants: toGrants(form), expected: grants }, origin);
       return { location: consumerPath(id), notice: 'The grants were saved.' };
     },
-  );
+  });
 }
 
 /** The API offers to force a name that another consumer has; the portal does not. */
@@ -113,13 +121,13 @@ function refuseOtherGrants(): never {
 
 /** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
 async function checkLabels(
-  deps: ConsumerPagesDeps,
+  context: PagesContext,
   form: Visibility,
   before?: readonly string[],
 ): Promise<void> {
   const problems =
     form.sees === 'labels'
-      ? labelProblems(form, await knownLabels(deps), before)
+      ? labelProblems(form, await knownLabels(context), before)
       : contradiction(form, before);
   if (problems.length > 0) refuse(problems);
 }
@@ -128,52 +136,37 @@ type Patch = Parameters<Access['consumers']['update']>[0]['patch'];
 
 function addSetting<Form extends z.ZodType>(
   portal: PortalRoutes,
-  deps: ConsumerPagesDeps,
+  context: PagesContext,
   given: { name: 'name' | 'limit'; form: Form; patchOf: (form: z.output<Form>) => Patch },
 ): void {
   const { name, form, patchOf } = given;
   const heading = `${name === 'name' ? 'Name' : 'Limit'} not saved`;
-  portal.action(
-    `${CONSUMERS_PATH}/:id/${name}`,
-    {
-      ...ofConsumer,
-      form,
-      onProblems: ({ person, params, problems }) => {
-        const returned = { heading, problems: problems.map(inWords) };
-        return consumerPage(deps, params.id, { person, returned });
-      },
-    },
-    async ({ form: sent, params: { id }, origin }) => {
-      await deps.access.consumers.update({ id, patch: patchOf(sent) }, origin);
+  portal.action(`${CONSUMERS_PATH}/:id/${name}`, {
+    ...ofConsumer,
+    form,
+    onProblems: (request) =>
+      consumerPage(context, request, { heading, problems: request.problems.map(inWords) }),
+    run: async ({ form: sent, params: { id }, origin }) => {
+      await context.access.consumers.update({ id, patch: patchOf(sent) }, origin);
       return { location: consumerPath(id), notice: `The ${name} was saved.` };
     },
-  );
+  });
 }
 
-function addStates(portal: PortalRoutes, { access: { consumers } }: ConsumerPagesDeps): void {
+function addStates(portal: PortalRoutes, { access: { consumers } }: PagesContext): void {
   const changes = [
     { below: 'enable', state: 'active', notice: 'The consumer is enabled: its keys work again.' },
     { below: 'disable', state: 'disabled', notice: 'The consumer is disabled.' },
   ] as const;
   for (const { below, state, notice } of changes)
-    portal.action(
-      `${CONSUMERS_PATH}/:id/${below}`,
-      ofConsumer,
-      async ({ params: { id }, origin }) => {
+    portal.action(`${CONSUMERS_PATH}/:id/${below}`, {
+      ...ofConsumer,
+      run: async ({ params: { id }, origin }) => {
         await consumers.update({ id, patch: { state } }, origin);
         return { location: consumerPath(id), notice };
       },
-    );
+    });
 }
-
-type NewConsumerFacts = {
-  person: PortalPerson;
-  labels: KnownLabels;
-  /** What was typed, when the form came back. */
-  typed?: TypedFields;
-  problems?: readonly FormProblem[];
-  defaultLimit: number;
-};
 
 const FIELDS = {
   name: 'Name',
@@ -185,8 +178,12 @@ const FIELDS = {
 };
 
 /** The form that makes a consumer with its grants and its first key. */
-function newConsumerView(given: NewConsumerFacts): Html {
-  const { person, labels, typed = {}, problems = [], defaultLimit } = given;
+function newConsumerView(
+  { person, typed, problems: found }: FormRequest,
+  labels: KnownLabels,
+  defaultLimit: number,
+): Html {
+  const problems = found.map(inWords);
   const errorOf = (name: string): string | undefined => problemOf(problems, name);
   const fields = [
     input({

@@ -1,8 +1,14 @@
+/** Where the pages of consumers are, and who may see them. */
 import { z } from 'zod';
+import type { Consumer } from '#access/consumers/consumer.ts';
 import { type ConsumerFilter, standings } from '#access/consumers/find-consumers.ts';
-import { cursorParameter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
+import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
 
 export const CONSUMERS_PATH = '/portal/consumers';
+
+export const scope = 'trackport:admin';
+export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
+export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string() }) } as const;
 
 /** The address of the list: what a form leaves empty is no filter. */
 export const consumersQuery = z.strictObject({
@@ -18,11 +24,7 @@ export const consumersQuery = z.strictObject({
 export type ConsumersQuery = z.output<typeof consumersQuery>;
 
 export function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
-  return {
-    ...(q !== undefined && { text: q }),
-    ...(state !== undefined && { standing: state }),
-    ...(expires !== undefined && { endsWithinDays: Number(expires) }),
-  };
+  return present({ text: q, standing: state, endsWithinDays: expires && Number(expires) });
 }
 
 /** The list with these filters; undefined ones are left out. */
@@ -33,4 +35,11 @@ export function consumersPath(query: ConsumersQuery): string {
 /** The page of one consumer, or one below it. */
 export function consumerPath(id: string, ...below: string[]): string {
   return [CONSUMERS_PATH, id, ...below].join('/');
+}
+
+/** Where a page below the list, or below one consumer, stands. */
+export function placeOf(consumer?: Consumer) {
+  const own = consumer && { href: consumerPath(consumer.id), text: consumer.name };
+  const crumbs = [{ href: CONSUMERS_PATH, text: 'Consumers' }, ...(own ? [own] : [])];
+  return { section: 'consumers', crumbs } as const;
 }

@@ -1,51 +1,51 @@
+import type { Consumer } from '#access/consumers/consumer.ts';
+import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
+import { pageOf } from '../../address.ts';
+import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { type ListRequest, type Found, listCard } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/parts.ts';
+import type { Column } from '../../shell/table.ts';
+import { count, counted, type Reader } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
-import { consumerPage, type ConsumerPagesDeps, ofConsumer, scope } from './consumer-page.ts';
+import { consumerPage } from './consumer-page.ts';
 import {
   consumerPath,
   CONSUMERS_PATH,
   consumersPath,
   consumersQuery,
   type ConsumersQuery,
+  ofConsumer,
+  scope,
   toFilter,
 } from './query.ts';
-import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
-import type { Consumer } from '#access/consumers/consumer.ts';
-import type { Html } from '../../html.ts';
-import { listCard, type Listed } from '../../shell/list.ts';
-import type { Column } from '../../shell/table.ts';
-import { count, counted, type Reader } from '../../shell/times.ts';
 import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge } from './words.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
 
+const CREATE = { href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' } as const;
+
 /** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
-export function consumerPages(portal: PortalRoutes, deps: ConsumerPagesDeps): void {
-  portal.page(
-    CONSUMERS_PATH,
-    { scope, query: consumersQuery, isList: true },
-    async ({ person: { timeZone }, query, wrong }) => {
-      const { cursor } = query;
-      const request = { filter: toFilter(query), limit: PAGE_CONSUMERS };
-      const found = await deps.access.consumers.find(cursor ? { ...request, cursor } : request);
-      const reader = { timeZone, nowMs: deps.clock.now() };
-      return {
-        title: 'Consumers',
-        section: 'consumers',
-        meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
-        actions: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
-        body: consumerListView({ ...found, query, wrong }, reader),
-      };
-    },
-  );
-  portal.page(`${CONSUMERS_PATH}/:id`, ofConsumer, ({ person, params }) =>
-    consumerPage(deps, params.id, { person }),
-  );
-  addConsumerActions(portal, deps);
-  addConsumerConfirmations(portal, deps);
+export function consumerPages(portal: PortalRoutes, context: PagesContext): void {
+  const list = { scope, query: consumersQuery, isList: true } as const;
+  portal.page(CONSUMERS_PATH, list, async (request) => {
+    const page = pageOf(PAGE_CONSUMERS, request.query.cursor);
+    const filter = toFilter(request.query);
+    const found = await context.access.consumers.find({ filter, ...page });
+    return {
+      title: 'Consumers',
+      section: 'consumers',
+      meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
+      actions: link(CREATE),
+      body: consumerListView(found, request),
+    };
+  });
+  portal.page(`${CONSUMERS_PATH}/:id`, ofConsumer, (request) => consumerPage(context, request));
+  addConsumerActions(portal, context);
+  addConsumerConfirmations(portal, context);
 }
 
 /** What a row shows of a name, and how many labels; the consumer's page shows all. */
@@ -53,20 +53,24 @@ const NAME_CHARACTERS = 80;
 const LABELS = 2;
 
 /** Who reads, and whose key ends soon or is missing. */
-export function consumerListView(found: Listed<Consumer, ConsumersQuery>, reader: Reader): Html {
+export function consumerListView(
+  found: Found<Consumer>,
+  request: ListRequest<ConsumersQuery>,
+): Html {
   const { hasMore } = found.pagination;
-  const states = standings.toReversed();
-  return listCard({
+  const list = {
     ...found,
     pathOf: consumersPath,
     label: 'Filter consumers',
     filters: [
-      { name: 'q', label: 'Name or key id', type: 'search', isWide: true },
+      { name: 'q', label: 'Name or key id', type: 'search' as const, isWide: true },
       {
         name: 'state',
         label: 'State',
         any: 'Any',
-        choices: states.map((value) => ({ value, label: STANDING_WORDS[value].words })),
+        choices: standings
+          .toReversed()
+          .map((value) => ({ value, label: STANDING_WORDS[value].words })),
       },
       {
         name: 'expires',
@@ -76,14 +80,14 @@ export function consumerListView(found: Listed<Consumer, ConsumersQuery>, reader
       },
     ],
     caption: 'Consumers, oldest first',
-    columns: columnsFor(reader),
+    columns: columnsFor(request.reader),
     summary: `${counted(found.items.length, 'consumer')} on this page, oldest first`,
     pagerWords: { newest: 'First', older: 'Next' },
     none: {
       id: 'no-consumers',
       heading: 'Nobody reads yet',
       text: 'A consumer is a machine that reads leads, such as a sales tool. Create one, say which leads it may see, and give it a key.',
-      next: link({ href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' }),
+      next: link(CREATE),
     },
     nothingFits: {
       id: 'nothing-fits',
@@ -91,9 +95,9 @@ export function consumerListView(found: Listed<Consumer, ConsumersQuery>, reader
       text: hasMore
         ? 'There are more consumers to look through: go on to the next page.'
         : 'No consumer fits all of these filters.',
-      next: link({ href: CONSUMERS_PATH, text: 'Show all', look: 'button' }),
     },
-  });
+  };
+  return listCard(list, request);
 }
 
 const columnsFor = (reader: Reader): Column<Consumer>[] => [

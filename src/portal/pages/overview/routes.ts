@@ -1,42 +1,17 @@
-import type { Access } from '#access/index.ts';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
-import type { Readiness } from '#http/routes/operations/readiness.ts';
-import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import type { Partners } from '#partners/index.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
-import { TRACKER, type Traffic, type TrafficSum } from '#partners/traffic/traffic.ts';
-import { type Clock, DAY } from '#shared/clock.ts';
+import { TRACKER, type TrafficSum } from '#partners/traffic/traffic.ts';
+import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-
 import { may } from '../../person.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
-import { toHealthLine, type WebhookFacts } from './health-lines.ts';
+import type { PagesContext } from '../context.ts';
 import { type DeadLetter, type Newest, type Operation, worriesOf } from './concerns.ts';
+import { toHealthLine, type WebhookFacts } from './health-lines.ts';
 import { overviewPage } from './view.ts';
-
-/** What the overview asks. */
-export type OverviewDeps = {
-  /** What `/readyz` says, of all processes that serve together. */
-  readiness: () => Promise<Pick<Readiness, 'checks'>>;
-  /** Whether this port serves `/readyz`. */
-  hasReadyz: boolean;
-  tracker: {
-    quota: () => TrackerQuota | undefined;
-    /** The last request that failed since this process started. */
-    lastFailure: () => { cause: string; at: number } | undefined;
-    hasWebhookSecret: () => boolean;
-  };
-  access: { consumers: Pick<Access['consumers'], 'find'> };
-  partners: Pick<Partners, 'workerStatus' | 'recentOutcomes' | 'list'> & {
-    receipts: Pick<Partners['receipts'], 'list' | 'read'>;
-  };
-  traffic: Pick<Traffic, 'read'>;
-  publicUrl: () => string;
-  clock: Pick<Clock, 'now'>;
-};
 
 const WEBHOOK_PATH = '/api/v1/webhooks/github';
 const WEBHOOK_DAYS = 30;
@@ -44,19 +19,17 @@ const ROWS = 5;
 const CONSUMERS_LOOKED_AT = 100;
 
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
-export function overviewPages(portal: PortalRoutes, deps: OverviewDeps): void {
-  portal.page('/portal', {}, async ({ person }) => {
-    const nowMs = deps.clock.now();
-    const reader = { timeZone: person.timeZone, nowMs };
+export function overviewPages(portal: PortalRoutes, context: PagesContext): void {
+  portal.page('/portal', {}, async ({ person, reader }) => {
+    const { hasReadyz, tracker } = context;
     const [{ checks }, webhook, operation] = await Promise.all([
-      deps.readiness(),
-      readWebhook(deps),
-      may(person, 'trackport:admin') ? readOperation(deps, reader) : undefined,
+      context.readiness(),
+      readWebhook(context),
+      may(person, 'trackport:admin') ? readOperation(context, reader) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
       toHealthLine(name, result, reader),
     );
-    const { hasReadyz, tracker } = deps;
     const facts = { lines, webhook, operation, hasReadyz, quota: tracker.quota() };
     return overviewPage({ ...facts, trackerFailure: tracker.lastFailure() }, reader);
   });
@@ -72,7 +45,7 @@ async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function readWebhook({ traffic, tracker, publicUrl }: OverviewDeps): Promise<WebhookFacts> {
+async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promise<WebhookFacts> {
   const sums = await orNothing(traffic.read(WEBHOOK_DAYS));
   const ofTracker = sums?.filter(({ sender }) => sender === TRACKER) ?? [];
   const last = ofTracker.find(({ kind }) => kind === 'verified');
@@ -93,20 +66,20 @@ function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
   return { count: sums.reduce((total, { count }) => total + count, 0), reason, lastAt };
 }
 
-function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | undefined> {
-  const { partners } = deps;
+function readOperation(context: PagesContext, reader: Reader): Promise<Operation | undefined> {
+  const { partners } = context;
   const { nowMs } = reader;
   const read = async (): Promise<Operation> => {
     const since = nowMs - 7 * DAY;
     const [status, { hours, week }, deadLetters, worries] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
-      readDeadLetters(deps, since),
-      readWorries(deps, reader),
+      readDeadLetters(context, since),
+      readWorries(context, reader),
     ]);
     const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
     const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
-      readNewest(deps, { outcome, since }, total);
+      readNewest(context, { outcome, since }, total);
     const { open, oldestAskedAt } = status;
     return {
       open,
@@ -124,7 +97,7 @@ function readOperation(deps: OverviewDeps, reader: Reader): Promise<Operation | 
   return orNothing(read());
 }
 
-async function readWorries({ partners, access }: OverviewDeps, reader: Reader) {
+async function readWorries({ partners, access }: PagesContext, reader: Reader) {
   const find = async (filter: ConsumerFilter) =>
     (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
   const [known, keyless, ending] = await Promise.all([
@@ -135,7 +108,7 @@ async function readWorries({ partners, access }: OverviewDeps, reader: Reader) {
   return worriesOf({ partners: known, keyless, ending }, reader);
 }
 
-async function readDeadLetters({ partners }: OverviewDeps, since: number): Promise<DeadLetter[]> {
+async function readDeadLetters({ partners }: PagesContext, since: number): Promise<DeadLetter[]> {
   const filter = { outcome: 'FAILED', since } as const;
   const { items } = await partners.receipts.list({ filter, limit: ROWS });
   const receipts = await Promise.all(items.map(({ id }) => partners.receipts.read(id)));
@@ -151,7 +124,7 @@ function toDeadLetter({ id, partnerId, receivedAt, events }: ReceiptDetailOut): 
 }
 
 async function readNewest(
-  { partners }: OverviewDeps,
+  { partners }: PagesContext,
   filter: { outcome: Outcome; since: number },
   total: number,
 ): Promise<Newest | undefined> {

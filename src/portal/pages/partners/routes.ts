@@ -1,6 +1,4 @@
 import type { z } from 'zod';
-import type { Partners } from '#partners/index.ts';
-import type { Clock } from '#shared/clock.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { partnerAnchor, PARTNERS_PATH, partnersQuery } from './query.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
@@ -10,31 +8,25 @@ import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts'
 import { badge, code, link } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { reasonOf, standingBadge, verdictOf } from './verdict.ts';
 
-export type PartnerPagesDeps = { partners: Pick<Partners, 'list'>; clock: Pick<Clock, 'now'> };
-
-const scope = 'trackport:admin';
 /** As many as fit into a page, each with all its reasons and some secrets. */
 const PARTNERS_SHOWN = 5;
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
-export function partnerPages(portal: PortalRoutes, { partners, clock }: PartnerPagesDeps): void {
-  portal.page(
-    PARTNERS_PATH,
-    { scope, query: partnersQuery, isList: true },
-    async ({ person, query }) => {
-      const list = await partners.list();
-      const start = startOf(list, query);
-      const reader = { timeZone: person.timeZone, nowMs: clock.now() };
-      return {
-        title: 'Partners',
-        section: 'partners',
-        meta: [partnersMeta(list)],
-        body: partnersView({ partners: list, start, shown: PARTNERS_SHOWN }, reader),
-      };
-    },
-  );
+export function partnerPages(portal: PortalRoutes, { partners }: PagesContext): void {
+  const list = { scope: 'trackport:admin', query: partnersQuery, isList: true } as const;
+  portal.page(PARTNERS_PATH, list, async ({ query, reader }) => {
+    const known = await partners.list();
+    const given = { partners: known, start: startOf(known, query), shown: PARTNERS_SHOWN };
+    return {
+      title: 'Partners',
+      section: 'partners',
+      meta: [partnersMeta(known)],
+      body: partnersView(given, reader),
+    };
+  });
 }
 
 /** Pages begin at multiples, so that the one of a partner is always the same. */

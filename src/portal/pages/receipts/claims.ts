@@ -4,16 +4,15 @@ import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import type { FormProblem } from '../../page.ts';
-import { refuseTyped, typedField, typedForm } from '../../retyped.ts';
-import { questionPage, type QuestionRequest } from '../../routes/question-page.ts';
+import { refuseTyped, typedField, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
 import { type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { claimPath, type IssueAddress, issueLink } from './leads.ts';
-import { receiptPath, RECEIPTS_PATH, receiptsPath } from './query.ts';
-import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
+import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
 
 const PATH = '/portal/claims/:number';
 
@@ -23,34 +22,35 @@ const ofLead = {
 } as const;
 
 /** `/portal/claims/:number`: what hides a lead, and giving it back. */
-export function claimPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  portal.page(PATH, ofLead, async ({ person, params: { number } }) => {
-    const found = await factsOf(deps, number);
-    return { ...placeOf(number), body: claimView(found, readerOf(deps, person)) };
+export function claimPages(portal: PortalRoutes, context: PagesContext): void {
+  const factsOf = async (number: string): Promise<ClaimFacts> => ({
+    number,
+    claim: await findClaim(context, number),
+    issueAddress: context.tracker.issueAddress,
   });
-  const page = questionPage(deps, async (request: QuestionRequest<{ number: string }>) => {
-    const { number } = request.params;
-    const found = await factsOf(deps, number);
-    const { title, crumbs, section } = placeOf(number);
-    const place = { section, crumbs: [...crumbs, { href: claimPath(number), text: title }] };
-    if (!found.claim) return { ...place, title, body: claimView(found, request.reader) };
-    return { ...place, ...releaseQuestion(found, request.problems) };
-  });
-  const options = { ...ofLead, form: typedForm, page };
-  portal.action(`${PATH}/release`, options, async ({ form, params: { number }, origin }) => {
-    if (parseLeadId(form.typed) !== Number(number))
-      refuseTyped('This is not the number of the lead. Type it exactly.');
-    await deps.claimedLeads.release(number, origin);
-    const done = `Lead ${number} was released: no deletion hides it any more.`;
-    return { location: claimPath(number), notice: done };
+  portal.page(PATH, ofLead, async ({ reader, params: { number } }) => ({
+    ...placeOf(number),
+    body: claimView(await factsOf(number), reader),
+  }));
+  portal.action(`${PATH}/release`, {
+    ...ofLead,
+    form: typedForm,
+    confirm: async ({ params: { number }, reader, problems }) => {
+      const found = await factsOf(number);
+      const { title, crumbs, section } = placeOf(number);
+      const place = { section, crumbs: [...crumbs, { href: claimPath(number), text: title }] };
+      if (!found.claim) return { ...place, title, body: claimView(found, reader) };
+      return { ...place, ...releaseConfirmation(found, problems) };
+    },
+    run: async ({ form, params: { number }, origin }) => {
+      if (parseLeadId(form.typed) !== Number(number))
+        refuseTyped('This is not the number of the lead. Type it exactly.');
+      await context.claimedLeads.release(number, origin);
+      const notice = `Lead ${number} was released: no deletion hides it any more.`;
+      return { location: claimPath(number), notice };
+    },
   });
 }
-
-const factsOf = async (deps: ReceiptPagesDeps, number: string): Promise<ClaimFacts> => ({
-  number,
-  claim: await findClaim(deps, number),
-  issueAddress: deps.issueAddress,
-});
 
 function placeOf(number: string) {
   const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }];
@@ -67,7 +67,7 @@ type ClaimFacts = {
 
 /** @throws {store-unavailable} */
 export async function findClaim(
-  { claimedLeads }: Pick<ReceiptPagesDeps, 'claimedLeads'>,
+  { claimedLeads }: PagesContext,
   number: string,
 ): Promise<ClaimOut | undefined> {
   try {
@@ -123,14 +123,17 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader):
   )}`;
 }
 
-/** QuestionRequest before readers see the lead again. */
-function releaseQuestion({ number, issueAddress }: ClaimFacts, problems: readonly FormProblem[]) {
+/** Before readers see the lead again. */
+function releaseConfirmation(
+  { number, issueAddress }: ClaimFacts,
+  problems: readonly FormProblem[],
+) {
   return {
     title: `Release lead #${number}?`,
     failed: 'Not released',
     warning: remark(
       'warn',
-      'A person may have asked for this deletion',
+      'A person may have request for this deletion',
       'Release only when the match was wrong: the lead belongs to somebody else.',
     ),
     consequences: [

@@ -1,8 +1,8 @@
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { link } from '../../shell/parts.ts';
+import type { PagesContext } from '../context.ts';
 
-/** The address of an issue for people, where one can be made from what is configured. */
-export type IssueAddress = (number: string) => string | undefined;
+export type IssueAddress = PagesContext['tracker']['issueAddress'];
 
 /** What is known of the leads of a page. */
 export type Leads = {

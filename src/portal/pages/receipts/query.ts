@@ -7,10 +7,14 @@ import {
   receiptStatuses,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { cursorParameter, dayFilter, oneOfFilter, textFilter } from '../../address.ts';
+import { cursorParameter, dayFilter, oneOfFilter, present, textFilter } from '../../address.ts';
+import { cut } from '../../shell/parts.ts';
 import { spanOf } from '../../shell/times.ts';
+import { OUTCOME_WORDS, STATUS_WORDS } from './words.ts';
 
 export const RECEIPTS_PATH = '/portal/receipts';
+
+export const scope = 'trackport:admin';
 
 const IDENTIFIER_CHARACTERS_MAX = 255;
 const PARTNER_ID_CHARACTERS_MAX = 63;
@@ -74,13 +78,12 @@ function settle({ by, id, ...given }: Given, context: z.RefinementCtx): Receipts
 export function toFilter(query: ReceiptsQuery, timeZone: string): ReceiptFilter {
   const { from, to, leadId, acknowledged, cursor: _cursor, ...same } = query;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
-  const filter = {
+  return present({
     ...same,
     leadId: number,
     isAcknowledged: acknowledged === 'no' ? (false as const) : undefined,
     ...spanOf({ from, to }, timeZone),
-  };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** The filters in force, as the address has them, in the order of the form. */
@@ -104,4 +107,31 @@ export function receiptsPath(query: ReceiptsQuery, ...below: string[]): string {
 /** The page of one receipt, or one below it. */
 export function receiptPath(id: string, ...below: string[]): string {
   return [RECEIPTS_PATH, encodeURIComponent(id), ...below].join('/');
+}
+
+const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
+  partnerId: 'partner',
+  status: 'status',
+  outcome: 'an event is',
+  acknowledged: 'acknowledged',
+  from: 'from',
+  to: 'to',
+  leadId: 'lead',
+  externalId: 'external id',
+  eventId: 'event id',
+  correlationId: 'correlation id',
+};
+
+/** How a filter in force reads. */
+export function filterText(name: string, value: string): string {
+  if (name === 'status') return `status ${STATUS_WORDS[value as ReceiptStatus].words}`;
+  if (name === 'outcome') return `an event is ${OUTCOME_WORDS[value as Outcome].words}`;
+  return `${FILTER_WORDS[name as keyof ReceiptsFilters]} ${cut(value, 60)}`;
+}
+
+/** All filters in force, in a sentence. */
+export function filtersText(query: ReceiptsQuery): string {
+  return givenFilters(query)
+    .map(([name, value]) => filterText(name, value))
+    .join(', ');
 }

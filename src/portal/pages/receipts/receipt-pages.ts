@@ -5,10 +5,10 @@ import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receip
 import { html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { code, foreign } from '../../shell/parts.ts';
-import { counted, time } from '../../shell/times.ts';
+import { counted, type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
 import { findClaim } from './claims.ts';
-import { receiptPath, RECEIPTS_PATH } from './query.ts';
-import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
+import { receiptPath, RECEIPTS_PATH, scope } from './query.ts';
 import { EVENTS_SHOWN, receiptView } from './receipt-view.ts';
 import { shortId, statusBadge } from './words.ts';
 
@@ -25,49 +25,45 @@ const query = z.strictObject({
 });
 
 /** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
-export function receiptPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  const { partners } = deps;
-  portal.page(
-    `${RECEIPTS_PATH}/:id`,
-    { scope, params, query },
-    async ({ person, params: { id }, query: { start } }) => {
-      const receipt = await partners.receipts.find(id);
-      const reader = readerOf(deps, person);
-      const claimed = await claimedAmong(deps, receipt, start);
-      const leads = { issueAddress: deps.issueAddress, claimed };
-      const statusAddress = statusAddressOf(deps, receipt);
-      const given = { receipt, person, leads, start, statusAddress };
-      const { partnerId, eventType, receivedAt, status } = receipt;
-      return {
-        title: `Receipt ${shortId(id)}`,
-        heading: html`Receipt ${code(shortId(id))}`,
-        section: 'receipts',
-        crumbs: [{ href: RECEIPTS_PATH, text: 'Receipts' }],
-        badge: statusBadge(status, { fill: true }),
-        meta: [
-          html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
-          html`Received ${time(receivedAt, reader)}`,
-        ],
-        body: receiptView(given, reader),
-      };
-    },
-  );
-  portal.action(
-    `${RECEIPTS_PATH}/:id/acknowledge`,
-    { scope, params },
-    async ({ params: { id }, origin }) => ({
+export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
+  const { receipts } = context.partners;
+  const path = `${RECEIPTS_PATH}/:id`;
+  portal.page(path, { scope, params, query }, async ({ person, reader, params, query }) => {
+    const { start } = query;
+    const receipt = await receipts.find(params.id);
+    const claimed = await claimedAmong(context, receipt, start);
+    const leads = { issueAddress: context.tracker.issueAddress, claimed };
+    const statusAddress = statusAddressOf(context, receipt, reader);
+    const { id, partnerId, eventType, receivedAt, status } = receipt;
+    return {
+      title: `Receipt ${shortId(id)}`,
+      heading: html`Receipt ${code(shortId(id))}`,
+      section: 'receipts',
+      crumbs: [{ href: RECEIPTS_PATH, text: 'Receipts' }],
+      badge: statusBadge(status, { fill: true }),
+      meta: [
+        html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
+        html`Received ${time(receivedAt, reader)}`,
+      ],
+      body: receiptView({ receipt, person, leads, start, statusAddress }, reader),
+    };
+  });
+  portal.action(`${path}/acknowledge`, {
+    scope,
+    params,
+    run: async ({ params: { id }, origin }) => ({
       location: receiptPath(id),
-      ...acknowledgedNotice(await partners.receipts.acknowledge(id, origin)),
+      ...acknowledgedNotice(await receipts.acknowledge(id, origin)),
     }),
-  );
-  portal.action(
-    `${RECEIPTS_PATH}/:id/replay`,
-    { scope, params },
-    async ({ params: { id }, origin }) => ({
+  });
+  portal.action(`${path}/replay`, {
+    scope,
+    params,
+    run: async ({ params: { id }, origin }) => ({
       location: receiptPath(id),
-      ...replayNotice(await partners.receipts.replay(id, origin)),
+      ...replayNotice(await receipts.replay(id, origin)),
     }),
-  );
+  });
 }
 
 /** What was acknowledged, or that there was nothing. */
@@ -79,23 +75,24 @@ function acknowledgedNotice(events: number): ActionNotice {
 
 /** Which leads of the events that are shown a deletion hides now. */
 async function claimedAmong(
-  deps: ReceiptPagesDeps,
+  context: PagesContext,
   { events }: ReceiptDetail,
   start: number,
 ): Promise<ReadonlySet<string>> {
   const shown = events.slice(start, start + EVENTS_SHOWN);
   const numbers = new Set(shown.flatMap(({ leadIds }) => leadIds.slice(0, LEADS_LOOKED_AT_MAX)));
   const found = await Promise.all(
-    [...numbers].map(async (number) => ((await findClaim(deps, number)) ? [number] : [])),
+    [...numbers].map(async (number) => ((await findClaim(context, number)) ? [number] : [])),
   );
   return new Set(found.flat());
 }
 
 function statusAddressOf(
-  { partners, clock }: ReceiptPagesDeps,
+  { partners }: PagesContext,
   receipt: ReceiptDetail,
+  { nowMs }: Reader,
 ): string | undefined {
-  if (clock.now() - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
+  if (nowMs - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
   return `/api/v1/receipt-status/${partners.statusTokenOf(receipt)}`;
 }
 

@@ -3,14 +3,14 @@ import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { FormProblem, PortalPage } from '../../page.ts';
-import { refuseTyped, typedField } from '../../retyped.ts';
-import { type Question, questionPage, type QuestionRequest } from '../../routes/question-page.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import { refuseTyped, typedField } from '../../routes/confirmation.ts';
+import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
-import { filterWords } from './list-view.ts';
+import type { PagesContext } from '../context.ts';
 import {
+  filtersText,
   givenFilters,
   RECEIPTS_PATH,
   type ReceiptsFilters,
@@ -18,42 +18,48 @@ import {
   receiptsPath,
   receiptsQuery,
   type ReceiptsQuery,
+  scope,
   toFilter,
 } from './query.ts';
-import { type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 import { replayNotice } from './receipt-pages.ts';
 import { countWords } from './words.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
-export function replayPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  const { receipts } = deps.partners;
-  const page = questionPage(deps, async (request: QuestionRequest<unknown, ReceiptsQuery>) => {
-    const filters = filtersOf(request);
-    requireFilter(filters);
-    return question(
-      filters,
-      await receipts.previewReplay(toFilter(filters, request.person.timeZone)),
-      request.problems,
-    );
-  });
-  const options = { scope, query: receiptsQuery, form: receiptsForm, page } as const;
-  portal.action(`${RECEIPTS_PATH}/replay`, options, async ({ form, person, origin }) => {
-    const { filters, typed } = form;
-    requireFilter(filters);
-    const filter = toFilter(filters, person.timeZone);
-    const events = sumOf((await receipts.previewReplay(filter)).queued);
-    if (typed !== String(events))
-      refuseTyped(`This is not the number of events that match now: ${events}.`);
-    const replayed = await receipts.replayAll(filter, origin);
-    return { location: receiptsPath(filters), ...replayNotice(replayed) };
+export function replayPages(portal: PortalRoutes, { partners: { receipts } }: PagesContext): void {
+  portal.action(`${RECEIPTS_PATH}/replay`, {
+    scope,
+    query: receiptsQuery,
+    form: receiptsForm,
+    confirm: async (request) => {
+      const filters = filtersOf(request);
+      requireFilter(filters);
+      const filter = toFilter(filters, request.person.timeZone);
+      return confirmationOf(filters, await receipts.previewReplay(filter), request.problems);
+    },
+    run: async ({ form: { filters, typed }, person, origin }) => {
+      requireFilter(filters);
+      const filter = toFilter(filters, person.timeZone);
+      const events = sumOf((await receipts.previewReplay(filter)).queued);
+      if (typed !== String(events))
+        refuseTyped(`This is not the number of events that match now: ${events}.`);
+      const replayed = await receipts.replayAll(filter, origin);
+      return { location: receiptsPath(filters), ...replayNotice(replayed) };
+    },
   });
 }
 
-function question(
+/** Of the address, or of the form that came back. */
+function filtersOf({ query, typed }: FormRequest<unknown, ReceiptsQuery>): ReceiptsFilters {
+  const { cursor: _cursor, ...filters } =
+    query ?? receiptsForm.safeParse(typed).data?.filters ?? {};
+  return filters;
+}
+
+function confirmationOf(
   filters: ReceiptsFilters,
   preview: ReplayPreview,
   problems: readonly FormProblem[],
-): Question | PortalPage {
+): Confirmation | PortalPage {
   const back = { href: receiptsPath(filters), text: 'As filtered' };
   const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }, back];
   const place = { title: 'Replay all that match?', section: 'receipts', crumbs } as const;
@@ -68,13 +74,6 @@ function question(
     submit: `Replay ${counted(events, 'event')}`,
     wayOut: 'Back to the list',
   };
-}
-
-/** Of the address, or of the form that came back. */
-function filtersOf({ query, typed }: QuestionRequest<unknown, ReceiptsQuery>): ReceiptsFilters {
-  const { cursor: _cursor, ...filters } =
-    query ?? receiptsForm.safeParse(typed).data?.filters ?? {};
-  return filters;
 }
 
 /** Everything at once is never meant. @throws {validation-failed} */
@@ -98,10 +97,7 @@ function consequencesOf(filters: ReceiptsFilters, { queued, left }: ReplayPrevie
   const events = sumOf(queued);
   const dropped = sumOf(left);
   return [
-    html`Receipts with all of this:
-    ${filterWords(filters)
-      .map(([, words]) => words)
-      .join(', ')}.`,
+    html`Receipts with all of this: ${filtersText(filters)}.`,
     html`<b>${counted(events, 'event')}</b> of them ${events === 1 ? 'starts' : 'start'} anew, with
       all attempts: ${countWords(queued)}.`,
     ...(dropped > 0 ? [droppedWords(dropped)] : []),

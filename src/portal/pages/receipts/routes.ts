@@ -1,57 +1,62 @@
-import type { PortalRoutes } from '../../routes/route-types.ts';
-import { html, type Html } from '../../html.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
+import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { pageOf } from '../../address.ts';
+import { html, type Html } from '../../html.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { EmptyFacts } from '../../shell/card.ts';
+import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
+import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
+import type { Column } from '../../shell/table.ts';
+import { counted, type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
+import { partnerPath } from '../partners/query.ts';
 import { claimPages } from './claims.ts';
-import { receiptListView } from './list-view.ts';
 import { claimPath } from './leads.ts';
-import { link } from '../../shell/parts.ts';
 import {
+  filtersText,
+  filterText,
   givenFilters,
+  type Identifier,
+  identifiers,
+  receiptPath,
   RECEIPTS_PATH,
   type ReceiptsFilters,
   receiptsPath,
   receiptsQuery,
   type ReceiptsQuery,
+  scope,
   toFilter,
 } from './query.ts';
-import { replayPages } from './replay.ts';
-import { readerOf, type ReceiptPagesDeps, scope } from './receipt-deps.ts';
 import { receiptPage } from './receipt-pages.ts';
+import { replayPages } from './replay.ts';
+import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 
 const PAGE_RECEIPTS = 25;
+const TYPE_CHARACTERS_MAX = 40;
 
 /** Receipts, what became of their events, and the claims of deletions on leads. */
-export function receiptPages(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  listPage(portal, deps);
-  replayPages(portal, deps);
-  receiptPage(portal, deps);
-  claimPages(portal, deps);
-}
-
-function listPage(portal: PortalRoutes, deps: ReceiptPagesDeps): void {
-  const { partners } = deps;
-  portal.page(
-    RECEIPTS_PATH,
-    { scope, query: receiptsQuery, isList: true },
-    async ({ person, query, wrong }) => {
-      const { cursor } = query;
-      const request = { filter: toFilter(query, person.timeZone), limit: PAGE_RECEIPTS };
-      const [page, known] = await Promise.all([
-        partners.receipts.page(cursor === undefined ? request : { ...request, cursor }),
-        partners.list(),
-      ]);
-      const { receipts: items, pagination } = page;
-      const partnerIds = known.map(({ id }) => id);
-      const facts = { items, pagination, query, wrong, partnerIds };
-      return {
-        title: 'Receipts',
-        section: 'receipts',
-        meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
-        actions: actionsFor(query, items.length > 0),
-        body: receiptListView(facts, readerOf(deps, person)),
-      };
-    },
-  );
+export function receiptPages(portal: PortalRoutes, context: PagesContext): void {
+  const { partners } = context;
+  const list = { scope, query: receiptsQuery, isList: true } as const;
+  portal.page(RECEIPTS_PATH, list, async (request) => {
+    const { person, query } = request;
+    const filter = toFilter(query, person.timeZone);
+    const [{ receipts: items, pagination }, known] = await Promise.all([
+      partners.receipts.page({ filter, ...pageOf(PAGE_RECEIPTS, query.cursor) }),
+      partners.list(),
+    ]);
+    const partnerIds = known.map(({ id }) => id);
+    return {
+      title: 'Receipts',
+      section: 'receipts',
+      meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
+      actions: actionsFor(query, items.length > 0),
+      body: receiptListView({ items, pagination, partnerIds }, request),
+    };
+  });
+  replayPages(portal, context);
+  receiptPage(portal, context);
+  claimPages(portal, context);
 }
 
 /** Only what failed or found nobody is ever worked again. */
@@ -86,4 +91,151 @@ function actionsFor(
       look: 'button',
     });
   return html`${claim} ${replay}`;
+}
+
+/** What came in, and what did not end well. `partnerIds`: those of the configuration. */
+export function receiptListView(
+  found: Found<ReceiptSummary> & { partnerIds: readonly string[] },
+  request: ListRequest<ReceiptsQuery>,
+): Html {
+  const { cursor: _cursor, ...filtered } = request.query;
+  const suggestions = [
+    { label: 'Only dead letters', outcome: 'FAILED' },
+    { label: 'Only unmatched', outcome: 'UNMATCHED' },
+  ] as const;
+  const list = {
+    ...found,
+    pathOf: receiptsPath,
+    label: 'Filter receipts',
+    filters: filtersFor(found.partnerIds, request),
+    filterText,
+    suggestions: suggestions
+      .filter(({ outcome }) => outcome !== filtered.outcome)
+      .map(({ label, outcome }) => ({ label, href: receiptsPath({ ...filtered, outcome }) })),
+    caption: 'Receipts, newest first',
+    columns: columnsFor(request.reader),
+    summary: `${counted(found.items.length, 'receipt')} on this page, newest first`,
+    none: noDelivery(found.partnerIds),
+    nothingFits: nothingFits(filtered),
+  };
+  return listCard(list, request);
+}
+
+const BY_WORDS: Readonly<Record<Identifier, string>> = {
+  leadId: 'Lead number',
+  externalId: 'External id',
+  eventId: 'Event id',
+  correlationId: 'Correlation id',
+};
+
+function filtersFor(
+  partnerIds: readonly string[],
+  { query, wrong }: ListRequest<ReceiptsQuery>,
+): Filter[] {
+  const { partnerId } = query;
+  const by = identifiers.find((name) => (query[name] ?? wrong[name]) !== undefined);
+  const known = partnerId === undefined || partnerIds.includes(partnerId);
+  const partners = known ? partnerIds : [partnerId, ...partnerIds];
+  const choices = (words: Readonly<Record<string, { words: string }>>, values: readonly string[]) =>
+    values.map((value) => ({ value, label: words[value]?.words }));
+  return [
+    {
+      name: 'partnerId',
+      label: 'Partner',
+      any: 'Any',
+      choices: partners.map((id) => ({ value: id, label: cut(id) })),
+    },
+    {
+      name: 'status',
+      label: 'Status',
+      any: 'Any',
+      choices: choices(STATUS_WORDS, receiptStatuses),
+    },
+    {
+      name: 'outcome',
+      label: 'An event is',
+      any: 'Anything',
+      choices: choices(OUTCOME_WORDS, outcomes),
+    },
+    { name: 'from', label: 'From', type: 'date' },
+    { name: 'to', label: 'To', type: 'date' },
+    {
+      name: 'by',
+      label: 'Find by',
+      value: by,
+      choices: identifiers.map((value) => ({ value, label: BY_WORDS[value] })),
+    },
+    {
+      name: 'id',
+      label: 'Which is',
+      type: 'search',
+      value: by && query[by],
+      ...(by && wrong[by]),
+    },
+  ];
+}
+
+function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
+  const { outcome, status, from, to } = filtered;
+  const rest = { ...filtered, outcome: undefined, status: undefined };
+  return {
+    id: 'nothing-fits',
+    heading: 'No receipt matches',
+    text: html`None has all of this: ${filtersText(filtered)}.`,
+    next: html`${
+      (outcome ?? status) !== undefined &&
+      link({ href: receiptsPath(rest), text: 'However it ended', look: 'button' })
+    }
+    ${
+      (from ?? to) !== undefined &&
+      link({
+        href: receiptsPath({ ...filtered, from: undefined, to: undefined }),
+        text: 'At any time',
+        look: 'button',
+      })
+    }
+    ${link({ href: RECEIPTS_PATH, text: 'Clear all filters' })}`,
+  };
+}
+
+function noDelivery([partnerId]: readonly string[]): EmptyFacts {
+  const address = `/api/v1/webhooks/partners/${partnerId ?? '{partnerId}'}/deletions`;
+  return {
+    id: 'no-delivery',
+    heading: 'No delivery yet',
+    text: html`Partners send deletions to ${code(address)}, signed with the secret of the
+      configuration. To print a signed call as the partner would make it:
+      <code>trackport sign</code>.`,
+    next: link({
+      href: '/portal/partners',
+      text: partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
+      look: 'primary',
+    }),
+  };
+}
+
+const columnsFor = (reader: Reader): Column<ReceiptSummary>[] => [
+  {
+    label: 'Receipt',
+    kind: 'whole',
+    cell: ({ id }) =>
+      link({ href: receiptPath(id), text: html`${hidden('Receipt …')}${code(shortId(id))}` }),
+  },
+  { label: 'Received', kind: 'whole', cell: ({ receivedAt }) => time(receivedAt, reader) },
+  { label: 'Partner', cell: partnerLink },
+  {
+    label: 'Event',
+    cell: ({ path, eventType }) =>
+      html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${path === 'events' && note('to events')}`,
+  },
+  { label: 'Outcome', cell: outcomeBadges },
+  {
+    label: 'Next try',
+    kind: 'whole',
+    cell: ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
+  },
+];
+
+function partnerLink({ partnerId }: ReceiptSummary): Html {
+  return link({ href: partnerPath(partnerId), text: foreign(partnerId) });
 }

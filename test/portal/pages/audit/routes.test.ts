@@ -3,7 +3,7 @@ import { auditPages } from '#portal/pages/audit/routes.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
   const clock = createFakeClock();
@@ -11,9 +11,8 @@ async function setUp(consumers: number, { name = 'Consumer', subject = 'operator
   const names = Array.from({ length: consumers }, (_, at) => `${name} ${at}`);
   for (const name of names)
     await access.consumers.create({ name }, { ...origin, actor: { kind: 'cli', subject } });
-  return startPortal((portal) =>
-    auditPages(portal, { access, portalClientId: 'trackport-portal', clock }),
-  );
+  const context = pagesContext({ access, portalClientId: 'trackport-portal' });
+  return startPortal((portal) => auditPages(portal, context), { clock });
 }
 
 const rowsOf = (body: string): number =>
@@ -63,7 +62,7 @@ test('a long file gives others their turn after each read', async () => {
     return { items: [], pagination: { hasMore, ...(hasMore && { nextCursor: 'next' }) } };
   };
   const { signIn } = startPortal((portal) =>
-    auditPages(portal, { access: { listAudit }, portalClientId: 'x', clock: createFakeClock() }),
+    auditPages(portal, pagesContext({ access: { listAudit } })),
   );
   await (await signIn()).get('/portal/audit/file');
   expect(turns).toEqual(Array.from({ length: READS }, (_, at) => at));

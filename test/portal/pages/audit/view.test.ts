@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import { auditView, toCsv } from '#portal/pages/audit/routes.ts';
+import { auditQuery, auditView, toCsv, toFilter } from '#portal/pages/audit/routes.ts';
 import { withQuery } from '#portal/address.ts';
-import { auditQuery, toFilter } from '#portal/pages/audit/query.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
 
@@ -18,15 +17,12 @@ const entry = (given: Partial<AuditEntryOut> = {}): AuditEntryOut => ({
 
 const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: false }) =>
   auditView(
+    { items: entries, pagination, portalClientId: 'trackport-portal', workspaceId: 'default' },
     {
-      items: entries,
-      pagination,
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
       wrong: {},
-      portalClientId: 'trackport-portal',
-      workspaceId: 'default',
+      reader,
     },
-    reader,
   );
 
 test('an entry says when, who by which way, what, on what, and with which request', () => {

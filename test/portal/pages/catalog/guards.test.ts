@@ -47,9 +47,9 @@ test('every page and action stands in the tables of this file', () => {
   const found = { pages: new Set<string>(), actions: new Set<string>() };
   const routes: PortalRoutes = {
     page: (path) => void found.pages.add(path),
-    action: (path, { page }) => {
+    action: (path, { page, confirm }) => {
       found.actions.add(path);
-      if (page) found.pages.add(path);
+      if (page ?? confirm) found.pages.add(path);
     },
   };
   catalogPages(routes, {} as Parameters<typeof catalogPages>[1]);

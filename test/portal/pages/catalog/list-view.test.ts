@@ -1,21 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { type CatalogListFacts, catalogListView } from '#portal/pages/catalog/routes.ts';
+import { type CatalogFound, catalogListView } from '#portal/pages/catalog/routes.ts';
+import type { CatalogQuery } from '#portal/pages/catalog/query.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
-const render = (facts: Partial<CatalogListFacts> = {}): string =>
+const render = ({
+  query = {},
+  ...found
+}: Partial<CatalogFound & { query: CatalogQuery }> = {}): string =>
   flat(
     catalogListView(
       {
         items: [versionOf()],
         pagination: { hasMore: false },
-        query: {},
-        wrong: {},
         words: { types: ['API', 'GROUP'], sources: ['GIT'] },
         mayWrite: true,
-        ...facts,
+        ...found,
       },
-      reader,
+      { query, wrong: {}, reader },
     ),
   );
 

@@ -4,7 +4,7 @@ import type { Draft } from '#catalog/version/content-check.ts';
 import { catalogPages } from '#portal/pages/catalog/routes.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 export const origin = {
   workspaceId: 'default',
@@ -15,8 +15,9 @@ export const origin = {
 export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
   const { catalog, clock } = buildCatalog(facts);
   const { specText: readSpecText } = createBodyReaders({ clock: createFakeClock() });
-  const portal = startPortal((routes, sessions) =>
-    catalogPages(routes, { catalog, readSpecText, clock, sessions }),
+  const portal = startPortal(
+    (routes, sessions) => catalogPages(routes, pagesContext({ catalog, readSpecText, sessions })),
+    { clock },
   );
   const draft = (facts: Partial<Draft> = {}): Draft => ({
     id: 'leads',

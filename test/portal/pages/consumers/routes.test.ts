@@ -6,24 +6,24 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';
 import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
 
 async function setUp({ labels = ['emea', 'Sales'] }: { labels?: string[] | null } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock });
-  const portal = startPortal((routes) =>
-    consumerPages(routes, {
-      access,
-      readLabels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
-      defaultLimit: () => 600,
-      publicUrl: () => 'https://trackport.example.com',
-      clock,
-    }),
-  );
+  const context = pagesContext({
+    access,
+    tracker: {
+      labels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
+    },
+    defaultLimit: () => 600,
+    publicUrl: () => 'https://trackport.example.com',
+  });
+  const portal = startPortal((routes) => consumerPages(routes, context), { clock });
   const admin = await portal.signIn();
-  return { ...portal, portalClock: portal.clock, clock, access, admin };
+  return { ...portal, clock, access, admin };
 }
 
 const keyIn = (body: string): string => /tpk_\w+/.exec(body)?.[0] ?? '';
@@ -259,11 +259,11 @@ describe('a form that is sent twice', () => {
   const idIn = (body: string): string => /name="formId" value="([\w-]{22})"/.exec(body)?.[1] ?? '';
 
   test('makes one key, and both lead to the page that shows it', async () => {
-    const { admin, access, portalClock } = await setUp();
+    const { admin, access, clock } = await setUp();
     const { path } = await create(admin);
     const formId = idIn((await admin.get(`${path}/keys/new`)).body);
     const send = () => admin.post(`${path}/keys/new`, { lifetime: '', formId });
-    const [first, second] = await whileTimePasses(portalClock, Promise.all([send(), send()]));
+    const [first, second] = await whileTimePasses(clock, Promise.all([send(), send()]));
     const third = await send();
     expect((await onlyConsumer(access)).keys).toHaveLength(2);
     expect([second.location, third.location]).toEqual([first.location, first.location]);
@@ -271,14 +271,11 @@ describe('a form that is sent twice', () => {
   });
 
   test('creates one consumer, and a rotation rotates once', async () => {
-    const { admin, access, portalClock } = await setUp();
+    const { admin, access, clock } = await setUp();
     const formId = idIn((await admin.get('/portal/consumers/new')).body);
     const form = { ...newConsumer, limitPerMinute: '', formId };
     const twice = (path: string, fields: Record<string, string>) =>
-      whileTimePasses(
-        portalClock,
-        Promise.all([admin.post(path, fields), admin.post(path, fields)]),
-      );
+      whileTimePasses(clock, Promise.all([admin.post(path, fields), admin.post(path, fields)]));
     const sent = await twice('/portal/consumers/new', form);
     expect(sent.map(({ status }) => status)).toEqual([303, 303]);
     const { id, keys } = await onlyConsumer(access);

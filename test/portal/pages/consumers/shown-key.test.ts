@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { shownKey } from '#portal/pages/consumers/shown-key.ts';
+import { shownKey } from '#portal/pages/consumers/actions.ts';
 
 test.each([
   [[], '/api/v1/me'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
-import { consumerView } from '#portal/pages/consumers/consumer/consumer-view.ts';
+import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
 import { consumerListView } from '#portal/pages/consumers/routes.ts';
 import { consumersQuery } from '#portal/pages/consumers/query.ts';
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
@@ -40,8 +40,15 @@ const show = (
       labels: { names: labels },
       entries,
       defaultLimit: 600,
+      returned: undefined,
     },
     reader,
+  );
+
+const list = (items: readonly Consumer[], query: Record<string, string> = {}) =>
+  consumerListView(
+    { items, pagination: { hasMore: false } },
+    { query: consumersQuery.parse(query), wrong: {}, reader },
   );
 
 test('a rotation shows which key works until when, and whether the old one is in use', () => {
@@ -86,24 +93,11 @@ test('names, labels and subjects of any kind stay text', () => {
   const grants = [{ action: 'leads:read' as const, labels: [hostile] }];
   const wild = { name: hostile.repeat(10), grants };
   expect(isInert(show(wild, [hostile]))).toBe(true);
-  const list = { items: [consumer(wild)], pagination: { hasMore: false }, wrong: {} };
-  const query = consumersQuery.parse({ q: hostile });
-  expect(isInert(consumerListView({ ...list, query }, reader))).toBe(true);
+  expect(isInert(list([consumer(wild)], { q: hostile }))).toBe(true);
 });
 
 test('a key that ends soon, an overlap and a key for ever read differently', () => {
-  const expiry = (given: Partial<Key>): string =>
-    flat(
-      consumerListView(
-        {
-          items: [consumer({ keys: [key(given)] })],
-          pagination: { hasMore: false },
-          query: consumersQuery.parse({}),
-          wrong: {},
-        },
-        reader,
-      ),
-    );
+  const expiry = (given: Partial<Key>): string => flat(list([consumer({ keys: [key(given)] })]));
   expect(expiry({})).toContain('<div>never</div>');
   expect(expiry({ expiresAt: nowMs + 6 * DAY })).toMatch(/data-s="warn"><time[^>]*>in 6 days/);
   expect(expiry({ expiresAt: nowMs + 60 * DAY })).toContain('20 Jan 2027');
@@ -113,13 +107,7 @@ test('a list of the longest names and labels stays below 50 KB', () => {
   const labels = Array.from({ length: 20 }, (_, at) => `${'"<'.repeat(24)}${at}`);
   const long = consumer({ name: '"<'.repeat(100), grants: [{ action: 'leads:read', labels }] });
   const consumers = Array.from({ length: 30 }, () => long);
-  const facts = {
-    items: consumers,
-    pagination: { hasMore: false },
-    query: consumersQuery.parse({}),
-    wrong: {},
-  };
-  const text = consumerListView(facts, reader).toString();
+  const text = list(consumers).toString();
   expect(text).toContain('and 18 more');
   expect(Buffer.byteLength(text)).toBeLessThan(46_000);
 });

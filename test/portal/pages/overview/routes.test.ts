@@ -1,4 +1,4 @@
-import { type OverviewDeps, overviewPages } from '#portal/pages/overview/routes.ts';
+import { overviewPages } from '#portal/pages/overview/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -9,7 +9,7 @@ import { createFakeClock } from '../../../support/clock.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { buildPartners } from '../../../support/partners.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 const clock = createFakeClock();
 
@@ -17,20 +17,18 @@ const filler = { status: () => ({ state: 'complete', issues: 1 }) } as unknown a
 
 const nobody = async () => ({ items: [], pagination: { hasMore: false } });
 
-function overview(given: Partial<OverviewDeps> = {}) {
+function overview(given: Parameters<typeof pagesContext>[0] = {}) {
   const { partners, deliver, work } = buildPartners({ clock, filler });
-  const deps: OverviewDeps = {
+  const context = pagesContext({
     readiness: async () => ({ checks: { store: { isReady: true, state: 'ok' } } }),
     hasReadyz: true,
     tracker: { quota: () => undefined, lastFailure: () => undefined, hasWebhookSecret: () => true },
     access: { consumers: { find: nobody } },
     partners,
     traffic: { read: async () => [] },
-    publicUrl: () => 'https://adapter.example.com',
-    clock,
     ...given,
-  };
-  const portal = startPortal((routes) => overviewPages(routes, deps));
+  });
+  const portal = startPortal((routes) => overviewPages(routes, context), { clock });
   return { portal, deliver, partners, work };
 }
 

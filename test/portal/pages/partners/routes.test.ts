@@ -2,16 +2,15 @@ import { expect, test } from 'vitest';
 import { partnerPages } from '#portal/pages/partners/routes.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../../support/partners.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 test('the page that shows a partner is found by its id', async () => {
   const clock = createFakeClock();
   const one = { scheme: 'hmac-sha256' as const, secrets: secretsOf('s') };
   const ids = Array.from({ length: 12 }, (_, at) => `crm-${at}`);
   const partners = Object.fromEntries(ids.map((id) => [id, one]));
-  const { signIn } = startPortal((portal) =>
-    partnerPages(portal, { partners: buildPartners({ clock, partners }).partners, clock }),
-  );
+  const context = pagesContext(buildPartners({ clock, partners }));
+  const { signIn } = startPortal((portal) => partnerPages(portal, context), { clock });
   const admin = await signIn();
   const shownAt = async (search: string) =>
     [...(await admin.get(`/portal/partners${search}`)).body.matchAll(/id="p-(crm-\d+)"/g)].map(
@@ -27,7 +26,9 @@ test('the page that shows a partner is found by its id', async () => {
 test('operators see the partners of the configuration, nobody else does', async () => {
   const clock = createFakeClock();
   const { partners } = buildPartners({ clock });
-  const { signIn } = startPortal((portal) => partnerPages(portal, { partners, clock }));
+  const { signIn } = startPortal((portal) => partnerPages(portal, pagesContext({ partners })), {
+    clock,
+  });
   const { status, body } = await (await signIn()).get('/portal/partners');
   expect(status).toBe(200);
   expect(body).toContain('id="p-crm-one"');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
-import { receiptListView } from '#portal/pages/receipts/list-view.ts';
+import { receiptListView } from '#portal/pages/receipts/routes.ts';
 import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/query.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
@@ -23,14 +23,8 @@ const queryOf = (search: string) =>
 
 const view = (receipts: ReceiptSummary[], search = '', pagination = { hasMore: false }) =>
   receiptListView(
-    {
-      items: receipts,
-      pagination,
-      query: queryOf(search),
-      wrong: {},
-      partnerIds: ['halden-crm', 'meridian-crm'],
-    },
-    reader,
+    { items: receipts, pagination, partnerIds: ['halden-crm', 'meridian-crm'] },
+    { query: queryOf(search), wrong: {}, reader },
   );
 
 test('a row says when, from whom, how it ended and when it is tried next', () => {

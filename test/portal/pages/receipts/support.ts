@@ -7,7 +7,7 @@ import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { buildPartners } from '../../../support/partners.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
 /** The pages of receipts and claims over partners on a store, without a worker. */
@@ -19,14 +19,10 @@ export async function openReceiptPages() {
   const claims = createClaimStore(database, { repository: REPOSITORY });
   const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const claimedLeads = createClaimedLeads({ claims, cursors, clock });
-  const portal = startPortal((routes) =>
-    receiptPages(routes, {
-      partners,
-      claimedLeads,
-      issueAddress: (number) => `https://tracker.example.com/acme/leads/issues/${number}`,
-      clock,
-    }),
-  );
+  const issueAddress = (number: string) =>
+    `https://tracker.example.com/acme/leads/issues/${number}`;
+  const context = pagesContext({ partners, claimedLeads, tracker: { issueAddress } });
+  const portal = startPortal((routes) => receiptPages(routes, context), { clock });
   return {
     ...portal,
     /** By which sessions end; that of the pages is `clock`. */

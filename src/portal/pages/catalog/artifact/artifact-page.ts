@@ -4,12 +4,13 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Reader as CatalogReader } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { cursorParameter, textFilter, withQuery } from '../../../address.ts';
+import { cursorParameter, pageOf, present, textFilter, withQuery } from '../../../address.ts';
 import type { PortalPage } from '../../../page.ts';
 import { may, type PortalPerson } from '../../../person.ts';
 import { html } from '../../../html.ts';
 import { code, foreign, link } from '../../../shell/parts.ts';
-import type { CatalogPagesDeps } from '../versions.ts';
+import type { PageRequest } from '../../../routes/route-types.ts';
+import type { PagesContext } from '../../context.ts';
 import { artifactView } from './artifact-view.ts';
 import { artifactPath, CATALOG_PATH, groupPathOf, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';
@@ -33,12 +34,10 @@ const LAST_CHANGES = 6;
 
 /** The page of one artifact, about one of its versions. */
 export async function artifactPage(
-  { catalog, clock }: CatalogPagesDeps,
-  { person, params, query }: { person: PortalPerson; params: { id: string }; query: ArtifactQuery },
+  { catalog }: PagesContext,
+  { person, params: { id }, query, reader: forTimes }: PageRequest<ArtifactQuery, { id: string }>,
 ): Promise<PortalPage> {
-  const { id } = params;
-  const { workspaceId, timeZone } = person;
-  const reader = { workspaceId };
+  const reader = { workspaceId: person.workspaceId };
   const byDefault = await readDefault(catalog, reader, id);
   const defaultVersion = byDefault?.record.version;
   const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, reader, id));
@@ -48,10 +47,9 @@ export async function artifactPage(
   const isDefaultSet = byDefault?.isSetDefault ?? false;
   const facts = { diff, person, shown, entries, defaultVersion, isDefaultSet };
   const { cursor } = query;
-  const page = { id, limit: PAGE_VERSIONS, ...(cursor !== undefined && { cursor }) };
+  const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
   const { items: versions, pagination } = await catalog.listVersions(reader, page);
-  const all = { ...facts, versions, pagination, cursor };
-  const body = artifactView(all, { timeZone, nowMs: clock.now() });
+  const body = artifactView({ ...facts, versions, pagination, cursor }, forTimes);
   return { ...headOf(shown, person, defaultVersion), body };
 }
 
@@ -68,8 +66,7 @@ async function chosenDiff(
   { id, from, to }: ArtifactQuery & { id: string },
 ): Promise<VersionDiff | undefined> {
   if (from === undefined && to === undefined) return undefined;
-  const names = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  return catalog.diff(reader, { id, ...names });
+  return catalog.diff(reader, { id, ...present({ from, to }) });
 }
 
 /** The version that a read without one returns, if any. */

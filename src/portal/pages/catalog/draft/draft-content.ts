@@ -1,34 +1,107 @@
+/**
+ * Texts that a form is too short for: a page has a limit, a spec may have 5 MiB. The form names where
+ * such a text is, and an empty field leaves it so. Of a version it is in the catalog; what was typed is
+ * stored in the session, so that a mistake in another field costs nobody their work.
+ */
 import { type Content, specJsonRules } from '#catalog/version/artifact.ts';
 import { draftProblems } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
+import { parseJsonText } from '#shared/text/json.ts';
+import type { TypedFields } from '../../../page.ts';
 import type { PortalPerson } from '../../../person.ts';
-import type { CatalogPagesDeps } from '../versions.ts';
+import type { ActionRequest } from '../../../routes/route-types.ts';
+import type { PagesContext } from '../../context.ts';
 import {
   type ContentFields,
   countsProblems,
+  LONG_FIELDS,
   type LongField,
   problem,
   toContent,
   toFields,
 } from './draft-form.ts';
-import {
-  fitFields,
-  type FormTexts,
-  omittedIn,
-  type OmittedTexts,
-  versionSource,
-  withHeldTexts,
-  withoutName,
-} from './omitted-texts.ts';
-import { parseJsonText } from '#shared/text/json.ts';
 
-type Deps = Pick<CatalogPagesDeps, 'catalog' | 'readSpecText' | 'sessions'>;
-type By = {
-  person: PortalPerson;
-  session: { digest: Buffer };
-  origin: { signal: AbortSignal };
-};
+/** `source`: `version <id> <version>`, or `held <id>`. */
+export type OmittedText = { source: string; bytes: number };
+export type OmittedTexts = Readonly<Partial<Record<LongField, OmittedText>>>;
+/** A form's fields, and what is left out of them. */
+export type FormTexts = { fields: TypedFields; omitted: OmittedTexts };
+
+/** What the text of a field may have on its page. */
+const SHOWN_CHARACTERS_MAX = 16 * 1024;
+/** Many times what a line may have: the rest of a longer one is no use to anybody. */
+const LINE_CHARACTERS_SHOWN = 500;
+
+const isLong = (name: string): name is LongField =>
+  (LONG_FIELDS as readonly string[]).includes(name);
+
+/** The name of the hidden field that says where the text of a field is. */
+export const omittedName = (name: LongField): string => `omitted.${name}`;
+/** The name of the box that takes such a text away. */
+export const withoutName = (name: LongField): string => `without.${name}`;
+
+/** The fields as a form shows them; of those too long for its page `sourceOf` says where they stay. */
+export async function fitFields(
+  { fields, omitted }: FormTexts,
+  sourceOf: (text: string) => Promise<string>,
+): Promise<FormTexts> {
+  const shown: Record<string, string> = {};
+  const left: Partial<Record<LongField, OmittedText>> = { ...omitted };
+  for (const [name, value] of Object.entries(fields)) {
+    const text = String(value);
+    const isOmitted = isLong(name) && text.length > SHOWN_CHARACTERS_MAX;
+    if (isOmitted) left[name] = { source: await sourceOf(text), bytes: Buffer.byteLength(text) };
+    shown[name] = isOmitted ? '' : text.slice(0, isLong(name) ? undefined : LINE_CHARACTERS_SHOWN);
+  }
+  return { fields: shown, omitted: left };
+}
+
+/** Where the texts of a version are. */
+function versionSource({ id, version }: { id: string; version: string }): string {
+  return `version ${id} ${version}`;
+}
+
+/** What a form says of texts that it left out; those that were typed anew count by themselves. */
+export function omittedIn(typed: Readonly<Record<string, unknown>>): OmittedTexts {
+  const entries = LONG_FIELDS.flatMap((name) => {
+    const [, bytes, source] = /^(\d{1,9}) (.+)$/.exec(textOf(typed[omittedName(name)])) ?? [];
+    const isBlank = textOf(typed[name]).trim() === '';
+    return source !== undefined && isBlank ? [[name, { source, bytes: Number(bytes) }]] : [];
+  });
+  return Object.fromEntries(entries) as OmittedTexts;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Whose long texts are stored where. */
+type Storage = { sessions: PagesContext['sessions']; session: { digest: Buffer } };
+
+/** Stores a text that was typed. Returns its source. */
+export async function storeText({ sessions, session }: Storage, text: string): Promise<string> {
+  return `held ${await sessions.putText(session, text)}`;
+}
+
+/**
+ * The fields with the texts that were stored, as if they had been typed again.
+ * @throws {validation-failed} at a field whose text is over
+ */
+async function withStoredTexts<Form extends Partial<Record<LongField, string>>>(
+  { sessions, session }: Storage,
+  form: Form,
+  omitted: OmittedTexts,
+): Promise<Form> {
+  const texts: Partial<Record<LongField, string>> = {};
+  for (const name of LONG_FIELDS) {
+    const [kind, id = ''] = omitted[name]?.source.split(' ') ?? [];
+    if (kind !== 'held') continue;
+    const text = await sessions.readText(session, id);
+    if (typeof text !== 'string')
+      refuse([problem(name, 'gone', 'What you gave here is not held any more. Give it again.')]);
+    texts[name] = text;
+  }
+  return { ...form, ...texts };
+}
 
 /** What a form shows of a version, and what it leaves where it is. */
 export async function fieldsOf({ record, specText }: VersionView): Promise<FormTexts> {
@@ -49,17 +122,16 @@ type Name = { id: string; version?: string };
  * @throws {validation-failed} for everything that is wrong, once the spec or the counts are
  */
 export async function contentOf(
-  deps: Deps,
-  by: By,
-  form: ContentFields,
+  context: PagesContext,
+  { form, session, person, origin }: ActionRequest<ContentFields>,
   name: Name,
 ): Promise<Content> {
-  const { sessions, catalog } = deps;
+  const { sessions, catalog } = context;
   const omitted = wanted(form);
-  const filled = await withHeldTexts({ sessions, session: by.session }, form, omitted);
-  const former = await omittedOfVersion(deps, by.person, omitted);
+  const filled = await withStoredTexts({ sessions, session }, form, omitted);
+  const former = await omittedOfVersion(context, person, omitted);
   const content = { ...toContent(filled), ...former.fields };
-  const spec = await readSpec(deps, { typed: filled.spec, ...by.origin }, former);
+  const spec = await readSpec(context, { typed: filled.spec, ...origin }, former);
   const problems = [...countsProblems(filled.counts), ...spec.problems];
   if (problems.length > 0)
     refuse([...draftProblems({ ...content, ...name }, catalog.words()), ...problems]);
@@ -69,7 +141,7 @@ export async function contentOf(
 type ReadSpec = { text?: string | undefined; problems: FieldProblem[] };
 
 async function readSpec(
-  { readSpecText }: Pick<Deps, 'readSpecText'>,
+  { readSpecText }: PagesContext,
   { typed, signal }: { typed: string; signal: AbortSignal },
   former: Former,
 ): Promise<ReadSpec> {
@@ -83,12 +155,11 @@ async function readSpec(
 
 /** The description of a form that has no other long field; undefined leaves it as it is. */
 export async function descriptionOf(
-  { sessions }: Pick<Deps, 'sessions'>,
-  { session }: Pick<By, 'session'>,
-  form: { description: string },
+  { sessions }: PagesContext,
+  { form, session }: ActionRequest<{ description: string }>,
 ): Promise<string | null | undefined> {
   const omitted = wanted(form);
-  const { description } = await withHeldTexts({ sessions, session }, form, omitted);
+  const { description } = await withStoredTexts({ sessions, session }, form, omitted);
   if (description.trim() !== '') return description.trim();
   return omitted.description ? undefined : null;
 }
@@ -104,7 +175,7 @@ type Former = { specText?: string | undefined; fields?: Partial<Content> };
 
 /** What the version holds that a form refers to. @throws {artifact-not-found} */
 async function omittedOfVersion(
-  { catalog }: Pick<Deps, 'catalog'>,
+  { catalog }: PagesContext,
   { workspaceId }: PortalPerson,
   omitted: OmittedTexts,
 ): Promise<Former> {

@@ -8,7 +8,7 @@ import { button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
 import { link } from '../../../shell/parts.ts';
 import { bytes } from '../../../shell/times.ts';
-import { omittedName, type OmittedText, type OmittedTexts, withoutName } from './omitted-texts.ts';
+import { omittedName, type OmittedText, type OmittedTexts, withoutName } from './draft-content.ts';
 import type { LongField } from './draft-form.ts';
 
 export type DraftFormFacts = {

@@ -7,7 +7,7 @@ import { html } from '#portal/html.ts';
 import { checkInput } from '#portal/routes/check-input.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { startPortal } from '../../support/portal/portal.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

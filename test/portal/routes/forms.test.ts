@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
-import { createFakeClock } from '../../../support/clock.ts';
-import { startPortal } from '../../../support/portal/portal.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { startPortal } from '../../support/portal/portal.ts';
 
 const FORM_BYTES_MAX = 6 * 1024 * 1024;
 const spec = 'é'.repeat(500_000);
@@ -12,14 +12,14 @@ const spec = 'é'.repeat(500_000);
 /** A form with one long field, and how long what came was. */
 function longForm(lengths: number[]) {
   return (portal: PortalRoutes): void =>
-    portal.action(
-      '/portal/things',
-      { form: z.object({ spec: z.string() }), formBytesMax: FORM_BYTES_MAX },
-      async ({ form }) => {
+    portal.action('/portal/things', {
+      form: z.object({ spec: z.string() }),
+      formBytesMax: FORM_BYTES_MAX,
+      run: async ({ form }) => {
         lengths.push(form.spec.length);
         return { location: '/portal' };
       },
-    );
+    });
 }
 
 afterEach(() => void vi.unstubAllGlobals());

@@ -1,23 +1,23 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import type { FormProblem } from '../../../page.ts';
-import type { PortalPerson } from '../../../person.ts';
-import { html, type Html, type HtmlValue } from '../../../html.ts';
-import { body, card, facts, row, split } from '../../../shell/card.ts';
-import { input } from '../../../shell/fields.ts';
-import { actionButton, button, postForm } from '../../../shell/forms.ts';
-import { errorSummary, problemOf } from '../../../shell/notice.ts';
-import { code, foreign, link, note } from '../../../shell/parts.ts';
-import { table } from '../../../shell/table.ts';
-import { ago, count, counted, type Reader, time, timeText } from '../../../shell/times.ts';
-import { grantsDigest, toVisibility, type Visibility } from '../forms.ts';
-import { consumerPath } from '../query.ts';
-import { changesText } from '../../audit/routes.ts';
-import { type KnownLabels, visibilityFields } from '../visibility.ts';
-import { expiryWords, grantWords, keyBadge, lastUsedWords } from '../words.ts';
+import type { FormProblem } from '../../page.ts';
+import type { PortalPerson } from '../../person.ts';
+import { html, type Html, type HtmlValue } from '../../html.ts';
+import { body, card, facts, row, split } from '../../shell/card.ts';
+import { input } from '../../shell/fields.ts';
+import { actionButton, button, postForm } from '../../shell/forms.ts';
+import { errorSummary, problemOf } from '../../shell/notice.ts';
+import { code, foreign, link, note } from '../../shell/parts.ts';
+import { table } from '../../shell/table.ts';
+import { ago, count, counted, type Reader, time, timeText } from '../../shell/times.ts';
+import { grantsDigest, toVisibility, type Visibility } from './forms.ts';
+import { consumerPath } from './query.ts';
+import { changesText } from '../audit/routes.ts';
+import { type KnownLabels, visibilityFields } from './visibility.ts';
+import { expiryWords, grantWords, keyBadge, lastUsedWords } from './words.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { type Lane, lanes } from '../../../shell/lanes.ts';
+import { type Lane, lanes } from '../../shell/lanes.ts';
 
 export type ConsumerFacts = {
   consumer: Consumer;
@@ -27,12 +27,14 @@ export type ConsumerFacts = {
   entries: readonly AuditEntryOut[];
   defaultLimit: number;
   /** Of a form on this page that came back. */
-  returned?: {
-    heading: string;
-    problems: readonly FormProblem[];
-    chosen?: Visibility;
-    seen?: string;
-  };
+  returned: Returned | undefined;
+};
+
+type Returned = {
+  heading: string;
+  problems: readonly FormProblem[];
+  chosen?: Visibility;
+  seen?: string;
 };
 
 const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'Limit' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownPath } from '#portal/routes/return-path.ts';
+import { ownPath } from '#portal/address.ts';
 
 test.each([
   '/portal',

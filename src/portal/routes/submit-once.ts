@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-
 import type { Session } from '#access/sessions/session.ts';
-import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Idempotency } from '#shared/idempotency.ts';
-
-import type { TypedFields } from '../../page.ts';
+import type { PortalContext } from '../context.ts';
+import type { TypedFields } from '../page.ts';
 
 /** The hidden field of forms that are done once. */
 const FORM_ID_FIELD = 'formId';
@@ -19,10 +16,8 @@ export function newFormId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-export type SubmitOnceDeps = { idempotency: Idempotency; clock: Pick<Clock, 'sleep'> };
-
 /** A form as it was sent to `path`. */
-export type SentForm = {
+type SentForm = {
   session: Pick<Session, 'digest' | 'principal'>;
   path: string;
   typed: TypedFields;
@@ -34,7 +29,7 @@ export type SentForm = {
  * @throws what `work` throws @throws {idempotency-in-progress} the first takes over ten seconds
  */
 export async function submitOnce(
-  { idempotency, clock }: SubmitOnceDeps,
+  { idempotency, clock }: PortalContext,
   { session, path, typed }: SentForm,
   work: () => Promise<string>,
 ): Promise<string> {

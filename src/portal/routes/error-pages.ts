@@ -1,0 +1,67 @@
+/** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
+import type { HttpApp } from '#http/http-app.ts';
+import { toTrackportError } from '#http/problems/framework-errors.ts';
+import { noteFailure } from '#http/problems/note-failure.ts';
+import type { ProblemPage } from '#http/problems/problem-pages.ts';
+import { renderProblem } from '#http/problems/problem.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { ownPath, signInPath } from '../address.ts';
+import type { PortalContext } from '../context.ts';
+import { sessionOverPage } from '../sign-in/views.ts';
+import { clearSessionId } from './cookies.ts';
+import { earlyView, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
+import { PortalRefusal } from './refusal.ts';
+import { type Exchange, PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
+
+/** In this scope errors become pages, and unknown paths, too. */
+export function installErrorPages(app: HttpApp, context: PortalContext): void {
+  app.setErrorHandler((error, request, reply) =>
+    error instanceof PortalRefusal
+      ? sendRefusal(context, { request, reply }, error)
+      : sendFailure(context, { request, reply }, toTrackportError(error)),
+  );
+}
+
+/** A page for what fails before any route of the portal is found: bad escapes, endless addresses. */
+export function earlyErrorPage(context: PortalContext): ProblemPage {
+  return ({ path, requestId, error }) => {
+    if (!/^\/portal(?:\/|$)/.test(path)) return undefined;
+    const nobody = { method: 'GET', headers: {}, portalSession: undefined };
+    const request = { id: requestId, url: path, ...nobody };
+    return { headers: PORTAL_HEADERS, document: earlyView(context, { request, error }) };
+  };
+}
+
+const FORBIDDEN = 403;
+
+function sendRefusal(context: PortalContext, exchange: Exchange, refusal: PortalRefusal) {
+  const { request, reply } = exchange;
+  request.logFacts = { ...request.logFacts, code: refusal.kind };
+  if (refusal.kind !== 'no-session') {
+    const error = new TrackportError('insufficient-scope');
+    return send(context, exchange, { request, error, refusal }, FORBIDDEN);
+  }
+  if (request.method === 'POST') {
+    reply.header('set-cookie', clearSessionId(context.cookies));
+    const document = sessionOverPage(context, pageBefore(request, context.publicUrl()));
+    return sendDocument(reply, document, FORBIDDEN);
+  }
+  const location = signInPath(ownPath(request.url));
+  return reply.header('cache-control', 'no-store').redirect(location, 303);
+}
+
+function sendFailure(context: PortalContext, exchange: Exchange, error: TrackportError) {
+  const { request, reply } = exchange;
+  noteFailure(exchange, error);
+  const of = { publicUrl: context.publicUrl(), requestId: request.id };
+  const { status, headers } = renderProblem(of, error);
+  const { 'www-authenticate': _forTokens, 'content-type': _ofProblems, ...rest } = headers;
+  reply.headers(rest);
+  return send(context, exchange, { request, error }, status);
+}
+
+function send(context: PortalContext, exchange: Exchange, failed: Failed, status: number) {
+  if (!exchange.request.portalSession)
+    return sendDocument(exchange.reply, loneView(context, failed), status);
+  return sendPage(context, exchange, { ...framedView(context, failed), status });
+}

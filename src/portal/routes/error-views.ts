@@ -1,0 +1,169 @@
+/** Pages about what went wrong, in words for people. */
+import type { FastifyRequest } from 'fastify';
+import { problemHelp } from '#http/problems/problem-help.ts';
+import { problemKinds } from '#http/problems/problem.ts';
+import type { ErrorCode, TrackportError } from '#shared/errors.ts';
+import { ownPath } from '../address.ts';
+import type { PortalContext } from '../context.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
+import type { PortalPage } from '../page.ts';
+import { body, card, facts, row } from '../shell/card.ts';
+import { renderLonePage } from '../shell/page.ts';
+import { code, cut, link } from '../shell/parts.ts';
+import { type Reader, time } from '../shell/times.ts';
+import type { PortalRefusal, PortalRefusalKind } from './refusal.ts';
+import { readerOf } from './session-guard.ts';
+
+export type RefusalFacts = {
+  code: ErrorCode;
+  /** In place of the code, for what only the portal refuses. */
+  says?: string;
+  /** Such as `You may not see consumers`; by default the title of the code. */
+  heading?: string;
+  /** What happened, and that nothing was changed if so; by default the meaning of the code. */
+  text?: HtmlValue;
+  /** What to do now; by default the remedy of the code. */
+  nextStep?: HtmlValue;
+  requestId: string;
+  /** Links in the look of buttons: where to go from here. */
+  actions?: HtmlValue;
+};
+
+/** The body of a page that says that something did not work, and what to do now. */
+export function refusal(given: RefusalFacts, reader: Reader): Html {
+  const { meaning, remedy } = problemHelp[given.code];
+  const { text = meaning, nextStep = remedy, says = given.code } = given;
+  const details = facts([
+    { term: 'Status', value: html`${problemKinds[given.code].status} ${code(says)}` },
+    { term: 'Request', value: code(cut(given.requestId)) },
+    { term: 'At', value: time(reader.nowMs, reader) },
+  ]);
+  const inside = html`<p>${text}</p>
+    <p><b>Next step:</b> ${nextStep}</p>
+    ${details} ${given.actions !== undefined && row(given.actions)}`;
+  return html`<div class="dialog">
+    ${card({ id: 'refused', heading: 'What happened' }, body(inside))}
+  </div>`;
+}
+
+const titleOf = ({ code, heading = problemKinds[code].title }: RefusalFacts): string => heading;
+
+/** A whole document, for who is not signed in; times in UTC. */
+export function renderLoneRefusal(
+  context: Pick<PortalContext, 'repository' | 'clock'>,
+  given: RefusalFacts,
+): string {
+  const title = titleOf(given);
+  const content = html`<h1>${title}</h1>
+    ${refusal(given, readerOf(context))}`;
+  return renderLonePage(title, context.repository, content);
+}
+
+/** As far as pages about failures look at it. */
+type FailedRequest = Pick<FastifyRequest, 'id' | 'method' | 'url' | 'headers' | 'portalSession'>;
+
+export type Failed = { request: FailedRequest; error: TrackportError; refusal?: PortalRefusal };
+
+/** For who is signed in. */
+export function framedView(context: PortalContext, failed: Failed): PortalPage {
+  const { portalSession: session, url } = failed.request;
+  const publicUrl = context.publicUrl();
+  const given = { ...factsOf(failed, publicUrl), actions: waysOn(failed, publicUrl) };
+  const reader = readerOf(context, session);
+  return { title: titleOf(given), section: sectionOf(url), body: refusal(given, reader) };
+}
+
+/** For who is not. */
+export function loneView(context: PortalContext, failed: Failed, words: ErrorText = {}): string {
+  const actions = link({ href: '/portal', text: 'Overview', look: 'button' });
+  const given = { ...factsOf(failed, context.publicUrl()), ...words, actions };
+  return renderLoneRefusal(context, given);
+}
+
+/** The same for what failed before any route was found: mostly the address itself. */
+export function earlyView(context: PortalContext, failed: Failed): string {
+  return loneView(context, failed, failed.error.code === 'bad-request' ? BROKEN_ADDRESS : {});
+}
+
+const BROKEN_ADDRESS: ErrorText = {
+  heading: 'This address cannot be read',
+  text: 'It was cut off on its way, or holds a percent sign that stands for nothing.',
+  nextStep: 'go to the overview, and to the page from there.',
+};
+
+const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => ErrorText>> = {
+  'no-session': () => ({}),
+  'stale-form': () => ({
+    heading: 'This form is from an earlier session',
+    text: 'Nothing was changed.',
+    nextStep: 'open the page again and send the form from there.',
+  }),
+  'other-origin': (publicUrl) => ({
+    heading: 'This form came from elsewhere',
+    text: 'Nothing was changed: no page of this portal sent it.',
+    nextStep: html`open the portal at <code>${publicUrl}/portal</code> and send the form from there.`,
+  }),
+};
+
+function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
+  const { code } = error;
+  if (!refusal) return { code, requestId: request.id, ...wordsOf({ request, error }) };
+  return { code, says: refusal.kind, requestId: request.id, ...refusals[refusal.kind](publicUrl) };
+}
+
+function wordsOf({ request, error }: Failed): ErrorText {
+  const { errors = [], detail } = error;
+  if (error.code === 'insufficient-scope') return missingScope(request, error.challenge);
+  const { onPage } = problemHelp[error.code];
+  if (errors.length > 0)
+    return { text: html`${errors.map((problem) => html`${prose(problem.detail)} `)}`, ...onPage };
+  return { ...(detail !== undefined && { text: prose(detail) }), ...onPage };
+}
+
+function missingScope({ portalSession: session }: FailedRequest, challenge = ''): ErrorText {
+  const scope = /scope="([^"]+)"/.exec(challenge)?.[1] ?? 'another scope';
+  const carried = session?.principal.scopes ?? [];
+  const list = carried.length === 0 ? 'no scope' : html`<code>${carried.join(' ')}</code>`;
+  return {
+    heading: 'You may not do this',
+    text: html`Your sign-in carries ${list}; this needs <code>${scope}</code>.`,
+    nextStep: 'ask an owner of your organisation for that scope, then sign in again.',
+  };
+}
+
+function waysOn(failed: Failed, publicUrl: string): HtmlValue {
+  const { request, error, refusal } = failed;
+  const before = pageBefore(request, publicUrl);
+  const isOwnScope = error.code === 'insufficient-scope' && !refusal;
+  return html`${isOwnScope && link({ href: `${publicUrl}/portal/sign-in/start`, text: 'Sign in again', look: 'button' })}
+  ${request.method === 'POST' && before !== '/portal' && link({ href: before, text: 'Back', look: 'primary' })}
+  ${!isOwnScope && toList(request)} ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
+}
+
+/** The list that a page belongs to: where to look for what was not found, or to filter anew. */
+function toList({ url }: FailedRequest): HtmlValue {
+  const section = sectionOf(url);
+  if (section === 'overview') return undefined;
+  const text = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
+  return link({ href: `/portal/${section}`, text, look: 'button' });
+}
+
+/** The page that a form was sent from, as the browser says it. */
+export function pageBefore({ headers }: FailedRequest, publicUrl: string): string {
+  const { referer = '' } = headers;
+  const { origin } = new URL(publicUrl);
+  return ownPath(referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined);
+}
+
+const SECTIONS = ['consumers', 'receipts', 'partners', 'catalog', 'audit'] as const;
+
+function sectionOf(url: string): PortalPage['section'] {
+  return SECTIONS.find((section) => url.startsWith(`/portal/${section}`)) ?? 'overview';
+}
+
+type ErrorText = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
+
+/** The text of an error; what it puts between backticks is code. */
+function prose(text: string): Html {
+  return html`${text.split('`').map((part, at) => (at % 2 === 0 ? part : code(part)))}`;
+}
