@@ -86,15 +86,9 @@ function isBelow(issue: z.core.$ZodIssue): boolean {
   return issue.path.length > 0 || issue.code === 'unrecognized_keys';
 }
 
-/** Keys of areas that come later, which a user may have read about. */
-const laterKeys: Readonly<Record<string, string>> = {
-  events: 'rules for events come in a later version',
-};
-
 function unknownKey(path: KeyPath, key: string): Problem {
   const known = [...(nodeAt(configKeys(), path)?.keys.keys() ?? [])];
-  const suggestion =
-    (path[0] === 'partners' ? laterKeys[key] : undefined) ?? suggestionFor(key, known);
+  const suggestion = suggestionFor(key, known);
   return {
     path: pathText([...path, key]),
     found: 'an unknown key',

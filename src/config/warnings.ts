@@ -40,7 +40,7 @@ export function configWarnings(config: Config): ConfigWarning[] {
       text: 'partners sign the public address, which is not set',
       fix: 'Set server.publicUrl to the address that the partners call.',
     });
-  return [...warnings, ...shortSecrets(partners)];
+  return [...warnings, ...shortSecrets(partners), ...unreachedRules(partners)];
 }
 
 function signsAddress({ scheme, signature }: Config['partners'][string]): boolean {
@@ -49,6 +49,22 @@ function signsAddress({ scheme, signature }: Config['partners'][string]): boolea
 
 function mayDelete({ deletions }: Config['partners'][string]): boolean {
   return [...(deletions?.actions ?? []), ...(deletions?.privacy ?? [])].includes('delete');
+}
+
+function unreachedRules(partners: Config['partners']): ConfigWarning[] {
+  return Object.entries(partners).flatMap(([id, { events = [] }]) =>
+    events.flatMap(({ type }, at) =>
+      events.slice(0, at).some((earlier) => earlier.type === '*' || earlier.type === type)
+        ? [
+            {
+              key: `partners.${id}.events[${at}]`,
+              text: 'an earlier rule takes the events of this one',
+              fix: 'Put the rule before that one, or leave it out.',
+            },
+          ]
+        : [],
+    ),
+  );
 }
 
 function shortSecrets(partners: Config['partners']): ConfigWarning[] {

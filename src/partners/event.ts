@@ -9,7 +9,7 @@ import {
 } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
-import type { FieldName, Partner } from './partner.ts';
+import type { EventRule, FieldName, Partner } from './partner.ts';
 import type { EventKeys } from './receipts/same-event.ts';
 import type { EventErrorCode } from './receipts/event-error.ts';
 import type { PartnerPath } from './receipts/receipt.ts';
@@ -129,7 +129,8 @@ export function decide(
 ): Decision {
   if (event === undefined) return { outcome: 'REJECTED', reason: 'not-an-object' };
   if (isOfType(event, partner.mergeTypes)) return decideMerge(event);
-  if (path === 'events' || !deletes(partner, event)) return { outcome: 'IGNORED' };
+  const isOfUse = path === 'events' ? ruleFor(partner, event) : deletes(partner, event);
+  if (!isOfUse) return { outcome: 'IGNORED' };
   if (!namesSomebody(event)) return { outcome: 'REJECTED', reason: 'names-nobody' };
   return { outcome: 'PENDING' };
 }
@@ -143,6 +144,11 @@ function decideMerge({ merge }: PartnerEvent): Decision {
 function deletes(partner: Partner, event: PartnerEvent): boolean {
   const { types } = partner.deletions;
   return event.type.kind === 'none' || types.includes('*') || isOfType(event, types);
+}
+
+/** The first rule that fits. An event without a type is one of `*`. */
+export function ruleFor({ events }: Partner, event: PartnerEvent): EventRule | undefined {
+  return events.find(({ type }) => type === '*' || isOfType(event, [type]));
 }
 
 function isOfType({ type, canonicalType }: PartnerEvent, types: readonly string[]): boolean {

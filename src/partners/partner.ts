@@ -12,6 +12,20 @@ export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete
 /** What a deletion may do to a lead's issue. */
 export type Action = (typeof deletionActions)[number];
 
+/** What events of a type do to the issues of the leads that they name. */
+export type EventRule = {
+  /** An event type; `*` stands for all. */
+  type: string;
+  addLabels?: readonly string[] | undefined;
+  removeLabels?: readonly string[] | undefined;
+  /** Logins. Whoever is assigned already stays so. */
+  assign?: readonly string[] | undefined;
+  close?: boolean | undefined;
+  reopen?: boolean | undefined;
+  /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */
+  comment?: string | undefined;
+};
+
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
 export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
@@ -49,6 +63,8 @@ export type Partner = {
     /** For `contact.privacyDeletion`. */
     privacy: readonly Action[];
   };
+  /** What events on `…/events` do: the first rule that fits. */
+  events: readonly EventRule[];
   /** Event types, on either path, that make one person of several; where the ids are say `fields`. */
   mergeTypes: readonly string[];
   enabled: boolean;
@@ -71,7 +87,7 @@ type SignatureSettings = Omit<HmacForm, 'time' | 'decodesUrl'> & {
 /** What the configuration says of a partner; the scheme has a default for all the rest. */
 export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
   Some<
-    Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute'> & {
+    Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute' | 'events'> & {
       signature: SignatureSettings;
       headers: Some<Partner['headers']>;
       fields: Some<Record<FieldName, Pointers>>;
@@ -146,7 +162,7 @@ type SchemeDefaults = {
 /** A partner with every default filled in. A field that is set replaces that field's default only. */
 export function createPartner(id: string, settings: PartnerSettings): Partner {
   const scheme = defaults[settings.scheme];
-  const { secrets, enabled = true, requireBearer = false, limitPerMinute } = settings;
+  const { secrets, enabled = true, requireBearer = false, events = [], limitPerMinute } = settings;
   const { types: mergeTypes = scheme.mergeTypes, from, to } = settings.merges ?? {};
   const actions = {
     actions: ['relabel', 'close'],
@@ -166,6 +182,7 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
       settings.deletions,
     ),
     mergeTypes,
+    events,
     enabled,
     requireBearer,
     ...(limitPerMinute !== undefined && { limitPerMinute }),

@@ -33,6 +33,38 @@ test('a valid configuration has no problem', () => {
   expect(problems(app(pem))).toEqual([]);
 });
 
+test('a rule may do everything that rules can, and approve where it says so', () => {
+  const events = [
+    { type: 'a', addLabels: ['approved'], removeLabels: ['won'], mayApprove: true, reopen: true },
+    { type: '*', assign: ['octocat', 'robot[bot]'], close: true, comment: '{partner} {type}' },
+  ];
+  expect(problems({ ...base, partners: { crm: { ...partner, events } } })).toEqual([]);
+});
+
+describe('one wrong value of a rule for events is one problem at its key', () => {
+  test.each<[key: string, rule: Record<string, unknown>]>([
+    ['events[0].type', { close: true }],
+    ['events[0]', { type: '*' }],
+    ['events[0]', { type: '*', close: false, mayApprove: true }],
+    ['events[0].reopen', { type: '*', close: true, reopen: true }],
+    ['events[0].addLabels[1]', { type: '*', addLabels: ['won', 'Deleted-By-Partner'] }],
+    ['events[0].removeLabels[0]', { type: '*', removeLabels: ['deleted-by-partner'] }],
+    ['events[0].addLabels[0]', { type: '*', addLabels: ['APPROVED'] }],
+    ['events[0].removeLabels[0]', { type: '*', removeLabels: ['approved'], mayApprove: false }],
+    ['events[0].removeLabels[0]', { type: '*', addLabels: ['won'], removeLabels: ['WON'] }],
+    ['events[0].addLabels', { type: '*', addLabels: [] }],
+    ['events[0].assign[0]', { type: '*', assign: ['no login'] }],
+    ['events[0].comment', { type: '*', comment: 'for {email}' }],
+    ['events[0].comment', { type: '*', comment: ' ' }],
+    ['events[0].label', { type: '*', close: true, label: 'won' }],
+  ])('%s', (key, rule) => {
+    const crm = { ...partner, events: [rule] };
+    expect(problems({ ...base, partners: { crm } })).toMatchObject([
+      { path: `partners.crm.${key}` },
+    ]);
+  });
+});
+
 describe('one wrong value is one problem at its key', () => {
   test.each<[path: string, settings: Record<string, unknown>]>([
     ['server', { ...base, server: 'here' }],
@@ -258,11 +290,6 @@ describe('unknown keys', () => {
     ],
     ['port', { ...base, port: 1 }, 'did you mean server.port?'],
     ['leeds', { ...base, leeds: {} }, 'did you mean leads?'],
-    [
-      'partners.crm.events',
-      { ...base, partners: { crm: { ...partner, events: [] } } },
-      'rules for events come in a later version',
-    ],
     ['tracker.repo', { tracker: { ...needed, repo: 'a/b' } }, 'did you mean repository?'],
     ['consumers.limit', { ...base, consumers: { limit: 5 } }, 'did you mean limitPerMinute?'],
     ['server.publicUrlOfUs', { ...base, server: { publicUrlOfUs: 1 } }, 'did you mean publicUrl?'],

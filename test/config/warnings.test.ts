@@ -51,6 +51,16 @@ test.each([
     },
   ],
   [
+    'partners.crm.events[2]',
+    {
+      tracker,
+      server: { publicUrl: 'https://adapter.example.com' },
+      partners: {
+        crm: { ...partner, events: ['a', '*', 'b'].map((type) => ({ type, close: true })) },
+      },
+    },
+  ],
+  [
     'tracker.adminToken',
     {
       tracker,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/kept.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
@@ -72,9 +72,12 @@ export function describeWorkStore(engine: string, open: Open): void {
     const accept = (
       text: string,
       at = 0,
-      delivery: { traceparent?: string } = {},
+      {
+        names = [],
+        ...delivery
+      }: Parameters<typeof acceptEvent>[2] & Partial<Pick<NewEvent, 'names'>> = {},
     ): Promise<string> => {
-      const event = { sameEventKey: Buffer.from(text), payload: Buffer.from(text) };
+      const event = { sameEventKey: Buffer.from(text), payload: Buffer.from(text), names };
       return acceptEvent(receipts, { at, ...event }, delivery);
     };
     return { fixture, receipts, store, accept, openedAs };
@@ -536,6 +539,132 @@ export function describeWorkStore(engine: string, open: Open): void {
       ];
       expect((await leaseOne(store, 'act', 60)).progress).toEqual({ ...act, leads });
       expect(await store.nextLookAt()).toBeUndefined();
+    });
+
+    describe('an event with a rule', () => {
+      const effect = { addLabels: ['won'], removeLabels: [], assign: [] };
+      const todo = { actions: [], effect: { ...effect, repositoryId: REPOSITORY_ID } };
+      const ofLead = (number: number) =>
+        ({ path: 'events', names: [{ kind: 'lead-id', number }] }) as const;
+      const find = (store: WorkStore, item: WorkItem, leads: number[], now = 5) =>
+        store.confirm(item, { leads, conflicts: [] }, { actions: [], effect, now });
+
+      test('has the leads that it names from its acceptance on, and claims none', async () => {
+        const { receipts, store, accept } = await setUp();
+        const id = await accept('a', 0, ofLead(1));
+        expect((await receipts.read(id))?.events[0]).toMatchObject({
+          leadIds: ['1'],
+          isProvisional: false,
+        });
+        expect(await find(store, await leaseOne(store), [1, 2])).toEqual([1, 2]);
+        const item = await leaseOne(store, 'act', 5);
+        expect(item).toMatchObject({ path: 'events', position: 0, receivedAt: 0 });
+        expect(item.progress).toMatchObject({ ...todo, leads: [{ number: 1 }, { number: 2 }] });
+        expect(await store.heldUnderLease(item)).toEqual([1, 2]);
+        expect(await store.settle(item, { outcome: 'IGNORED', attempts: 1 }, 6)).toBe('settled');
+        expect((await receipts.read(id))?.events[0]).toMatchObject({ outcome: 'IGNORED' });
+      });
+
+      test('loses a lead to a deletion, and waits while that one is not certain', async () => {
+        const { store, accept } = await setUp();
+        await accept('a', 0, ofLead(1));
+        await find(store, await leaseOne(store), [1, 2]);
+        const item = await leaseOne(store, 'act', 5);
+        expect(await store.dueBefore(item, 1, 5)).toBeUndefined();
+        await accept('deletion', 7, { names: [{ kind: 'lead-id', number: 1 }] });
+        expect(await store.dueBefore(item, 1, 7)).toBe(7);
+        expect(await store.dueBefore(item, 2, 7)).toBeUndefined();
+        await claimAll(store, await leaseOne(store, 'match', 7), [1], 7);
+        expect(await store.dueBefore(item, 1, 7)).toBeUndefined();
+        expect(await store.heldUnderLease(item)).toEqual([2]);
+      });
+
+      test('waits for those about the same lead that came before, until they have ended', async () => {
+        const { store, accept } = await setUp();
+        await accept('first', 0, ofLead(1));
+        await accept('other', 0, ofLead(2));
+        await accept('second', 1, ofLead(1));
+        for (const item of await store.lease('match', 1, 3))
+          await find(store, item, [item.payload?.toString() === 'other' ? 2 : 1], 5);
+        const items = await store.lease('act', 5, 3);
+        const [first, other, second] = ['first', 'other', 'second'].map((name) =>
+          items.find(({ payload }) => payload?.toString() === name),
+        );
+        if (!first || !other || !second) throw new Error('not all are due');
+        const before = (item: WorkItem, number: number) => store.dueBefore(item, number, 5);
+        expect(await before(first, 1)).toBeUndefined();
+        expect(await before(other, 2)).toBeUndefined();
+        expect(await before(second, 1)).toBe(5);
+        await store.reschedule(first, { dueAt: 900, attempts: 1 });
+        expect(await before(second, 1)).toBe(900);
+        const again = await leaseOne(store, 'act', 900);
+        await store.settle(again, { outcome: 'FAILED', attempts: 2 }, 901);
+        expect(await before(second, 1)).toBeUndefined();
+      });
+
+      test('waits for what came before and nobody has looked at, for a minute at most', async () => {
+        const { store, accept } = await setUp();
+        await accept('first', 0, { path: 'events' });
+        await accept('second', 1, ofLead(1));
+        const [first, second] = await store.lease('match', 1, 2);
+        if (!first || !second) throw new Error('not all are due');
+        await find(store, second, [1], 5);
+        const item = await leaseOne(store, 'act', 5);
+        expect(await store.dueBefore(item, 1, 5)).toBe(0);
+        expect(await store.dueBefore(item, 1, 60 * SECOND)).toBeUndefined();
+        await store.claim(first, { leads: [], conflicts: [] }, { ...next, attempts: 1 });
+        expect(await store.dueBefore(item, 1, 5)).toBeUndefined();
+      });
+
+      test('takes a lead that is shown late, also after its end', async () => {
+        const { fixture, receipts, store, accept } = await setUp();
+        const identities = [{ kind: 'email', value: 'ada@example.com' }] as const;
+        const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
+        await fixture.directory.put([entry(1, { identities })]);
+        const id = await accept('a', 0, ofLead(1));
+        const lookAgain = { keyHash, dueAt: 60, createdBefore: 5 };
+        const match = { leads: [1], conflicts: [] };
+        const item = await leaseOne(store);
+        await store.confirm(item, match, { actions: [], effect, now: 5, lookAgain });
+        await store.settle(await leaseOne(store, 'act', 5), { outcome: 'DONE', attempts: 1 }, 6);
+        await fixture.directory.put([entry(4, { createdAt: 4, identities })]);
+        for (const look of await store.dueLooks(60, 10))
+          expect(await store.lookAgain(look, { now: 60, retryAt: 70 })).toEqual([4]);
+        const late = await leaseOne(store, 'act', 60);
+        expect(late.progress).toMatchObject({
+          ...todo,
+          leads: [
+            { number: 1, state: 'done' },
+            { number: 4, state: 'open' },
+          ],
+        });
+        expect(await store.heldUnderLease(late)).toEqual([1, 4]);
+        expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '4']);
+      });
+
+      test('has nothing to do with the leads of another repository', async () => {
+        const { store, accept, openedAs } = await setUp();
+        await accept('a', 0, ofLead(1));
+        await find(store, await leaseOne(store), [1]);
+        const item = await leaseOne(store, 'act', 5);
+        expect(await store.holdsElsewhere(item)).toBe(false);
+        await openedAs(REPOSITORY_ID + 1);
+        expect(await store.heldUnderLease(item)).toEqual([]);
+        expect(await store.holdsElsewhere(item)).toBe(true);
+      });
+
+      test('that comes again has its leads again, and claims none', async () => {
+        const { receipts, store, accept } = await setUp();
+        const id = await accept('a', 0, ofLead(1));
+        await find(store, await leaseOne(store), [1]);
+        await store.settle(await leaseOne(store, 'act', 5), { outcome: 'DONE', attempts: 1 }, 6);
+        await accept('a', 9, ofLead(1));
+        expect((await receipts.read(id))?.events[0]).toMatchObject({
+          outcome: 'PENDING',
+          leadIds: ['1'],
+          isProvisional: false,
+        });
+      });
     });
 
     test('an event that comes again before anybody has begun it is asked for from then on', async () => {

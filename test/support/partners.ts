@@ -51,7 +51,7 @@ export function openReceiptStores(
 export async function acceptEvent(
   receipts: Pick<ReceiptStore, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
-  delivery: Pick<NewReceipt, 'traceparent'> = {},
+  delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path'>> = {},
 ): Promise<string> {
   const { receipt } = await receipts.accept({
     id: newUuid(),

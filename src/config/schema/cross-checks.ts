@@ -4,6 +4,7 @@ import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 
 import { lookUp, type Problem } from '../problems.ts';
 import { checkPartners } from './partner-checks.ts';
+import { checkRules, fold, labelsOf } from './rule-checks.ts';
 import { defaults } from './schema.ts';
 
 type Check = (given: unknown) => Problem[];
@@ -21,6 +22,7 @@ export function crossCheck(given: unknown): Problem[] {
     checkForm,
     checkPortal,
     checkPartners,
+    checkRules,
   ];
   return checks.flatMap((check) => check(given));
 }
@@ -79,8 +81,7 @@ function checkPrivateKey(text: unknown): Problem[] {
 }
 
 function checkLabels(given: unknown): Problem[] {
-  const approved = lookUp(given, ['leads', 'approvedLabel']) ?? defaults.approvedLabel;
-  const deleted = lookUp(given, ['deletions', 'deletedLabel']) ?? defaults.deletedLabel;
+  const { approved, deleted } = labelsOf(given);
   if (fold(approved) === '' || fold(approved) !== fold(deleted)) return [];
   return [
     {
@@ -152,11 +153,6 @@ function checkPortal(given: unknown): Problem[] {
       allowed: 'openid among them: without it the issuer does not say who signed in',
     });
   return problems;
-}
-
-/** Labels and headings are compared like this. */
-function fold(value: unknown): string {
-  return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
 }
 
 function isGiven(tree: unknown, path: readonly string[]): boolean {

@@ -103,6 +103,32 @@ const merges = z.strictObject(
   { error: sectionError('a section with keys') },
 );
 
+const labelNames = list(line('a label name'), 'label names', { min: 1 });
+const COMMENT_CHARACTERS_MAX = 10_000;
+
+/** What an event does. */
+const rule = z.strictObject(
+  {
+    type: line('an event type, or *'),
+    addLabels: labelNames.optional(),
+    removeLabels: labelNames.optional(),
+    assign: list(shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login'), 'logins', {
+      min: 1,
+      max: 10, // https://docs.github.com/en/rest/issues/assignees
+    }).optional(),
+    close: flag().optional(),
+    reopen: flag().optional(),
+    comment: shaped(
+      /^(?=[^]*\S)(?:[^{}]|\{(?:partner|type|receiptId|occurredAt)\})*$/,
+      'a text with no braces but those of {partner}, {type}, {receiptId} and {occurredAt}',
+    )
+      .max(COMMENT_CHARACTERS_MAX, { error: `at most ${COMMENT_CHARACTERS_MAX} characters` })
+      .optional(),
+    mayApprove: flag().optional(),
+  },
+  { error: sectionError('a section with keys') },
+);
+
 /** One partner. What is left out gets the default of its scheme from the partners themselves. */
 export const partner = z.strictObject(
   {
@@ -122,6 +148,7 @@ export const partner = z.strictObject(
     fields: fields.optional(),
     deletions: deletions.optional(),
     merges: merges.optional(),
+    events: list(rule, 'rules').optional(),
     enabled: flag().prefault(true),
     requireBearer: flag().prefault(false),
     limitPerMinute: integer(1, 1_000_000).optional(),

@@ -22,6 +22,17 @@ const leadSchema = z.strictObject({
   missingSince: z.int().optional(),
 });
 
+/** What a rule of the configuration does for one event. */
+const effectSchema = z.strictObject({
+  addLabels: z.array(z.string()),
+  removeLabels: z.array(z.string()),
+  assign: z.array(z.string()),
+  state: z.enum(['open', 'closed']).optional(),
+  comment: z.strictObject({ marker: z.string(), text: z.string() }).optional(),
+  /** Whose issues the numbers of the leads are. */
+  repositoryId: z.int().optional(),
+});
+
 const schema = z.discriminatedUnion('stage', [
   z.strictObject({
     stage: z.literal('match'),
@@ -38,7 +49,10 @@ const schema = z.discriminatedUnion('stage', [
   }),
   z.strictObject({
     stage: z.literal('act'),
-    actions: z.array(z.enum(deletionActions)),
+    /** Of a deletion. */
+    actions: z.array(z.enum(deletionActions)).readonly(),
+    /** Of an event that a rule is for. */
+    effect: effectSchema.optional(),
     leads: z.array(leadSchema),
   }),
 ]);
@@ -47,6 +61,9 @@ const schema = z.discriminatedUnion('stage', [
 export type DeletionProgress = z.infer<typeof schema>;
 export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
 export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;
+export type Effect = z.infer<typeof effectSchema>;
+/** What is to be done to each lead. */
+export type Todo = Pick<ActProgress, 'actions' | 'effect'>;
 export type LeadProgress = z.infer<typeof leadSchema>;
 
 /** Undefined for nothing, and for what another version left behind: then the event starts anew. */

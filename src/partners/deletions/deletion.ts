@@ -34,6 +34,8 @@ export type IssueFacts = {
   body: string;
   state: 'open' | 'closed';
   labels: readonly string[];
+  /** Logins. */
+  assignees: readonly string[];
 };
 
 /** One write. Only what is there is changed. */
@@ -42,7 +44,11 @@ export type IssueEdit = {
   body?: string;
   /** All the labels that the issue is to have. */
   labels?: readonly string[];
-  close?: true;
+  /** All the logins that are to be assigned. */
+  assignees?: readonly string[];
+  /** The reason. */
+  close?: 'completed' | 'not_planned';
+  reopen?: true;
 };
 
 export type DeletionLabels = { approved: string; deleted: string };
@@ -63,18 +69,8 @@ export function planEdit(
       ...withoutLabel(withoutLabel(issue.labels, labels.approved), labels.deleted),
       labels.deleted,
     ];
-  if (actions.includes('close') && issue.state === 'open') edit.close = true;
+  if (actions.includes('close') && issue.state === 'open') edit.close = 'not_planned';
   return Object.keys(edit).length === 0 ? undefined : edit;
-}
-
-/** True when the issue that came back shows what the edit asked for. */
-export function checkEdit(
-  issue: IssueFacts,
-  actions: readonly Action[],
-  labels: DeletionLabels,
-): { isApplied: boolean; areLabelsDropped: boolean } {
-  const left = planEdit(issue, actions, labels);
-  return { isApplied: left === undefined, areLabelsDropped: left?.labels !== undefined };
 }
 
 function isRelabelled(issue: IssueFacts, labels: DeletionLabels): boolean {
@@ -92,8 +88,8 @@ export function leastErasure(ofLeads: readonly (Erasure | undefined)[]): Erasure
 }
 
 /** The marker in a comment by which a later try knows that it was posted. */
-export function commentMarker(receiptId: string): string {
-  return `<!-- trackport receipt ${receiptId} -->`;
+export function commentMarker(id: string): string {
+  return `<!-- trackport receipt ${id} -->`;
 }
 
 /** A comment without personal data. */

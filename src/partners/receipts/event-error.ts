@@ -4,9 +4,10 @@
  */
 export const eventErrors = {
   'not-an-object': 'the element of the batch is no JSON object',
-  'names-nobody': 'the deletion names nobody, or the merge no ids',
+  'names-nobody': 'the event names nobody, or the merge no ids',
   'too-many-ids': 'the merge names more than 250 ids',
   'claim-released': 'an operator gave the lead back',
+  'lead-claimed': 'a deletion has claimed the lead that the event names',
   'partner-unknown': 'the configuration of the process that works lacks the partner',
   'payload-unreadable': 'the event cannot be read any more: another `secretKey`, or other `fields`',
   'repository-changed': 'it holds leads of another repository than the configured one',

@@ -1,14 +1,10 @@
-import type {
-  ActProgress,
-  DeletionProgress,
-  MatchProgress,
-} from '../deletions/deletion-progress.ts';
+import type { DeletionProgress, MatchProgress, Todo } from '../deletions/deletion-progress.ts';
 import type { LateLookStore } from '../deletions/match/late-look-store.ts';
 import type { Match, MatchName } from '../deletions/match/match.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure, EventNote, EventStep, Outcome, PartnerPath } from '../receipts/receipt.ts';
 
-/** An event's way: first it is matched with leads, which claims them, then the issues are changed. */
+/** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
 export type Stage = DeletionProgress['stage'];
 
 /** One event that this worker may work on, until the lease ends. */
@@ -18,6 +14,10 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
   receiptId: string;
   partnerId: string;
   path: PartnerPath;
+  /** In the delivery, from 0. */
+  position: number;
+  /** When the delivery was received: ms since the Unix epoch. */
+  receivedAt: number;
   /** The span of the delivery that asked for it, where that was traced. */
   traceparent?: string;
   /** Since when it is due: for an event without progress, when it was asked for. */
@@ -33,7 +33,7 @@ export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
 
 /** How an event ends. */
 export type Settlement = {
-  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'FAILED'>;
+  outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'IGNORED' | 'FAILED'>;
   erasure?: Erasure;
   /** Replaces the one that the event has; without it that one stays. */
   note?: EventNote;
@@ -101,7 +101,7 @@ export type WorkStore = LateLookStore & {
   /** Gives an item back as it is, so that it can be leased at once. */
   giveBack(item: WorkItem): Promise<void>;
   /**
-   * Claims leads until the match is certain, takes back those in conflict, and gives the item back
+   * Claims leads for a deletion until the match is certain, takes back those in conflict, and gives the item back
    * with its progress, due at `dueAt`, in one transaction. Returns the numbers that the event holds.
    */
   claim(
@@ -124,8 +124,7 @@ export type WorkStore = LateLookStore & {
   confirm(
     item: WorkItem,
     match: Pick<Match, 'leads' | 'conflicts'>,
-    next: {
-      actions: ActProgress['actions'];
+    next: Todo & {
       /**
        * The identity that decided, and when to look again for leads that have it and were created at
        * `createdBefore` at the latest, or at the latest instant that the tracker has reported.
@@ -134,10 +133,19 @@ export type WorkStore = LateLookStore & {
       now: number;
     },
   ): Promise<readonly number[] | undefined>;
-  /** The leads that the event still holds: an operator may have given some back. */
+  /**
+   * The leads that a deletion still holds: an operator may have given some back. Those of an event that a
+   * rule is for are the ones that were found.
+   */
   held(item: WorkItem): Promise<readonly number[]>;
-  /** The same, but undefined when the lease was lost. */
+  /** The same, without those of an event that a deletion has claimed; undefined when the lease was lost. */
   heldUnderLease(item: WorkItem): Promise<readonly number[] | undefined>;
+  /**
+   * When what is to be done with the lead before the event is due (ms since the Unix epoch): an event that
+   * came before, or a deletion that has claimed it until its match is certain. Undefined: nothing is, or
+   * the item is a deletion, which waits for nobody.
+   */
+  dueBefore(item: WorkItem, number: number, now: number): Promise<number | undefined>;
   /** Whether it holds leads of a repository that the configured name does not mean any more. */
   holdsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */
@@ -164,7 +172,7 @@ export type WorkStore = LateLookStore & {
     }[],
   ): Promise<void>;
   /**
-   * Ends the event; with DONE its payload is dropped, and with UNMATCHED every claim that no match
+   * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match
    * has confirmed is taken back. An event that came again meanwhile is matched
    * anew at once instead, and so it is whenever it is given back.
    */

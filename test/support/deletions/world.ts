@@ -6,8 +6,8 @@ import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/deletions/act/act-on-event.ts';
 import type { PartnersPorts } from '#partners/index.ts';
-import type { Action, PartnerSettings } from '#partners/partner.ts';
-import type { ReceiptDetail } from '#partners/receipts/receipt.ts';
+import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
+import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
 import { type Clock, SECOND, systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -39,6 +39,8 @@ export type DeletionOptions = {
   adminToken?: string;
   actions?: readonly Action[];
   privacy?: readonly Action[];
+  /** Of each partner, by its id. */
+  events?: Record<string, readonly EventRule[]>;
   clock?: Clock;
   log?: Log;
   count?: PartnersPorts['countOutcome'];
@@ -75,8 +77,8 @@ export async function openDeletions(options: DeletionOptions = {}) {
   });
   const { partners, receipts, work, deliver } = world;
   onTestFinished(() => partners.stop());
-  const send = async (body: unknown, from = 'crm-one'): Promise<string> =>
-    (await deliver(body, { from })).receipt.id;
+  const send = async (body: unknown, from = 'crm-one', path?: PartnerPath): Promise<string> =>
+    (await deliver(body, { from, ...(path && { path }) })).receipt.id;
   const read = async (id: string): Promise<ReceiptDetail> => {
     const receipt = await receipts.read(id);
     if (!receipt) throw new Error('no such receipt');
@@ -91,6 +93,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     filler,
     editor,
     partners,
+    receipts,
     work,
     claims: createClaimStore(database, { repository }),
     stop: () => partners.stop(),
@@ -104,7 +107,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
       });
       await partners.start();
     },
-    /** Accepts a deletion as the route does after it verified the request; the receipt's id. */
+    /** Accepts a deletion, or what else `path` says, as the route does after it verified the request; the receipt's id. */
     send,
     /** Has the worker look at once, as any delivery does: this one is of nobody. */
     wake: () => send({ email: `${newUuid()}@example.com` }),
@@ -171,11 +174,15 @@ function workPorts(options: WorkOptions = {}) {
   };
 }
 
-function partnersOf({ actions, privacy }: DeletionOptions): Record<string, PartnerSettings> {
+function partnersOf({
+  actions,
+  privacy,
+  events = {},
+}: DeletionOptions): Record<string, PartnerSettings> {
   const secrets = secretsOf('s');
   const deletions = { ...(actions && { actions }), ...(privacy && { privacy }) };
   return {
-    'crm-one': { scheme: 'hmac-sha256', secrets, deletions },
-    'crm-two': { scheme: 'signature-v3', secrets, deletions },
+    'crm-one': { scheme: 'hmac-sha256', secrets, deletions, events: events['crm-one'] },
+    'crm-two': { scheme: 'signature-v3', secrets, deletions, events: events['crm-two'] },
   };
 }

@@ -30,7 +30,7 @@ export type IssueEditorDeps = {
   clock: Clock;
 };
 
-/** Writes to GitHub's issues. Each method is one need of a deletion. */
+/** Writes to GitHub's issues. Each method is one need of a deletion or a rule. */
 export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
   const ofIssue = <T>(work: () => Promise<T>) =>
     refusing(deps, () => explainingForbidden(deps, work));
@@ -71,17 +71,16 @@ async function read(deps: IssueEditorDeps, number: number) {
 }
 
 async function write(deps: IssueEditorDeps, number: number, edit: IssueEdit) {
-  const { close, ...fields } = edit;
-  const closing = close ? { state: 'closed', state_reason: 'not_planned' } : {};
-  const response = await patch(deps, number, { ...fields, ...closing }).catch((error: unknown) => {
+  const { close, reopen, ...fields } = edit;
+  const state = close ? { state: 'closed', state_reason: close } : reopen && { state: 'open' };
+  const response = await patch(deps, number, { ...fields, ...state }).catch((error: unknown) => {
     // A reason that the tracker does not take must not keep the lead open.
     if (!close || !isRefusedInput(error)) throw error;
     return patch(deps, number, { ...fields, state: 'closed' });
   });
   if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
   if (response.data.number !== number) throw new TrackerFailure('nonsense');
-  const { title, body, state, labels } = response.data;
-  return { kind: 'done', issue: { title, body, state, labels } } as const;
+  return { kind: 'done', issue: response.data } as const;
 }
 
 function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unknown>) {

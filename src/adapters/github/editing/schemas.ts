@@ -13,8 +13,9 @@ export const editableSchema = z
       context.addIssue({ code: 'custom', message: 'not an issue' });
       return z.NEVER;
     }
-    const { number, title, body, state, labels, isPullRequest } = parsed.data;
-    return { number, title, body, state, labels, isPullRequest, nodeId: wire.node_id };
+    const { number, title, body, state, labels, assignees, isPullRequest } = parsed.data;
+    const nodeId = wire.node_id;
+    return { number, title, body, state, labels, assignees, isPullRequest, nodeId };
   });
 
 export const lockSchema = z.object({ locked: z.boolean().nullish() });

@@ -108,6 +108,10 @@ export function toLeadIds(numbers: readonly number[]): string | null {
   return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
 }
 
+export function fromLeadIds(leadIds: string | null): number[] {
+  return leadIds === null ? [] : (JSON.parse(leadIds) as string[]).map(Number);
+}
+
 export function numbersOf(rows: readonly { number: number }[]): number[] {
   return rows.map(({ number }) => number);
 }

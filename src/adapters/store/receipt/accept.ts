@@ -112,8 +112,7 @@ function isRepeat({ events, repeats }: Sorted): boolean {
 async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
   const { delivery, events, repeats } = sorted;
   let queued = events.filter(({ outcome }) => outcome === 'PENDING').length;
-  for (const repeat of repeats)
-    if (await workRepeat(writing, repeat, delivery.receivedAt)) queued += 1;
+  for (const repeat of repeats) if (await workRepeat(writing, repeat, delivery)) queued += 1;
   const [first] = repeats;
   if (first && isRepeat(sorted))
     return { queued, original: await readOriginal(writing.session, first.before.receipt) };

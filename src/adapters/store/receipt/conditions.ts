@@ -24,8 +24,8 @@ const columns: Record<Name, string> = {
 
 const NAMES = Object.keys(columns) as Name[];
 
-/** Looked up before anything else, for a lead has few events. */
-const EVENTS_OF_LEAD = either(
+/** The events that have the lead `leadId`, when `event_lead.number` is that. Looked up before anything else, for a lead has few events. */
+export const EVENTS_OF_LEAD = either(
   `(SELECT event.*, @leadId::bigint AS number FROM event
     WHERE event.lead_ids @> jsonb_build_array(@leadId::text) OFFSET 0) AS event
     CROSS JOIN LATERAL (SELECT event.number, event.receipt) AS event_lead`,

@@ -113,8 +113,13 @@ export async function insertDeliveries(
       rows.map((row) => toEventRow(row, { sealer, isIdReused })),
     ),
     insert(INSERT_SAME_EVENTS, rows.map(toSameEventRow)),
-    claims.claim(rows.map(toClaim)),
+    claims.claim(rows.filter(isDeletion).map(toClaim)),
   ]);
+}
+
+/** Only these claim what they name. */
+function isDeletion({ delivery }: Row): boolean {
+  return delivery.path === 'deletions';
 }
 
 function toReceiptRow({ number, delivery, events }: FreshDelivery & { number: number }): object {

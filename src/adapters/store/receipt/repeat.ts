@@ -1,6 +1,6 @@
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
-import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { effectOfRepeat, type RepeatEffect } from '#partners/receipts/same-event.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
 import { type Session, toRecords } from '../session.ts';
@@ -78,7 +78,11 @@ export async function findSameEvents(
 }
 
 /** Returns whether the event waits for the worker because of this repeat. */
-export async function workRepeat(writing: Writing, repeat: Repeat, now: number): Promise<boolean> {
+export async function workRepeat(
+  writing: Writing,
+  repeat: Repeat,
+  { path, receivedAt: now }: Pick<NewReceipt, 'path' | 'receivedAt'>,
+): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;
   const effect = effectOfRepeat(event, before.outcome);
@@ -86,9 +90,10 @@ export async function workRepeat(writing: Writing, repeat: Repeat, now: number):
   const owner = { event: before.event };
   if ((await session.run(FORGET_RELEASES, owner)) > 0) await session.run(REFRESH_NOTE, owner);
   const isQueued = await queue(writing, repeat, { effect, now });
-  await claims.claim([{ ...before, leads: claims.find(event.names), at: now }]);
-  const leadIds = toLeadIds(await claims.held(before.event));
-  await session.run(SET_LEADS, { ...owner, leadIds });
+  const leads = claims.find(event.names);
+  if (path === 'deletions') await claims.claim([{ ...before, leads, at: now }]);
+  const has = path === 'deletions' ? await claims.held(before.event) : leads;
+  await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
 }
 

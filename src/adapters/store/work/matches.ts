@@ -1,4 +1,4 @@
-import type { ActProgress, DeletionProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress, DeletionProgress, Todo } from '#partners/deletions/deletion-progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
 import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -18,7 +18,7 @@ import { type Session, toJson } from '../session.ts';
 import * as sql from './statements.ts';
 
 /** What a write needs of the item that it is about; the payload stays where it is. */
-export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'lease'>;
+export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 
 export async function isMine(session: Session, item: LeasedEvent): Promise<boolean> {
   return (await session.get(sql.FIND_MINE, item)) !== undefined;
@@ -35,11 +35,12 @@ export async function claim(
 ): Promise<readonly number[] | undefined> {
   if (!(await isMine(session, item))) return undefined;
   const order = await orderOf(session, repository, { item, numbers: match.leads });
-  if (order) {
+  if (order && item.path === 'deletions') {
     await insertClaims(session, claimsOf(order, now));
     await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
   }
-  return keepMatch(session, repository, { item, ...next, note: noteOf(match) });
+  const leads = await leadsOf(session, repository, { item, found: match.leads });
+  return keepMatch(session, { item, ...next, note: noteOf(match), leads });
 }
 
 type ConfirmInput = Parameters<WorkStore['confirm']>;
@@ -49,27 +50,33 @@ export async function confirm(
   session: Session,
   repository: string,
   item: LeasedEvent,
-  ...[match, { actions, lookAgain, now }]: [ConfirmInput[1], ConfirmInput[2]]
+  ...[match, { lookAgain, now, ...given }]: [ConfirmInput[1], ConfirmInput[2]]
 ): Promise<readonly number[] | undefined> {
   const { event } = item;
   if (!(await isMine(session, item))) return undefined;
   const order = await orderOf(session, repository, { item, numbers: match.leads });
-  if (order) {
+  if (order && item.path === 'deletions') {
     await confirmClaims(session, order, now);
     await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
     await withdrawAll(session, order, { reason: 'better-match', now });
   }
+  const { effect } = given;
+  const todo: Todo =
+    effect && order ? { ...given, effect: { ...effect, repositoryId: order.repositoryId } } : given;
   await session.run(sql.FORGET_LOOK, { event });
   if (order && lookAgain) {
-    const look = { ...lookAgain, ...order, matchedAt: now, actions: JSON.stringify(actions) };
-    await session.run(sql.NOTE_LOOK, look);
+    const actions = JSON.stringify(todo.effect ?? todo.actions);
+    await session.run(sql.NOTE_LOOK, { ...lookAgain, ...order, matchedAt: now, actions });
   }
-  const numbers = await held(session, repository, event);
-  const leads = numbers.map((number) => ({ number, state: 'open' as const }));
-  const progress: ActProgress = { stage: 'act', actions: [...actions], leads };
+  const leads = await leadsOf(session, repository, { item, found: match.leads });
+  const progress: ActProgress = {
+    stage: 'act',
+    ...todo,
+    leads: leads.map((number) => ({ number, state: 'open' })),
+  };
   const step: EventStep = { at: now, what: 'matched' };
   const next = { progress, dueAt: now, attempts: 0, note: noteOf(match), step };
-  return keepMatch(session, repository, { item, ...next });
+  return keepMatch(session, { item, ...next, leads });
 }
 
 const CONFLICT: EventNote = 'lead-id-conflict';
@@ -123,14 +130,13 @@ type NextStep = {
   attempts: number;
   note: EventNote | null;
   step?: EventStep;
+  leads: readonly number[];
 };
 
 async function keepMatch(
   session: Session,
-  repository: string,
-  { item, progress, step, ...next }: NextStep,
+  { item, progress, step, leads, ...next }: NextStep,
 ): Promise<readonly number[]> {
-  const leads = await held(session, repository, item.event);
   await session.run(sql.MATCHED, {
     ...item,
     ...next,
@@ -140,6 +146,15 @@ async function keepMatch(
   });
   await session.run(REQUEUE_REPEATED, item);
   return leads;
+}
+
+/** What the event has now: what a deletion has claimed, and what was found for a rule, which claims nothing. */
+async function leadsOf(
+  session: Session,
+  repository: string,
+  { item, found }: { item: LeasedEvent; found: readonly number[] },
+): Promise<readonly number[]> {
+  return item.path === 'deletions' ? held(session, repository, item.event) : found;
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */

@@ -1,6 +1,7 @@
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
-import { HOUR } from '#shared/clock.ts';
+import { HOUR, MINUTE } from '#shared/clock.ts';
 import { MERGED_INTO } from '../directory/view.ts';
+import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
 import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
 import { either } from '../session.ts';
 
@@ -17,7 +18,7 @@ export const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @i
 /** SQLite sorts what its index has in order already, if it is asked for more of an order. */
 export const DUE = `
   SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
-    receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
   FROM event JOIN receipt ON receipt.number = event.receipt
   WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.due_at <= @now
     AND (event.lease_until IS NULL OR event.lease_until <= @now)
@@ -68,14 +69,41 @@ export const RESCHEDULE = `
     history = ${WITH_GIVEN_STEP}
   WHERE ${IS_MINE}`;
 
-/** A DONE event needs its payload no more; the others can be replayed for 30 days. */
+/** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
 export const SETTLE = `
   UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
     attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
     lease_token = NULL, lease_until = NULL, progress = NULL,
-    payload = CASE WHEN @outcome::text = 'DONE' THEN NULL ELSE payload END
+    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
   WHERE ${IS_MINE}
   RETURNING receipt`;
+
+/** How long what has not been matched may hold up others: by then it has, or the tracker fails. */
+const UNMATCHED_WAIT_MAX_MS = MINUTE;
+
+/**
+ * What is to be done with the lead before the event is: what came before and has it, or may have it since
+ * nobody has looked yet; and a deletion, whenever it came, whose match is not certain.
+ */
+export const STANDS_BEFORE = `
+  SELECT due_at FROM (
+    SELECT event.due_at FROM ${EVENTS_OF_LEAD}
+    WHERE event_lead.number = @leadId AND event.outcome = 'PENDING' AND event.id < @event
+    UNION ALL
+    SELECT due_at FROM event
+    WHERE stage = 'match' AND outcome = 'PENDING' AND asked_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS}
+      AND attempts = 0 AND last_error IS NULL AND id < @event
+    UNION ALL
+    SELECT event.due_at FROM claim JOIN event ON event.id = claim.event
+    WHERE claim.repository_id = @repositoryId AND claim.number = @leadId AND claim.released_at IS NULL
+      AND claim.is_provisional AND event.outcome = 'PENDING'
+  ) AS earlier ORDER BY due_at LIMIT 1`;
+
+export const CLAIMED = `
+  SELECT DISTINCT number FROM claim
+  WHERE repository_id = @repositoryId AND number = ANY(@numbers::bigint[]) AND released_at IS NULL`;
+
+export const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
 
 export const HELD_ELSEWHERE = `
   SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL

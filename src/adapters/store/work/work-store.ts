@@ -5,6 +5,8 @@ import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
 import { present } from '#shared/store/row.ts';
+import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
+import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
 import { held, isMine, type LeasedEvent } from './matches.ts';
@@ -67,11 +69,14 @@ export function createWorkStore({
   };
 }
 
-function leased({ event, receiptId, lease }: WorkItem): LeasedEvent {
-  return { event, receiptId, lease };
+function leased({ event, receiptId, path, lease }: WorkItem): LeasedEvent {
+  return { event, receiptId, path, lease };
 }
 
-type ItemReads = Pick<WorkStore, 'match' | 'held' | 'heldUnderLease' | 'holdsElsewhere'>;
+type ItemReads = Pick<
+  WorkStore,
+  'match' | 'held' | 'heldUnderLease' | 'dueBefore' | 'holdsElsewhere'
+>;
 
 function createItemReads(session: Session, repository: string): ItemReads {
   return {
@@ -79,12 +84,44 @@ function createItemReads(session: Session, repository: string): ItemReads {
       const directory = await readDirectoryView(session, repository, names);
       return { ...matchLeads(names, directory, createdBefore), ...unknownOf(names, directory) };
     },
-    held: ({ event }) => held(session, repository, event),
-    heldUnderLease: async (item) =>
-      (await isMine(session, item)) ? held(session, repository, item.event) : undefined,
-    holdsElsewhere: async ({ event }) =>
-      (await session.get(sql.HELD_ELSEWHERE, { event, name: repository })) !== undefined,
+    held: ({ event, path }) =>
+      path === 'events' ? foundLeads(session, event) : held(session, repository, event),
+    heldUnderLease: async (item) => {
+      if (!(await isMine(session, item))) return undefined;
+      return item.path === 'events'
+        ? unclaimed(session, repository, item)
+        : held(session, repository, item.event);
+    },
+    dueBefore: async ({ event, path }, leadId, now) => {
+      if (path === 'deletions') return undefined;
+      const repositoryId = (await readRepositoryId(session, repository)) ?? null;
+      const values = { event, leadId, repositoryId, now };
+      return (await session.get<{ dueAt: number }>(sql.STANDS_BEFORE, values))?.dueAt;
+    },
+    holdsElsewhere: async (item) =>
+      isElsewhere(item, await readRepositoryId(session, repository)) ||
+      (await session.get(sql.HELD_ELSEWHERE, { event: item.event, name: repository })) !==
+        undefined,
   };
+}
+
+async function unclaimed(session: Session, repository: string, item: WorkItem): Promise<number[]> {
+  const repositoryId = await readRepositoryId(session, repository);
+  if (repositoryId === undefined || isElsewhere(item, repositoryId)) return [];
+  const numbers = await foundLeads(session, item.event);
+  const claimed = numbersOf(await session.all(sql.CLAIMED, { repositoryId, numbers }));
+  return numbers.filter((number) => !claimed.includes(number));
+}
+
+/** Its leads have numbers of another repository than the configured one. */
+function isElsewhere({ progress }: WorkItem, repositoryId: number | undefined): boolean {
+  const own = progress?.stage === 'act' ? progress.effect?.repositoryId : undefined;
+  return own !== undefined && own !== repositoryId;
+}
+
+async function foundLeads(session: Session, event: number): Promise<number[]> {
+  const row = await session.get<{ leadIds: string | null }>(sql.FOUND_LEADS, { event });
+  return fromLeadIds(row?.leadIds ?? null);
 }
 
 function unknownOf(
@@ -96,7 +133,7 @@ function unknownOf(
 }
 
 function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
-  const { position: _position, payload: sealed, progress: stored, traceparent, ...item } = row;
+  const { payload: sealed, progress: stored, traceparent, ...item } = row;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
   return {

@@ -3,6 +3,7 @@ import type {
   ActProgress,
   DeletionProgress,
   LeadProgress,
+  Todo,
 } from '#partners/deletions/deletion-progress.ts';
 import type {
   Settlement,
@@ -14,7 +15,8 @@ import type {
 import type { RowOf } from '#shared/store/row.ts';
 import type { LateLookStore } from '#partners/deletions/match/late-look-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
-import { confirmClaims, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
+import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
+import { readRepositoryId } from '../directory/repository.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
 import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { REFRESH_RECEIPT_STATUS } from '../receipt/status.ts';
@@ -26,10 +28,7 @@ import * as sql from './statements.ts';
 const LEASE_MS = 25 * SECOND;
 
 /** A leased event as it is stored. */
-export type LeasedRow = RowOf<Omit<WorkItem, 'progress'>> & {
-  position: number;
-  progress: string | null;
-};
+export type LeasedRow = RowOf<Omit<WorkItem, 'progress'>> & { progress: string | null };
 
 type Due = { stage: Stage; now: number; limit: number; latest: number | undefined };
 
@@ -155,14 +154,27 @@ async function lookAgain(
     await session.run(sql.PUT_OFF_LOOK, { event, dueAt: retryAt });
     return [];
   }
-  const numbers = await held(session, repository, event);
+  const row = await session.get<{ repositoryId: number; actions: string }>(sql.LOOK, { event });
+  if (!row) return [];
+  const { repositoryId } = row;
+  const todo = toTodo(JSON.parse(row.actions) as Todo['actions'] | NonNullable<Todo['effect']>);
+  const before = fromLeadIds(state.leadIds);
+  const isHere = repositoryId === (await readRepositoryId(session, repository));
+  const numbers = todo.effect && isHere ? before : await held(session, repository, event);
   // Not when an operator gave every lead of the event back, for then the person was wrong, nor for a
   // repository that the configured name does not mean any more.
-  const late = numbers.length > 0 ? numbersOf(await session.all(sql.LATE_LEADS, { event })) : [];
-  if (late.length > 0) await open(session, { event, receiptId, now, numbers, late }, state);
+  const found = numbers.length > 0 ? numbersOf(await session.all(sql.LATE_LEADS, { event })) : [];
+  const late = todo.effect ? found.filter((number) => !before.includes(number)) : found;
+  const opening = { event, receiptId, now, numbers, late, todo, repositoryId };
+  if (late.length > 0) await open(session, opening, state);
   if (nextAt === undefined) await session.run(sql.FORGET_LOOK, { event });
   else await session.run(sql.PUT_OFF_LOOK, { event, dueAt: nextAt });
   return late;
+}
+
+/** From `late_look.actions`: the actions of a deletion, or what a rule does. */
+function toTodo(actions: Todo['actions'] | NonNullable<Todo['effect']>): Todo {
+  return 'addLabels' in actions ? { actions: [], effect: actions } : { actions };
 }
 
 type Opening = {
@@ -172,26 +184,26 @@ type Opening = {
   /** What the event holds. */
   numbers: readonly number[];
   late: readonly number[];
+  todo: Todo;
+  repositoryId: number;
 };
 
 async function open(
   session: Session,
-  { event, receiptId, now, numbers, late }: Opening,
+  { event, receiptId, now, numbers, late, todo, repositoryId }: Opening,
   state: EventState,
 ): Promise<void> {
-  const look = await session.get<{ repositoryId: number; actions: string }>(sql.LOOK, { event });
-  if (!look) return;
-  const { repositoryId } = look;
-  await confirmClaims(session, { repositoryId, receiptId, event, numbers: late }, now);
+  if (!todo.effect)
+    await confirmClaims(session, { repositoryId, receiptId, event, numbers: late }, now);
   const progress: ActProgress = {
     stage: 'act',
-    actions: JSON.parse(look.actions) as ActProgress['actions'],
+    ...todo,
     leads: [
       ...leadsBefore(state, numbers),
       ...late.map((number) => ({ number, state: 'open' as const })),
     ],
   };
-  const leadIds = new Set([...(JSON.parse(state.leadIds) as string[]).map(Number), ...late]);
+  const leadIds = new Set([...fromLeadIds(state.leadIds), ...late]);
   await session.run(sql.REOPEN, {
     event,
     progress: JSON.stringify(progress),

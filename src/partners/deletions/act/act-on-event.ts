@@ -11,11 +11,11 @@ import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-le
 import { type DeletionLabels, leastErasure } from '../deletion.ts';
 import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
-import { type HeldLeads, holdLeads, LeadReleased, LeaseLost } from './held-leads.ts';
+import { type HeldLeads, holdLeads, LeadBehind, LeadReleased, LeaseLost } from './held-leads.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
-import { workSpan } from '../../worker/work-span.ts';
+import { spanSubject, workSpan } from '../../worker/work-span.ts';
 import type { Settlement, WorkItem, WorkStore } from '../../worker/work-store.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
@@ -31,7 +31,13 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   refusals: WriteRefusals;
   store: Pick<
     WorkStore,
-    'heldUnderLease' | 'holdsElsewhere' | 'saveProgress' | 'reschedule' | 'settle' | 'giveBack'
+    | 'heldUnderLease'
+    | 'dueBefore'
+    | 'holdsElsewhere'
+    | 'saveProgress'
+    | 'reschedule'
+    | 'settle'
+    | 'giveBack'
   >;
   clock: Clock;
   reporter: OutcomeReporter;
@@ -66,7 +72,7 @@ export function actOnEvent(
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
-  return traced(deps.tracing, workSpan('act on deletion', item), async (span) => {
+  return traced(deps.tracing, workSpan(`act on ${spanSubject(item)}`, item), async (span) => {
     const result = await act(deps, item, signal);
     span?.set({ 'trackport.result': result.kind === 'settled' ? result.outcome : result.kind });
     return result;
@@ -118,7 +124,8 @@ async function actOnLeads(
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
   for (const lead of open) {
-    const task = { receiptId, actions: progress.actions, lead, isLastTry };
+    const { actions, effect } = progress;
+    const task = { receiptId, actions, effect, lead, isLastTry };
     const delay = await actOnOne(deps, leads, task);
     if (delay) delays.push(delay);
     const isAllDone = lead === open.at(-1) && delays.length === 0;
@@ -148,6 +155,7 @@ async function actOnOne(
     leads.note(lead);
     return delay && understand(deps, number, delay);
   } catch (error) {
+    if (error instanceof LeadBehind) return { kind: 'behind', retryAt: error.retryAt };
     if (!(error instanceof LeadReleased)) throw error;
     leads.drop(number);
     return undefined;
@@ -203,11 +211,11 @@ async function delayEvent(
     const lastError = failure.kind === 'transient' ? failure.code : 'forbidden';
     return retry(deps, item, { leads, lastError });
   }
-  const instants = delays.flatMap((delay) => (delay.kind === 'missing' ? [delay.retryAt] : []));
+  const instants = delays.flatMap((delay) => ('retryAt' in delay ? [delay.retryAt] : []));
   await store.reschedule(item, {
     dueAt: Math.min(...instants),
     attempts,
-    lastError: 'not-found',
+    ...(delays.some(({ kind }) => kind === 'missing') && { lastError: 'not-found' }),
   });
   return { kind: 'rescheduled' };
 }
@@ -247,10 +255,11 @@ async function endWithoutLeads(
   item: WorkItem,
   attempts: number,
 ): Promise<ActResult> {
-  const settlement: Settlement = (await deps.store.holdsElsewhere(item))
-    ? { outcome: 'FAILED', lastError: 'repository-changed', attempts }
-    : { outcome: 'UNMATCHED', lastError: 'claim-released', attempts };
-  return end(deps, item, settlement);
+  if (await deps.store.holdsElsewhere(item))
+    return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
+  if (item.path === 'events')
+    return end(deps, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
+  return end(deps, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
 }
 
 function endFailed(

@@ -1,19 +1,14 @@
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import {
-  checkEdit,
-  commentMarker,
-  commentText,
-  type DeletionLabels,
-  planEdit,
-} from '../deletion.ts';
-import type { LeadProgress } from '../deletion-progress.ts';
+import type { DeletionLabels } from '../deletion.ts';
+import type { Effect, LeadProgress, Todo } from '../deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { Action } from '../../partner.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import type { Erasure } from '../../receipts/receipt.ts';
+import { commentFor, planFor } from '../../rules/rule.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 
 /** When an issue that is not found is looked for again, after the first time, in ms. */
@@ -42,9 +37,8 @@ export type LeadDeps = {
 };
 
 /** One lead of one event. */
-export type LeadTask = {
+export type LeadTask = Todo & {
   receiptId: string;
-  actions: readonly Action[];
   lead: LeadProgress;
   /** What fails now is not tried again. */
   isLastTry: boolean;
@@ -62,13 +56,15 @@ export type LeadTask = {
 export type Delay =
   | Extract<Refusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
-  | { kind: 'missing'; retryAt: number };
+  | { kind: 'missing'; retryAt: number }
+  /** What came before is to be done first: to be tried again at `retryAt` (ms since the Unix epoch). */
+  | { kind: 'behind'; retryAt: number };
 
 export type LeadResult = { lead: LeadProgress; delay?: Delay };
 
 /**
  * Does what is still to be done to one issue: deletion, else one write for relabel, close and
- * redact, then the comment. Every step looks first whether it is already done, so that a crash at
+ * redact, or for a rule, then the comment. Every step looks first whether it is already done, so that a crash at
  * any point costs nothing but a repeat.
  */
 export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadResult> {
@@ -87,8 +83,9 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   }
   const edited = await editIssue(deps, { ...task, lead }, issue);
   if (edited) return refused(deps, { ...task, lead }, edited);
-  if (actions.includes('comment') && !lead.isCommented) {
-    const commented = await commentOnce(deps, { ...task, lead });
+  const comment = commentFor(task, task.receiptId);
+  if (comment && !lead.isCommented) {
+    const commented = await commentOnce(deps, { ...task, lead }, comment);
     if (commented) return refused(deps, { ...task, lead }, commented);
     lead = { ...lead, isCommented: true };
   }
@@ -149,23 +146,24 @@ function removalRefused(
   };
 }
 
-/** Undefined when relabel, close and redact are as they should be. */
+/** Undefined when all but the comment is as it should be. */
 async function editIssue(
-  { editor, labels, pacer, refusals }: LeadDeps,
-  { actions }: LeadTask,
+  deps: LeadDeps,
+  task: LeadTask,
   issue: EditableIssue,
 ): Promise<Refusal | undefined> {
-  const edit = planEdit(issue, actions, labels);
+  const { editor, labels, pacer, refusals } = deps;
+  const edit = planFor(task, issue, labels);
   if (!edit) return undefined;
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
   if (edited.kind !== 'done') return seenBefore(edited);
-  const { isApplied, areLabelsDropped } = checkEdit(edited.issue, actions, labels);
-  if (isApplied) {
+  const left = planFor(task, edited.issue, labels);
+  if (!left) {
     refusals.noteSuccess(issue.number);
     return undefined;
   }
-  if (!areLabelsDropped) return { kind: 'transient', code: 'not-applied' };
+  if (!left.labels) return { kind: 'transient', code: 'not-applied' };
   const writing = await editor.checkWriting();
   return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
 }
@@ -176,15 +174,16 @@ async function editIssue(
  */
 async function commentOnce(
   { editor, pacer, refusals }: LeadDeps,
-  { receiptId, lead, turn }: LeadTask,
+  { lead, turn }: LeadTask,
+  { marker, text }: NonNullable<Effect['comment']>,
 ): Promise<Refusal | undefined> {
   await turn();
-  const found = await editor.findComment(lead.number, commentMarker(receiptId));
+  const found = await editor.findComment(lead.number, marker);
   if (found.kind === 'found') return undefined;
   if (found.kind !== 'none') return seenBefore(found);
   await turn();
   pacer.noteWrite();
-  const posted = await editor.comment(lead.number, commentText(receiptId));
+  const posted = await editor.comment(lead.number, text);
   if (posted.kind !== 'done') return seenBefore(posted);
   refusals.noteSuccess(lead.number);
   return undefined;

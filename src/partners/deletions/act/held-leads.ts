@@ -1,12 +1,26 @@
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { WorkItem, WorkStore } from '../../worker/work-store.ts';
 
 /** Another worker has the event. */
 export class LeaseLost extends Error {}
-/** An operator has given the lead back. */
+/** An operator has given the lead back, or a deletion has claimed what an event was to change. */
 export class LeadReleased extends Error {}
+/** What came before is to be done with the lead first. */
+export class LeadBehind extends Error {
+  /** When to ask again: ms since the Unix epoch. */
+  readonly retryAt: number;
+
+  constructor(retryAt: number) {
+    super();
+    this.retryAt = retryAt;
+  }
+}
+
+const ASK_AGAIN_MS = SECOND;
+/** What stands before may be due earlier than it was. */
+const ASK_AGAIN_MAX_MS = MINUTE;
 
 /** What is known of an event's leads while this worker has its lease. */
 export type HeldLeads = {
@@ -16,14 +30,15 @@ export type HeldLeads = {
   /** Stores what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
   save(): Promise<void>;
   /**
-   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadReleased} @throws {store-unavailable}
+   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadReleased} @throws {LeadBehind}
+   * @throws {store-unavailable}
    * @throws the signal's reason when it is aborted
    */
   turn(number: number): Promise<void>;
 };
 
 export type HeldLeadsDeps = {
-  store: Pick<WorkStore, 'heldUnderLease' | 'saveProgress'>;
+  store: Pick<WorkStore, 'heldUnderLease' | 'dueBefore' | 'saveProgress'>;
   pacer: Pick<Pacer, 'turn'>;
   clock: Pick<Clock, 'now'>;
 };
@@ -33,7 +48,6 @@ export function holdLeads(
   item: WorkItem & { progress: ActProgress },
   signal: AbortSignal,
 ): HeldLeads {
-  const { stage, actions } = item.progress;
   let { leads } = item.progress;
   return {
     all: () => leads,
@@ -44,11 +58,15 @@ export function holdLeads(
       leads = leads.filter((lead) => lead.number !== number);
     },
     save: async () => {
-      const isSaved = await store.saveProgress(item, { stage, actions, leads }, clock.now());
+      const isSaved = await store.saveProgress(item, { ...item.progress, leads }, clock.now());
       if (!isSaved) throw new LeaseLost();
     },
     turn: async (number) => {
       await pacer.turn(signal);
+      const now = clock.now();
+      const dueAt = await store.dueBefore(item, number, now);
+      if (dueAt !== undefined)
+        throw new LeadBehind(Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS));
       const held = await store.heldUnderLease(item);
       if (!held) throw new LeaseLost();
       // Given back a moment ago, perhaps: then nothing more is done to it.

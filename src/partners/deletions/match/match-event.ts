@@ -5,8 +5,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../../worker/catch-up.ts';
-import { actionsFor, type Name, namesOf } from '../deletion.ts';
-import type { MatchProgress } from '../deletion-progress.ts';
+import type { MatchProgress, Todo } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
 import { findLead, matchByNumber, type MatchByNumberDeps, NO_LEADS } from './match-by-number.ts';
 import {
@@ -16,12 +15,12 @@ import {
   progressOf,
 } from './match-progress.ts';
 import { isOfPerson, type Match, type MatchName } from './match.ts';
-import { toMatchNames } from './match-names.ts';
-import type { Action, PartnerList } from '../../partner.ts';
+import { readRequest } from './read-request.ts';
+import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
-import { workSpan } from '../../worker/work-span.ts';
+import { spanSubject, workSpan } from '../../worker/work-span.ts';
 import type { Settlement, WorkItem, WorkStore } from '../../worker/work-store.ts';
 
 /** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
@@ -60,9 +59,6 @@ export type MatchDeps = MatchByNumberDeps & {
   tracing?: Tracing | undefined;
 };
 
-/** What an event asks for. */
-type DeletionRequest = { names: readonly Name[]; actions: readonly Action[] };
-
 /**
  * Matches events with leads and claims what they name. All are served by one catch-up; what the
  * directory knows already is claimed even when the tracker does not respond.
@@ -94,7 +90,7 @@ async function matchOrFail(
   coverage: Coverage,
 ): Promise<Later | undefined> {
   try {
-    return await traced(deps.tracing, workSpan('match deletion', item), () =>
+    return await traced(deps.tracing, workSpan(`match ${spanSubject(item)}`, item), () =>
       matchEvent(deps, item, progress, coverage),
     );
   } catch (error) {
@@ -121,7 +117,8 @@ async function matchEvent(
   const request = await readRequest(deps, item);
   if (request === 'partner-unknown') return waitForPartner(deps, item, progress);
   if (typeof request === 'string') return fail(deps, item, request);
-  const names = await namesHere(deps, item, toMatchNames(request.names, deps.directoryKey));
+  if (!request) return ignore(deps, item);
+  const names = await namesHere(deps, item, request.names);
   const createdBefore = createdBeforeOf(progress, deps.clock.now());
   const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
@@ -130,11 +127,11 @@ async function matchEvent(
     const wanted = { names, createdBefore, isCovered };
     const byNumber = await matchByNumber(deps, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
-      return confirm(deps, item, { match: byNumber.match, names, actions: request.actions });
+      return confirm(deps, item, { match: byNumber.match, names, todo: request.todo });
     return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, item, { match, names, actions: request.actions });
+  return confirm(deps, item, { match, names, todo: request.todo });
 }
 
 /** A number counts in the repository in which it was claimed: in another one it is a stranger's lead. */
@@ -151,15 +148,15 @@ async function namesHere(
 async function confirm(
   { store, clock, lateLooksMs }: MatchDeps,
   item: WorkItem,
-  found: { match: Match; names: readonly MatchName[]; actions: readonly Action[] },
+  found: { match: Match; names: readonly MatchName[]; todo: Todo },
 ): Promise<undefined> {
-  const { match, names, actions } = found;
+  const { match, names, todo } = found;
   const now = clock.now();
   const [waitMs] = lateLooksMs;
   const decided = names.filter(isOfPerson).find(({ kind }) => kind === match.by);
   const isLookedForAgain = decided && waitMs !== undefined;
   await store.confirm(item, match, {
-    actions: [...actions],
+    ...todo,
     ...(isLookedForAgain && {
       lookAgain: {
         keyHash: decided.hash,
@@ -169,25 +166,6 @@ async function confirm(
     }),
     now,
   });
-}
-
-/** A text is the code of why the event cannot be read. */
-async function readRequest(
-  { partners, readDelivery }: MatchDeps,
-  item: WorkItem,
-): Promise<DeletionRequest | EventErrorCode> {
-  const partner = partners.all().find(({ id }) => id === item.partnerId);
-  if (!partner) return 'partner-unknown';
-  if (!item.payload) return 'payload-unreadable';
-  try {
-    const [read] = await readDelivery(item.payload, partner.fields);
-    if (!read?.event) return 'payload-unreadable';
-    const { event } = read;
-    return { names: namesOf(partner.id, event), actions: actionsFor(partner, event) };
-  } catch (error) {
-    if (isTrackportError(error, 'malformed-json')) return 'payload-unreadable';
-    throw error;
-  }
 }
 
 /** Spends no try: another process may have a newer file, and a person can put the partner back. */
@@ -276,6 +254,11 @@ async function noteMiss(
 
 function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
   return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
+}
+
+async function ignore(deps: MatchDeps, item: WorkItem): Promise<undefined> {
+  await endEvent(deps, item, { outcome: 'IGNORED', attempts: item.attempts });
+  return undefined;
 }
 
 async function fail(

@@ -6,10 +6,12 @@ import type { ActProgress } from '../../deletions/deletion-progress.ts';
 import type { Leasing } from '../leasing.ts';
 import type { Pause, TrackerPause } from '../pause.ts';
 import type { Scrubber } from '../scrubber.ts';
-import type { WorkItem, WorkStore } from '../work-store.ts';
+import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
 import { type LoopDeps, runLoop } from './run-loop.ts';
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
+/** With these an event's payload is dropped. */
+const DROPPING: ReadonlySet<Settlement['outcome']> = new Set(['DONE', 'IGNORED']);
 
 export type ActingDeps = LoopDeps & {
   store: Pick<WorkStore, 'giveBack'>;
@@ -61,7 +63,8 @@ async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
   if (result.kind === 'paused') pause.begin(result.code);
   if (result.kind === 'unclear') pause.begin('forbidden', { isCertain: false });
   if (result.kind === 'limited') pause.limitUntil(result.retryAt);
-  if (result.kind === 'settled' && result.outcome === 'DONE') scrubber.noteDropped();
+  const isDropped = result.kind === 'settled' && DROPPING.has(result.outcome);
+  if (isDropped) scrubber.noteDropped();
   return result;
 }
 
@@ -76,7 +79,7 @@ async function delayUntilIdentified(
     return undefined;
   } catch (error) {
     await store.giveBack(item);
-    log.warn(errorFields(error), 'the repository could not be identified: deletions wait');
+    log.warn(errorFields(error), 'the repository could not be identified: the work waits');
     await suspectPause(deps);
     const current = pause.current();
     return current

@@ -24,6 +24,7 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
     isLastResort: true,
   },
   'too-many-ids': { step: 'Nothing here: the partner has to merge in steps', isLastResort: true },
+  'lead-claimed': { step: 'Nothing: a deleted lead is left alone', isLastResort: true },
   'claim-released': { step: 'Nothing, unless the release was wrong: then replay' },
   'partner-unknown': {
     step: 'Put the partner into the file (enabled: false is enough) and send SIGHUP',

@@ -101,7 +101,15 @@ test('that is found once more is missing anew when it is not found again', async
   const editor: Partial<IssueEditor> = {
     read: async (number) => ({
       kind: 'issue',
-      issue: { number, nodeId: 'n', title: 't', body: '', state: 'open', labels: [] },
+      issue: {
+        number,
+        nodeId: 'n',
+        title: 't',
+        body: '',
+        state: 'open',
+        labels: [],
+        assignees: [],
+      },
     }),
     edit: async () => ({ kind: 'transient', code: 'tracker-server' }),
   };

@@ -1,0 +1,97 @@
+import { foldLabel } from '#leads/model/labels.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
+import {
+  commentMarker,
+  commentText,
+  type DeletionLabels,
+  type IssueEdit,
+  type IssueFacts,
+  planEdit,
+} from '../deletions/deletion.ts';
+import type { Effect, Todo } from '../deletions/deletion-progress.ts';
+import type { PartnerEvent } from '../event.ts';
+import type { EventRule } from '../partner.ts';
+
+/** The event whose rule it is, as its receipt knows it. */
+type EventOfRule = {
+  partnerId: string;
+  receiptId: string;
+  /** In the delivery, from 0. */
+  position: number;
+  /** Milliseconds since the Unix epoch. */
+  receivedAt: number;
+};
+
+/** What the rule does for one event. */
+export function effectOf(rule: EventRule, event: PartnerEvent, of: EventOfRule): Effect {
+  const { addLabels = [], removeLabels = [], assign = [], close, reopen, comment } = rule;
+  const state = close ? 'closed' : 'open';
+  return {
+    addLabels: [...addLabels],
+    removeLabels: [...removeLabels],
+    assign: [...assign],
+    ...((close || reopen) && { state }),
+    ...(comment !== undefined && { comment: commentOf(comment, event, of) }),
+  };
+}
+
+/** The marker is one of this event alone: another one of its batch may write to the same issue. */
+function commentOf(template: string, event: PartnerEvent, of: EventOfRule): Effect['comment'] {
+  const { partnerId: partner, receiptId, position, receivedAt } = of;
+  const values: Readonly<Record<string, string>> = {
+    partner,
+    type: typeShown(event),
+    receiptId,
+    occurredAt: toRfc3339(readInstant(event.occurredAt) ?? receivedAt),
+  };
+  const text = template.replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+  const marker = commentMarker(`${receiptId}/${position}`);
+  return { marker, text: `${text}\n\n${marker}` };
+}
+
+const SHOWN_TYPE = /^[\w.:/-]{1,100}$/;
+
+/** Nothing that could mention somebody, format the comment or be about a person. */
+function typeShown({ type }: PartnerEvent): string {
+  return type.kind === 'named' && SHOWN_TYPE.test(type.name) ? type.name : 'event';
+}
+
+/** RFC 3339, or digits of a Unix time in seconds or milliseconds, as partners send them. */
+function readInstant(text = ''): number | undefined {
+  const unixTime = /^\d{10}(\d{3})?$/.exec(text);
+  if (unixTime) return Number(text) * (unixTime[1] === undefined ? SECOND : 1);
+  const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+/** What is still to be written; undefined when all is already so. The rest of the issue stays. */
+export function planEffect(issue: IssueFacts, effect: Effect): IssueEdit | undefined {
+  const edit: IssueEdit = {};
+  const taken = new Set(effect.removeLabels.map(foldLabel));
+  const own = new Set(issue.labels.map(foldLabel));
+  const added = effect.addLabels.filter((name) => !own.has(foldLabel(name)));
+  const left = issue.labels.filter((name) => !taken.has(foldLabel(name)));
+  if (added.length > 0 || left.length < issue.labels.length) edit.labels = [...left, ...added];
+  const assigned = new Set(issue.assignees.map((login) => login.toLowerCase()));
+  const assignees = effect.assign.filter((login) => !assigned.has(login.toLowerCase()));
+  if (assignees.length > 0) edit.assignees = [...issue.assignees, ...assignees];
+  if (effect.state === 'closed' && issue.state === 'open') edit.close = 'completed';
+  if (effect.state === 'open' && issue.state === 'closed') edit.reopen = true;
+  return Object.keys(edit).length === 0 ? undefined : edit;
+}
+
+/** What a deletion or a rule has still to write; undefined when all is already so. */
+export function planFor(
+  { actions, effect }: Todo,
+  issue: IssueFacts,
+  labels: DeletionLabels,
+): IssueEdit | undefined {
+  return effect ? planEffect(issue, effect) : planEdit(issue, actions, labels);
+}
+
+/** The comment of a deletion or a rule. */
+export function commentFor({ actions, effect }: Todo, receiptId: string): Effect['comment'] {
+  if (effect) return effect.comment;
+  if (!actions.includes('comment')) return undefined;
+  return { marker: commentMarker(receiptId), text: commentText(receiptId) };
+}
