@@ -6,7 +6,7 @@ import { createReleaseStack, type ReleaseStack } from '#shared/resilience/releas
 
 import { storeError } from './compose/server/start-error.ts';
 import type { Service, ServiceDeps } from './compose/service.ts';
-import { openServiceStore } from './compose/store.ts';
+import { openStore } from './compose/store.ts';
 import { openTracing } from './compose/telemetry/open-tracing.ts';
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
@@ -22,7 +22,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
 
 async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   const tracing = await openTracing(deps, held); // given back last: it tells of the stop
-  const store = await openServiceStore(deps);
+  const store = await openStore({ ...deps, thread: deps.thread ?? {} });
   held.push('the store', () => store.close());
   // The thread that writes opens its file while the code of all the rest is loaded.
   const { serve } = await import('./compose/service.ts');

@@ -51,8 +51,8 @@ export type ServiceDeps = {
   log: Log;
   /** Whose lost lines are counted. */
   logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** See `ServiceStoreDeps`. */
-  writerModule?: URL;
+  /** See `StoreDeps`. */
+  thread?: { module?: URL };
   /** What the environment says of traces; default off. */
   tracing?: TracingChoice;
   /** See `OperationsDeps`. */

@@ -38,14 +38,6 @@ export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer 
   return deriveKey(secretKey, 'directory');
 }
 
-/** What the thread that writes to SQLite runs, for tests that disturb it. */
-export type ServiceStoreDeps = StoreDeps & { writerModule?: URL };
-
-/** The store of a service, which must not hold up those who read. @throws as `openStore` */
-export function openServiceStore({ writerModule, ...deps }: ServiceStoreDeps): Promise<Store> {
-  return openStore({ ...deps, thread: writerModule ? { module: writerModule } : {} });
-}
-
 /** A driver is loaded where it is needed. */
 async function openEngine({ config, ...deps }: StoreDeps): Promise<OpenStore> {
   const { url } = config.store;

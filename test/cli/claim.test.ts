@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { UsageError } from '#cli/command.ts';
@@ -11,6 +10,7 @@ import { createFakeClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { auditOf } from '../support/audit.ts';
 
 let database: Database;
 const clock = createFakeClock();
@@ -79,7 +79,7 @@ test('`release` gives the lead back and says who did it in the audit log', async
   });
   await nextTurn();
   expect((await view.current()).has(12)).toBe(false);
-  expect(await createAuditLog(database).listOf('claim/12')).toEqual([
+  expect(await auditOf(database, 'claim/12')).toEqual([
     {
       at,
       actor: { kind: 'cli', subject: 'operator' },

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { auditOf } from '../support/audit.ts';
 
 let clock: FakeClock;
 let database: Database;
@@ -334,7 +334,7 @@ describe('consumer rotate, add-key and revoke', () => {
     await consumer(['add-key', id]);
     await consumer(['update', id, '--name', 'CRM']);
     await consumer(['revoke', id]);
-    const entries = await createAuditLog(database).listOf(`consumer/${id}`);
+    const entries = await auditOf(database, `consumer/${id}`);
     expect(entries.map(({ actor, action }) => `${actor.subject} ${action}`)).toEqual([
       'operator consumer.create',
       'operator consumer.grant',

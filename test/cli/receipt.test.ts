@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
 import { UsageError } from '#cli/command.ts';
@@ -10,6 +9,7 @@ import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { buildPartners, secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { auditOf } from '../support/audit.ts';
 
 let database: Database;
 let clock: FakeClock;
@@ -186,7 +186,7 @@ describe('receipt replay', () => {
     await settle(id, 'FAILED');
     expect(await json('replay', id)).toEqual({ queued: 1 });
     expect(await json('show', id)).toMatchObject({ status: 'ACCEPTED' });
-    expect(await createAuditLog(database).listOf(`receipt/${id}`)).toMatchObject([
+    expect(await auditOf(database, `receipt/${id}`)).toMatchObject([
       { actor: { subject: 'operator' }, action: 'receipt.replay', changes: { queued: 1 } },
     ]);
   });

@@ -1,4 +1,3 @@
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
 import { type Session, type StoreDatabase, toJson } from '#adapters/store/session.ts';
@@ -6,6 +5,7 @@ import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
 import { REPOSITORY } from './directory.ts';
 import { payloadKey, sealer } from './partners.ts';
+import { auditOf } from './audit.ts';
 
 const EVENT = `
   SELECT event.id, receipt FROM event JOIN receipt ON number = receipt
@@ -54,7 +54,7 @@ export function openReceiptFixture(
       const sql = "UPDATE event SET lease_token = 'held', lease_until = 9 WHERE id = @id";
       await beside.run(sql, { id });
     },
-    auditOf: (subject) => createAuditLog(database).listOf(subject),
+    auditOf: (subject) => auditOf(database, subject),
     stateOf: async (receiptId) =>
       (await database.all<StateRow>(STATE, { receiptId })).map((row) => ({
         ...row,

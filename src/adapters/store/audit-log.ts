@@ -1,13 +1,15 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
-import { type AuditRow, toAuditEntry, toAuditRow } from '#access/audit/audit-row.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import type { Actor, AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { Session } from './session.ts';
 
-/** The audit log. Rows are only ever added. */
-export type AuditLog = AuditReader & {
-  /** Entries about one subject, oldest first. @throws {store-unavailable} */
-  listOf(subject: string): Promise<AuditEntry[]>;
+/** An entry as the engines store it, without its id. */
+type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
+  actorKind: Actor['kind'];
+  actorSubject: string;
+  actorClientId: string | null;
+  changes: string | null;
+  requestId: string | null;
 };
 
 /** The columns of `AuditRow`. */
@@ -18,8 +20,6 @@ const INSERT = `
   INSERT INTO audit (${COLUMNS})
   VALUES (@at, @actorKind, @actorSubject, @actorClientId, @action, @subject, @changes, @requestId)`;
 
-const OF_SUBJECT = `SELECT ${COLUMNS} FROM audit WHERE subject = @subject ORDER BY id`;
-
 const OF_SUBJECT_BEFORE = `
   SELECT id, ${COLUMNS} FROM audit WHERE subject = @subject AND id < @after
   ORDER BY id DESC LIMIT @limit`;
@@ -29,7 +29,8 @@ export async function appendAudit(session: Session, entry: AuditEntry): Promise<
   await session.run(INSERT, toAuditRow(entry));
 }
 
-export function createAuditLog(session: Session): AuditLog {
+/** The audit log. Rows are only ever added. */
+export function createAuditLog(session: Session): AuditReader {
   return {
     list: async ({ filter, limit, after }) => {
       const values = { ...filter, afterAt: after?.at, afterId: after?.id, limit: limit + 1 };
@@ -40,8 +41,6 @@ export function createAuditLog(session: Session): AuditLog {
         ...(last && { next: { at: last.at, id: last.id } }),
       };
     },
-    listOf: async (subject) =>
-      (await session.all<AuditRow>(OF_SUBJECT, { subject })).map(toAuditEntry),
   };
 }
 
@@ -77,4 +76,30 @@ function indexFor({ actor, action, subject }: AuditFilter): string {
   if (subject !== undefined) return 'audit_by_subject';
   if (actor === undefined) return action === undefined ? 'audit_by_time' : 'audit_by_action';
   return action === undefined ? 'audit_by_actor' : 'audit_by_actor_and_action';
+}
+
+function toAuditRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
+  return {
+    ...rest,
+    actorKind: actor.kind,
+    actorSubject: actor.subject,
+    actorClientId: actor.clientId ?? null,
+    changes: changes === undefined ? null : JSON.stringify(changes),
+    requestId: requestId ?? null,
+  };
+}
+
+function toAuditEntry(row: AuditRow): AuditEntry {
+  return {
+    at: row.at,
+    actor: {
+      kind: row.actorKind,
+      subject: row.actorSubject,
+      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
+    },
+    action: row.action,
+    subject: row.subject,
+    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
+    ...(row.requestId !== null && { requestId: row.requestId }),
+  };
 }

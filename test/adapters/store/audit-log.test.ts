@@ -8,14 +8,10 @@ import { describeAuditLog } from '../../contract/audit-log.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const fixtureOn = (session: Session) => {
-  const log = createAuditLog(session);
-  return {
-    log,
-    append: (entry: AuditEntry) => appendAudit(session, entry),
-    listOf: (subject: string) => log.listOf(subject),
-  };
-};
+const fixtureOn = (session: Session) => ({
+  log: createAuditLog(session),
+  append: (entry: AuditEntry) => appendAudit(session, entry),
+});
 
 describeAuditLog('SQLite', async () => fixtureOn(temporaryDatabase()));
 describeAuditLog('PostgreSQL', async () => fixtureOn(await temporaryPostgres()));

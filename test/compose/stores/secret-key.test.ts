@@ -11,12 +11,7 @@ import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#shared/store/rekeying.ts';
-import {
-  directoryKeyOf,
-  openServiceStore,
-  openStore,
-  type Store,
-} from '../../../src/compose/store.ts';
+import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
 import { openRekey } from '../../../src/compose/stores/rekey.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { entry, leadRules } from '../../support/directory.ts';
@@ -95,7 +90,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     await openAndClose(configOf(url, former));
     await openAndClose(configOf(url, former));
     await expect(open(configOf(url, other))).rejects.toThrow(another);
-    const refused = openServiceStore({ config: configOf(url, other), clock, log });
+    const refused = openStore({ config: configOf(url, other), clock, log, thread: {} });
     await expect(refused).rejects.toThrow(another);
     await openAndClose(configOf(url, former));
   });

@@ -66,7 +66,13 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   });
   const { log, logText } = createLogBook();
   const limits = withoutRelief;
-  const deps = { config, clock, log, limits, ...(writerModule && { writerModule }) };
+  const deps = {
+    config,
+    clock,
+    log,
+    limits,
+    ...(writerModule && { thread: { module: writerModule } }),
+  };
   const service = await startService(deps);
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(

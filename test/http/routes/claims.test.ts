@@ -107,7 +107,7 @@ describe('GET /claims/{leadId}', () => {
 
 describe('DELETE /claims/{leadId}', () => {
   test('gives the lead back to readers, once, and says who did in the audit log', async () => {
-    const { database, clock, audit, call } = await openClaimApp();
+    const { database, clock, auditOf, call } = await openClaimApp();
     await claimLeads(database, { numbers: [12], event: 1 });
     await claimLeads(database, { numbers: [12, 13], event: 2 });
     const view = createClaimStore(database, { repository: REPOSITORY });
@@ -119,7 +119,7 @@ describe('DELETE /claims/{leadId}', () => {
     expect([claims.has(12), claims.has(13)]).toEqual([false, true]);
     const again = await call('DELETE', '/claims/12');
     expect([again.status, again.body.code]).toEqual([404, 'not-found']);
-    expect(await audit.listOf('claim/12')).toEqual([
+    expect(await auditOf('claim/12')).toEqual([
       {
         at: clock.now(),
         actor: { kind: 'token', subject: 'operator-2', clientId: 'console' },

@@ -216,7 +216,7 @@ describe('replays', () => {
     expect(await server.work.counts()).toMatchObject({ open: 1 });
     const { body } = await server.call('GET', `/receipts/${id}`);
     expect(body).toMatchObject({ status: 'ACCEPTED', events: [{ outcome: 'PENDING' }] });
-    expect(await server.audit.listOf(`receipt/${id}`)).toMatchObject([
+    expect(await server.auditOf(`receipt/${id}`)).toMatchObject([
       {
         action: 'receipt.replay',
         actor: { kind: 'token', subject: 'operator-1', clientId: 'console' },
@@ -250,7 +250,7 @@ describe('replays', () => {
       [mine, other].map(async (id) => (await server.call('GET', `/receipts/${id}`)).body.status),
     );
     expect(statuses).toEqual(['ACCEPTED', 'FAILED']);
-    expect(await server.audit.listOf('receipts')).toMatchObject([
+    expect(await server.auditOf('receipts')).toMatchObject([
       { changes: { partnerId: 'crm-one', status: 'FAILED' } },
     ]);
     expect((await server.call('POST', '/receipts/replay')).body).toEqual({ queued: 1 });

@@ -1,8 +1,8 @@
 /** What the audit log keeps of a replay. It is read by people, and nothing is ever taken out of it. */
 import { expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { SECOND } from '#shared/clock.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
+import { auditOf } from '../../support/audit.ts';
 
 test('a replay by filter names every filter, and no value that may be personal data', async () => {
   const world = await openDeletions();
@@ -18,7 +18,7 @@ test('a replay by filter names every filter, and no value that may be personal d
   } as const;
   const actor = { kind: 'cli', subject: 'ops' } as const;
   expect(await world.partners.receipts.replayAll(filter, { actor })).toEqual({ queued: 1 });
-  const [entry] = await createAuditLog(world.database).listOf('receipts');
+  const [entry] = await auditOf(world.database, 'receipts');
   expect(entry?.changes).toEqual({
     filters: Object.keys(filter),
     partnerId: 'crm-one',

@@ -4,7 +4,6 @@ import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { type AuditLog, createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
@@ -23,6 +22,8 @@ import { createFakeClock, type FakeClock } from '../clock.ts';
 import { REPOSITORY } from '../directory.ts';
 import { buildPartners } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
+import { auditOf } from '../audit.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 
 const principals: Record<string, TokenPrincipal> = {
   admin: {
@@ -67,7 +68,8 @@ export type OperatorApp = {
   database: Database;
   receipts: ReceiptStore;
   access: Access;
-  audit: AuditLog;
+  /** Oldest first. */
+  auditOf: (subject: string) => Promise<AuditEntry[]>;
   work: WorkStore;
   /** With the token `admin`, unless the options name another or none. */
   call: (method: Method, path: string, options?: CallOptions) => Promise<Reply>;
@@ -111,14 +113,13 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
     }),
   });
   onTestFinished(() => app.close());
-  const audit = createAuditLog(database);
   return {
     app,
     clock,
     database,
     receipts,
     access,
-    audit,
+    auditOf: (subject) => auditOf(database, subject),
     work,
     call: createCall(app),
   };

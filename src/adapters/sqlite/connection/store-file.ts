@@ -1,7 +1,6 @@
 /** The file of a store: how it is made, and whether it is one to rely on. */
 import {
   closeSync,
-  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -17,24 +16,9 @@ import { TrackportError } from '#shared/errors.ts';
  * files the same mode.
  */
 export function createPrivately(file: string): void {
-  makeFolder(path.dirname(file));
+  mkdirSync(path.dirname(file), { recursive: true });
   try {
     closeSync(openSync(file, 'ax', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/**
- * Makes a folder with all that are missing above it. One by one, because the recursive `mkdirSync`
- * of Node never ends where a file system says ENOENT although the folder above is there, as /proc
- * does. @throws the file system's own errors
- */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(path.dirname(folder));
-  try {
-    mkdirSync(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

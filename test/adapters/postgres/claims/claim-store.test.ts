@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
@@ -16,6 +15,7 @@ import {
   replaceBySnapshot,
 } from '../../../support/postgres/database.ts';
 import { startPostgres } from '../../../support/postgres/server.ts';
+import { auditOf } from '../../../support/audit.ts';
 
 const claimIn = (database: Database, claim: TestClaim): Promise<void> =>
   database.transaction((session) => claimLeads(session, claim), LOCK_FOR_CLAIMS);
@@ -35,7 +35,7 @@ describeClaimStore('PostgreSQL', async () => {
     withdraw: async (order) => {
       await database.transaction((session) => withdrawClaims(session, order, 0), LOCK_FOR_CLAIMS);
     },
-    auditOf: (subject) => createAuditLog(database).listOf(subject),
+    auditOf: (subject) => auditOf(database, subject),
     elsewhere: async () => {
       const other = await connectToPostgres(own);
       return {

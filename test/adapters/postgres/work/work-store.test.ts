@@ -1,5 +1,4 @@
 import { onTestFinished } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
@@ -10,6 +9,7 @@ import { describeWorkStore } from '../../../contract/work-store.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { INSTANCE } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
+import { auditOf } from '../../../support/audit.ts';
 
 const REFUSE_PROGRESS = 'ALTER TABLE event ADD CONSTRAINT no CHECK (progress IS NULL) NOT VALID';
 const repository = REPOSITORY;
@@ -27,7 +27,7 @@ describeWorkStore('PostgreSQL', async () => {
       }),
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
-    auditOf: (subject) => createAuditLog(database).listOf(subject),
+    auditOf: (subject) => auditOf(database, subject),
     claims: createClaimStore(database, { repository }),
     workAs: async (instance) => {
       await database.run('UPDATE worker_lease SET holder = @instance', { instance });

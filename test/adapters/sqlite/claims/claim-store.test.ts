@@ -1,10 +1,10 @@
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
 import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { auditOf } from '../../../support/audit.ts';
 
 describeClaimStore('SQLite', async () => {
   const database = temporaryDatabase();
@@ -18,7 +18,7 @@ describeClaimStore('SQLite', async () => {
         throw new Error('undo');
       }),
     withdraw: async (order) => void (await withdrawClaims(database, order, 0)),
-    auditOf: async (subject) => createAuditLog(database).listOf(subject),
+    auditOf: async (subject) => auditOf(database, subject),
     elsewhere: async () => {
       const other = connectTo(database.handle.name);
       return {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
@@ -13,6 +12,7 @@ import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.t
 import { acceptEvent, INSTANCE } from '../../../support/partners.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
+import { auditOf } from '../../../support/audit.ts';
 
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 
@@ -106,7 +106,7 @@ describeWorkStore('SQLite', async () => {
       createWorkStore({ ...storeDeps, sealer: createPayloadSealer(key), database }),
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
-    auditOf: async (subject) => createAuditLog(database).listOf(subject),
+    auditOf: async (subject) => auditOf(database, subject),
     claims: createClaimStore(database, { repository }),
     workAs: async (instance) =>
       void database.handle.prepare('UPDATE worker_lease SET holder = ?').run(instance),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
+import { auditOf } from '../../../support/audit.ts';
 import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
 import {
@@ -15,11 +15,10 @@ import {
 } from '../../../support/stores.ts';
 
 function openFixture(database: StoreDatabase, elsewhere: StoreDatabase, clock: FakeClock) {
-  const log = createAuditLog(database);
   return {
     store: createConsumerStore({ database, clock }),
     other: createConsumerStore({ database: elsewhere, clock }),
-    auditOf: async (subject: string) => log.listOf(subject),
+    auditOf: (subject: string) => auditOf(database, subject),
   };
 }
 

@@ -426,7 +426,7 @@ describe('the audit log', () => {
       await server.call('DELETE', `${path}/keys/${keyId}`),
       await server.call('DELETE', path),
     ];
-    const entries = await server.audit.listOf(`consumer/${id}`);
+    const entries = await server.auditOf(`consumer/${id}`);
     expect(entries.map(({ action }) => action)).toEqual([
       'consumer.create',
       'consumer.update',
@@ -454,6 +454,6 @@ describe('the audit log', () => {
     const { id } = await create(server);
     await server.call('PATCH', `/consumers/${id}`, { body: { name: '' } });
     await server.call('PATCH', `/consumers/${id}`, { body: { name: 'b' }, token: 'owner' });
-    expect(await server.audit.listOf(`consumer/${id}`)).toHaveLength(1);
+    expect(await server.auditOf(`consumer/${id}`)).toHaveLength(1);
   });
 });

@@ -1,9 +1,9 @@
 /** A lead id needs no directory: it is acted on whatever the crawl does. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { auditOf } from '../../../support/audit.ts';
 
 const LIST = '/issues$';
 const isClaimed = async (world: DeletionWorld, number: number) =>
@@ -125,7 +125,7 @@ describe('while the tracker is down', () => {
       leadIds: [],
     });
     expect(await isClaimed(world, 99)).toBe(false);
-    expect(await createAuditLog(world.database).listOf('claim/99')).toMatchObject([
+    expect(await auditOf(world.database, 'claim/99')).toMatchObject([
       { action: 'claim.withdraw', changes: { receiptId: id, reason: 'unmatched' } },
     ]);
   });
