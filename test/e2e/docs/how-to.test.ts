@@ -9,7 +9,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { exportedBy, hasTools, openSampleSandbox } from '../support/samples.ts';
@@ -38,11 +37,6 @@ const SIGNERS_V3 = {
   python: takeBlock('docs/how-to/partner.md', 'def sign_v3'),
   php: takeBlock('docs/how-to/partner.md', 'function sign_v3'),
 };
-const SALES_TOOLS = {
-  ts: takeBlock('docs/how-to/sales-tool.md', 'existsSync'),
-  python: takeBlock('docs/how-to/sales-tool.md', 'import json, os'),
-};
-
 type Ran = { code: number | null; out: string; err: string };
 
 function run(
@@ -68,11 +62,6 @@ async function leadsOf(sandbox: Sandbox): Promise<{ id: string; contact: { email
   const { items } = (await response.json()) as { items: { id: string; contact: object }[] };
   return items;
 }
-
-const storedIn = (folder: string): string[] =>
-  Object.keys(
-    (JSON.parse(readFileSync(path.join(folder, 'leads.json'), 'utf8')) as { leads: object }).leads,
-  ).sort();
 
 /**
  * A way to the sandbox on which the first answer to a POST is lost, and the first GET meets a proxy
@@ -108,31 +97,6 @@ async function openBadWay(target: string): Promise<string> {
   });
   const way = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return way;
-}
-
-/** What has a program of a language believe that it is an hour later. */
-function clockAhead(folder: string): Record<string, string> {
-  const script = path.join(folder, 'clock-ahead.mjs');
-  writeFileSync(
-    script,
-    `const Real = Date;
-globalThis.Date = class extends Real {
-  constructor(...args) { super(...(args.length > 0 ? args : [Real.now() + 3_600_000])); }
-  static now() { return Real.now() + 3_600_000; }
-};`,
-  );
-  writeFileSync(
-    path.join(folder, 'sitecustomize.py'),
-    `import datetime
-Real = datetime.datetime
-class Ahead(Real):
-    @classmethod
-    def now(cls, tz=None):
-        return Real.now(tz) + datetime.timedelta(hours=1)
-datetime.datetime = Ahead
-`,
-  );
-  return { NODE_OPTIONS: `--import=${script}`, PYTHONPATH: folder };
 }
 
 /** Deletes one lead of the sandbox that has an e-mail, by the partner's program. */
@@ -175,118 +139,7 @@ for (const language of languages)
     },
   );
 
-for (const [name, program] of Object.entries(SALES_TOOLS)) {
-  const language = languages.find((known) => known.name === name);
-  if (!language) throw new Error(`nothing runs ${name}`);
-  test.skipIf(!has(language))(
-    `${name}: a copy of the leads stays current, on a machine whose clock is wrong, too`,
-    async () => {
-      const sandbox = await openSampleSandbox();
-      const folder = temporaryFolder();
-      const exports = takeBlock('docs/how-to/sales-tool.md', 'export TRACKPORT_KEY=');
-      const environment = { ...(await exportedBy(exports, sandbox)), ...clockAhead(folder) };
-      const before = (await leadsOf(sandbox)).map(({ id }) => id).sort();
-
-      const first = await run(language, program, { folder, environment });
-      expect([first.code, first.err, first.out]).toEqual([0, '', `${before.length} leads\n`]);
-      expect(storedIn(folder)).toEqual(before);
-
-      const [partner = language] = languages;
-      const { id } = await deleteBy(partner, sandbox);
-      const second = await run(language, program, { folder, environment });
-      expect([second.code, second.err]).toEqual([0, '']);
-      expect(storedIn(folder)).toEqual(before.filter((number) => number !== id));
-
-      const refused = await run(language, program, {
-        folder,
-        environment: { ...environment, TRACKPORT_KEY: 'tpk_wrong' },
-      });
-      expect(refused.code).toBe(1);
-      expect(refused.err).toContain('401 {');
-    },
-  );
-}
-
-/** A way to the sandbox on which the leads are not to be had, and all else is. */
-async function openWayWithoutLeads(target: string): Promise<string> {
-  const server = createServer((request, response) => {
-    const { url = '', headers } = request;
-    if (url.startsWith('/api/v1/leads?'))
-      return void response.writeHead(503, { 'retry-after': '1' }).end('{}');
-    const key = String(headers['x-api-key']);
-    void fetch(`${target}${url}`, { headers: { 'x-api-key': key } }).then(async (answer) =>
-      response.writeHead(answer.status).end(await answer.text()),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** As if the last whole read was long ago. */
-function ageCopy(folder: string): void {
-  const file = path.join(folder, 'leads.json');
-  const text = readFileSync(file, 'utf8');
-  const aged = text.replace(/"(readWholeAt|read_whole_at)": [\d.]+/, '"$1": 1');
-  expect(aged).not.toBe(text);
-  writeFileSync(file, aged);
-}
-
-for (const [name, program] of Object.entries(SALES_TOOLS)) {
-  const language = languages.find((known) => known.name === name);
-  if (!language) throw new Error(`nothing runs ${name}`);
-  test.skipIf(!has(language))(
-    `${name}: a copy loses who is deleted while leads are 503, or unapproved, and once a day who is no lead`,
-    async () => {
-      const sandbox = await openSampleSandbox();
-      const folder = temporaryFolder();
-      const exports = takeBlock('docs/how-to/sales-tool.md', 'export TRACKPORT_KEY=');
-      const environment = await exportedBy(exports, sandbox);
-      const unapprove = (id: string) =>
-        fetch(`${sandbox['TRACKER']}/_control/relabel`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify([Number(id), { remove: ['approved'] }]),
-        });
-      const before = await leadsOf(sandbox);
-      await run(language, program, { folder, environment });
-
-      const lead = before.find(({ contact }) => contact.email !== undefined);
-      const other = before.find((one) => one !== lead);
-      for (const one of [lead, other]) expect((await unapprove(one?.id ?? '')).ok).toBe(true);
-      await eventually(async () => {
-        const ids = (await leadsOf(sandbox)).map(({ id }) => id);
-        expect(ids.filter((id) => id === lead?.id || id === other?.id)).toEqual([]);
-      });
-      await run(language, program, { folder, environment });
-      expect(storedIn(folder)).toContain(lead?.id);
-      expect(storedIn(folder)).toContain(other?.id);
-
-      const [partner = language] = languages;
-      await run(partner, PARTNERS[partner.name], {
-        environment: await exportedBy(takeBlock('docs/how-to/partner.md', 'PARTNER_ID=crm-one'), {
-          TRACKPORT_URL: sandbox['URL'] ?? '',
-          PARTNER_SECRET: sandbox['CRM_ONE_SECRET'] ?? '',
-          LEAD_EMAIL: lead?.contact.email ?? '',
-        }),
-      });
-      ageCopy(folder);
-      const way = await openWayWithoutLeads(sandbox['URL'] ?? '');
-      const without = await run(language, program, {
-        folder,
-        environment: { ...environment, TRACKPORT_URL: way },
-      });
-      expect([without.code, without.err]).toEqual([0, expect.stringContaining('wait')]);
-      expect(storedIn(folder)).not.toContain(lead?.id);
-      expect(storedIn(folder)).toContain(other?.id);
-
-      await run(language, program, { folder, environment });
-      expect(storedIn(folder)).toEqual((await leadsOf(sandbox)).map(({ id }) => id).sort());
-    },
-  );
-}
-
-test('curl: one page, and the next', async () => {
+test('curl: one page of changes, and the next', async () => {
   const sandbox = await openSampleSandbox();
   const commands = takeBlock('docs/how-to/sales-tool.md', 'tee page.json');
   const { status, stdout } = spawnSync('sh', ['-e'], {
