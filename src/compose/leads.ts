@@ -11,7 +11,7 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import type { Registry } from 'prom-client';
 
 import { directoryKeyOf, type Store } from './store.ts';
-import { changeFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
+import { changeFeedMetrics, leadFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 
 export type LeadsDeps = {
@@ -42,6 +42,7 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
   const feed = createChangeFeed({ changes: stores.changes(), clock: deps.clock, log });
   const changes = stores.leadFeed();
   const leads = createLeads({
+    onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     clock,
     tracker: leadTracker,
     claims,

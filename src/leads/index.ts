@@ -20,6 +20,8 @@ export type LeadsOptions = {
   feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
   changes: FeedStore;
+  /** See `LeadFeedDeps`. */
+  onFeedItem?: (lagMs?: number) => void;
   /** See `ReadFeedDeps`. */
   identify(): Promise<void>;
   rules: LeadRules;
@@ -82,6 +84,7 @@ export function createLeads(options: LeadsOptions): Leads {
     cursors,
     clock,
     identify: () => options.identify(),
+    onItem: options.onFeedItem ?? (() => undefined),
   });
   return {
     reader,

@@ -10,6 +10,7 @@ import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
+import type { Leads } from '#leads/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';
@@ -48,6 +49,7 @@ export type PortalParts = {
   tracker: Pick<TrackerParts, 'client' | 'repository' | 'leadTracker' | 'lastFailure'>;
   access: Access;
   partners: Partners;
+  leads: Pick<Leads, 'leadFeed'>;
   claimedLeads: ClaimedLeads;
   traffic: Pick<Traffic, 'read'>;
   bodies: Pick<BodyReaders, 'specText' | 'form'>;
@@ -95,6 +97,7 @@ function pagesContextOf(
   const { apiUrl, repository } = config.tracker;
   return {
     ...parts,
+    leadFeed: parts.leads.leadFeed,
     tracker: {
       quota: () => tracker.leadTracker.quota(),
       lastFailure: () => tracker.lastFailure(),

@@ -93,6 +93,33 @@ export function leadMetrics(
   });
 }
 
+/** Who listens to the lead feed, and how soon items reach them. Returns what counts an item. */
+export function leadFeedMetrics(
+  registry: Registry,
+  { listeners }: { listeners: () => number },
+): (lagMs?: number) => void {
+  gauge(registry, {
+    name: 'trackport_lead_feed_listeners',
+    help: 'Streams of the lead feed that are open.',
+    read: listeners,
+  });
+  const items = new Counter({
+    name: 'trackport_lead_feed_items_total',
+    help: 'Items of the lead feed that were sent, on streams and in pages.',
+    registers: [registry],
+  });
+  const lag = new Histogram({
+    name: 'trackport_lead_feed_lag_seconds',
+    help: 'Time from a change to its item, on streams that had all before it.',
+    buckets: [0.05, 0.25, 1, 5, 15, 60, 300],
+    registers: [registry],
+  });
+  return (lagMs) => {
+    items.inc();
+    if (lagMs !== undefined) lag.observe(lagMs / SECOND);
+  };
+}
+
 /** Returns what counts a gap. */
 export function changeFeedMetrics(registry: Registry): () => void {
   const gaps = new Counter({

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
+import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors, type FeedPosition } from './feed-cursor.ts';
+import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursor.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
@@ -34,12 +35,30 @@ export type LeadFeed = {
    * comes first of all, too. Ends when `signal` is aborted.
    */
   follow(query: FeedQuery, visibility: Visibility, wait: Wait): AsyncGenerator<FeedEvent, void>;
+  /** Streams that are open. */
+  listeners(): number;
+  /** When a lead changed last; undefined when none ever did. @throws {store-unavailable} */
+  newestAt(): Promise<number | undefined>;
+  /** Undefined: the consumer never read the feed. @throws {store-unavailable} */
+  follower(visibility: Visibility): Promise<Follower | undefined>;
   close(): Promise<void>;
+};
+
+/** A consumer that follows the feed. Instants are ms since the Unix epoch, right within some 30 seconds. */
+export type Follower = {
+  readAt: number;
+  /** Since when a change waits for it; undefined: it has all. */
+  behindSince?: number;
 };
 
 type Wait = { waitMs: number; signal: AbortSignal };
 
-export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock'> & { cursors: CursorSealer; clock: Clock };
+export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock'> & {
+  cursors: CursorSealer;
+  clock: Clock;
+  /** For each item; `lagMs` since its change, on a stream that had all before it. */
+  onItem: (lagMs?: number) => void;
+};
 
 /** What waits for the tracker is asked for again so often. */
 const HELD_MS = SECOND;
@@ -47,12 +66,15 @@ const HELD_MS = SECOND;
 const FAILED_MS = 5 * SECOND;
 const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
+/** Where a reader is, is noted that late. */
+const NOTED_WITHIN_MS = 30 * SECOND;
 
 export function createLeadFeed(deps: LeadFeedDeps): LeadFeed {
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
   const changes = createChangeSignal(deps.store);
   const noteReader = createReaderNotes(deps);
+  let listeners = 0;
 
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<FeedPosition> =>
     query.cursor === undefined ? beginFeed(deps, query) : cursors.open(query.cursor, visibility);
@@ -83,24 +105,56 @@ export function createLeadFeed(deps: LeadFeedDeps): LeadFeed {
       const step = await stepInTime(from, { limit: query.limit, visibility }, wait);
       const { entries, next, hasMore } = step;
       const nextCursor = cursors.seal(next, visibility);
+      for (const _entry of entries) deps.onItem();
       return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
     },
     follow: async function* (query, visibility, wait) {
-      let position = await begin(query, visibility);
-      yield { cursor: cursors.seal(position, visibility) };
-      while (!wait.signal.aborted) {
-        const request = { limit: query.limit, visibility };
-        const step = await stepInTime(position, request, wait).catch(unlessTrackerFails);
-        if (!step) await sleepUntilAborted(clock, FAILED_MS, wait.signal);
-        for (const entry of step?.entries ?? [])
-          yield { cursor: cursors.seal(entry.position, visibility), item: entry.item };
-        position = step?.next ?? position;
-        if ((step?.entries.length ?? 0) === 0 && !wait.signal.aborted)
-          yield { cursor: cursors.seal(position, visibility) };
+      const begun = await begin(query, visibility);
+      listeners += 1;
+      try {
+        yield* followFrom({ ...deps, cursors, stepInTime }, begun, { ...query, visibility, wait });
+      } finally {
+        listeners -= 1;
       }
     },
+    listeners: () => listeners,
+    newestAt: async () => (await deps.store.end())?.[0] || undefined,
+    follower: (visibility) => readFollower(deps, visibility),
     close: () => changes.close(),
   };
+}
+
+type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
+  cursors: FeedCursors;
+  stepInTime: (
+    from: FeedPosition,
+    request: { limit: number; visibility: Visibility },
+    wait: Wait,
+  ) => Promise<FeedStep>;
+};
+
+/** Who had all there was once waits for each item from then on. */
+async function* followFrom(
+  { clock, onItem, cursors, stepInTime }: Following,
+  begun: FeedPosition,
+  { limit, visibility, wait }: { limit: number; visibility: Visibility; wait: Wait },
+): AsyncGenerator<FeedEvent, void> {
+  let position = begun;
+  let hasAll = false;
+  yield { cursor: cursors.seal(position, visibility) };
+  while (!wait.signal.aborted) {
+    const step = await stepInTime(position, { limit, visibility }, wait).catch(unlessTrackerFails);
+    if (!step) await sleepUntilAborted(clock, FAILED_MS, wait.signal);
+    const { entries = [], next = position, hasMore = true } = step ?? {};
+    for (const { item, position: place } of entries) {
+      yield { cursor: cursors.seal(place, visibility), item };
+      onItem(hasAll ? Math.max(0, clock.now() - Date.parse(item.at)) : undefined);
+    }
+    position = next;
+    hasAll ||= !hasMore;
+    if (entries.length === 0 && !wait.signal.aborted)
+      yield { cursor: cursors.seal(position, visibility) };
+  }
 }
 
 function unlessTrackerFails(error: unknown): undefined {
@@ -133,4 +187,16 @@ function createReaderNotes({ store, clock }: LeadFeedDeps) {
     notedAt.set(consumerId, now);
     await store.noteReader({ consumerId, position: place[0], readAt: clock.now() });
   };
+}
+
+async function readFollower(
+  { store, clock }: LeadFeedDeps,
+  { consumerId, labels }: Visibility,
+): Promise<Follower | undefined> {
+  const reader = await store.reader(consumerId);
+  if (!reader) return undefined;
+  const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
+  const [next] = await store.changesAfter(place, { labels: foldLabels(labels), limit: 1 });
+  const isBehind = next !== undefined && clock.now() - next.position > NOTED_WITHIN_MS;
+  return { readAt: reader.readAt, ...(isBehind && { behindSince: next.position }) };
 }

@@ -4,6 +4,7 @@ import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import type { Readiness } from '#http/routes/operations/readiness.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';
@@ -13,6 +14,7 @@ export type PagesContext = {
   access: Access;
   partners: Partners;
   catalog: Catalog;
+  leadFeed: Pick<LeadFeed, 'follower' | 'newestAt' | 'listeners'>;
   claimedLeads: Pick<ClaimedLeads, 'read' | 'release'>;
   traffic: Pick<Traffic, 'read'>;
   /** For what is too long for a form that came back. */

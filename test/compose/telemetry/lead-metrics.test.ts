@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import { leadMetrics } from '../../../src/compose/telemetry/metrics.ts';
+import { leadFeedMetrics, leadMetrics } from '../../../src/compose/telemetry/metrics.ts';
 
 test('a quota or a clock that is not known is absent, so that no alert takes it for one used up', async () => {
   const registry = new Registry();
@@ -22,4 +22,16 @@ test('a quota or a clock that is not known is absent, so that no alert takes it 
   expect(text).toContain('trackport_tracker_quota_limit 5000');
   quota = undefined;
   expect(await registry.metrics()).not.toMatch(/^trackport_tracker_quota/m);
+});
+
+test('the lead feed counts what it sends, and how late where somebody waited for it', async () => {
+  const registry = new Registry();
+  const count = leadFeedMetrics(registry, { listeners: () => 3 });
+  count();
+  count(400);
+  const text = await registry.metrics();
+  expect(text).toContain('trackport_lead_feed_listeners 3\n');
+  expect(text).toContain('trackport_lead_feed_items_total 2\n');
+  expect(text).toContain('trackport_lead_feed_lag_seconds_bucket{le="1"} 1\n');
+  expect(text).toContain('trackport_lead_feed_lag_seconds_sum 0.4\n');
 });

@@ -48,6 +48,11 @@ async function openFullPortal() {
   const context = pagesContext({
     access,
     partners,
+    leadFeed: {
+      follower: async () => ({ readAt: clock.now(), behindSince: 1 }),
+      newestAt: async () => clock.now(),
+      listeners: () => 9,
+    },
     claimedLeads: createClaimedLeads({ claims, cursors, clock }),
     traffic: { read: async () => [{ sender: TRACKER, ...refused }] },
     tracker: {

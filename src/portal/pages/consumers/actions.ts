@@ -27,7 +27,13 @@ import {
   type Visibility,
 } from './forms.ts';
 import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './query.ts';
-import { contradiction, type KnownLabels, labelProblems, visibilityFields } from './visibility.ts';
+import {
+  contradiction,
+  type KnownLabels,
+  labelProblems,
+  limitField,
+  visibilityFields,
+} from './visibility.ts';
 
 /** What is done without a question; each goes through the same use case as the API. */
 export function addConsumerActions(portal: PortalRoutes, context: PagesContext): void {
@@ -203,16 +209,7 @@ function newConsumerView(
       note: 'A key that ends is replaced without a gap: rotate it in time.',
       error: errorOf('lifetime'),
     }),
-    input({
-      name: 'limitPerMinute',
-      label: 'Calls per minute',
-      type: 'number',
-      min: 1,
-      value: textOf(typed['limitPerMinute']),
-      placeholder: String(defaultLimit),
-      note: `Empty: the default, ${defaultLimit}. Each instance counts on its own.`,
-      error: errorOf('limitPerMinute'),
-    }),
+    limitField(textOf(typed['limitPerMinute']), defaultLimit, errorOf('limitPerMinute')),
     row(
       button('Create consumer', { look: 'primary' }),
       link({ href: CONSUMERS_PATH, text: 'Cancel', look: 'button' }),

@@ -1,3 +1,4 @@
+import { grantOf } from '#access/grants/grant.ts';
 import type { PortalPage } from '../../page.ts';
 import type { PageRequest } from '../../routes/route-types.ts';
 import type { PagesContext } from '../context.ts';
@@ -21,12 +22,15 @@ export async function consumerPage(
   { person, params: { id }, reader }: Request,
   returned?: ConsumerFacts['returned'],
 ): Promise<PortalPage> {
-  const { access, defaultLimit } = context;
+  const { access, defaultLimit, leadFeed } = context;
   const consumer = await access.consumers.read(id);
   const filter = { subject: `consumer/${id}` };
   const { items: entries } = await access.listAudit({ filter, limit: LAST_CHANGES });
   const labels = await knownLabels(context);
-  const given = { consumer, person, labels, entries, defaultLimit: defaultLimit(), returned };
+  const seen = grantOf(consumer.grants, 'leads:read')?.labels ?? [];
+  const follower = await leadFeed.follower({ consumerId: id, labels: seen });
+  const limits = { defaultLimit: defaultLimit() };
+  const given = { consumer, person, labels, entries, follower, ...limits, returned };
   return {
     ...placeOf(),
     title: consumer.name,

@@ -1,5 +1,7 @@
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import { grantOf } from '#access/grants/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
+import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import type { FormProblem } from '../../page.ts';
 import type { PortalPerson } from '../../person.ts';
@@ -14,8 +16,8 @@ import { ago, count, counted, type Reader, time, timeText } from '../../shell/ti
 import { grantsDigest, toVisibility, type Visibility } from './forms.ts';
 import { consumerPath } from './query.ts';
 import { changesText } from '../audit/routes.ts';
-import { type KnownLabels, visibilityFields } from './visibility.ts';
-import { expiryWords, grantWords, keyBadge, lastUsedWords } from './words.ts';
+import { type KnownLabels, limitField, visibilityFields } from './visibility.ts';
+import { expiryWords, feedWords, grantWords, keyBadge, lastUsedWords } from './words.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/lanes.ts';
 
@@ -25,6 +27,8 @@ export type ConsumerFacts = {
   labels: KnownLabels;
   /** The last changes, newest first. */
   entries: readonly AuditEntryOut[];
+  /** Where it is in the lead feed; undefined: it never read it. */
+  follower: Follower | undefined;
   defaultLimit: number;
   /** Of a form on this page that came back. */
   returned: Returned | undefined;
@@ -78,7 +82,7 @@ function details(changes: AuditEntryOut['changes']): Html | undefined {
   return typeof replacedBy === 'string' ? html`${code(keyId)} to ${code(replacedBy)}` : code(keyId);
 }
 
-function aboutCard({ consumer, defaultLimit }: ConsumerFacts, reader: Reader): Html {
+function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, reader: Reader): Html {
   const { createdAt, grants, limitPerMinute } = consumer;
   const limit = `${count(limitPerMinute ?? defaultLimit)} calls a minute`;
   return card(
@@ -90,6 +94,10 @@ function aboutCard({ consumer, defaultLimit }: ConsumerFacts, reader: Reader): H
         { term: 'Active keys', value: count(activeKeys(consumer, reader.nowMs).length) },
         { term: 'Next expiry', value: expiryWords(consumer, reader) },
         { term: 'Last used', value: lastUsedWords(consumer, reader) },
+        grantOf(grants, 'leads:read') && {
+          term: 'Lead feed',
+          value: feedWords(follower, reader),
+        },
         { term: 'Limit', value: limitPerMinute === undefined ? `${limit} (default)` : limit },
       ]),
     ),
@@ -113,16 +121,7 @@ function nameAndLimitCard({ consumer, person, returned, defaultLimit }: Consumer
     ),
     postForm(
       form('limit'),
-      input({
-        name: 'limitPerMinute',
-        label: 'Calls per minute',
-        type: 'number',
-        min: 1,
-        value: limitPerMinute,
-        placeholder: String(defaultLimit),
-        note: `Empty: the default, ${count(defaultLimit)}. Each instance counts on its own.`,
-        error: problemOf(problems, 'limitPerMinute'),
-      }),
+      limitField(limitPerMinute, defaultLimit, problemOf(problems, 'limitPerMinute')),
       row(button('Save limit')),
     ),
   );

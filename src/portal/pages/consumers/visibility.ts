@@ -3,6 +3,7 @@ import { html, type Html } from '../../html.ts';
 import { checks, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
 import { remark } from '../../shell/notice.ts';
+import { count } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
 
 /** The tracker's labels, or that nobody can know them now. */
@@ -34,6 +35,24 @@ export function visibilityFields(
     note: 'Empty: it reads no catalog. A workspace is what the tokens of its owners name; “default” without one.',
     error: errorOf('workspace'),
   })}`;
+}
+
+/** How many calls a consumer may make. `value`: as it was typed, or as it is. */
+export function limitField(
+  value: string | number | undefined,
+  defaultLimit: number,
+  error: string | undefined,
+): Html {
+  return input({
+    name: 'limitPerMinute',
+    label: 'Calls per minute',
+    type: 'number',
+    min: 1,
+    value,
+    placeholder: String(defaultLimit),
+    note: `Empty: the default, ${count(defaultLimit)}. Each instance counts on its own.`,
+    error,
+  });
 }
 
 /** More labels than these are typed, not ticked: a page of boxes would be long, and slow to read. */

@@ -1,10 +1,11 @@
+import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { nextExpiry, type Standing, standingAt } from '#access/consumers/find-consumers.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { type Grant, grantOf } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, foreign, note, type State, tag } from '../../shell/parts.ts';
-import { ago, type Reader, time } from '../../shell/times.ts';
+import { ago, duration, type Reader, time } from '../../shell/times.ts';
 
 /** A key that ends within this time is shown as ending. */
 export const KEY_ENDS_SOON_MS = 14 * DAY;
@@ -68,4 +69,13 @@ export function keyBadge(key: Key, { nowMs }: Reader): Html {
     return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
   const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < KEY_ENDS_SOON_MS;
   return endsSoon ? badge('warn', 'Ends soon') : badge('ok', 'Active');
+}
+
+/** Whether it follows the lead feed, how far behind it is, and when it read last. */
+export function feedWords(follower: Follower | undefined, reader: Reader): HtmlValue {
+  if (!follower) return 'does not follow it';
+  const { readAt, behindSince } = follower;
+  const last = note('last read ', ago(readAt, reader));
+  if (behindSince === undefined) return html`has all of it${last}`;
+  return html`${badge('warn', `${duration(reader.nowMs - behindSince)} behind`)}${last}`;
 }

@@ -21,16 +21,18 @@ const CONSUMERS_LOOKED_AT = 100;
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
 export function overviewPages(portal: PortalRoutes, context: PagesContext): void {
   portal.page('/portal', {}, async ({ person, reader }) => {
-    const { hasReadyz, tracker } = context;
-    const [{ checks }, webhook, operation] = await Promise.all([
+    const { hasReadyz, tracker, leadFeed } = context;
+    const [{ checks }, webhook, newestAt, operation] = await Promise.all([
       context.readiness(),
       readWebhook(context),
+      orNothing(leadFeed.newestAt()),
       may(person, 'trackport:admin') ? readOperation(context, reader) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
       toHealthLine(name, result, reader),
     );
-    const facts = { lines, webhook, operation, hasReadyz, quota: tracker.quota() };
+    const feed = { newestAt, listeners: leadFeed.listeners() };
+    const facts = { lines, webhook, feed, operation, hasReadyz, quota: tracker.quota() };
     return overviewPage({ ...facts, trackerFailure: tracker.lastFailure() }, reader);
   });
 }

@@ -7,7 +7,7 @@ import { bars, quotaBar } from '../../shell/bars.ts';
 import { body, card, empty, facts, pair, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note } from '../../shell/parts.ts';
-import { count, duration, type Reader, time } from '../../shell/times.ts';
+import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
 import { RECEIPTS_PATH } from '../receipts/query.ts';
 import { OUTCOME_WORDS } from '../receipts/words.ts';
 import {
@@ -28,6 +28,8 @@ export type OverviewFacts = {
   /** The last request that failed since this process started. */
   trackerFailure: { cause: string; at: number } | undefined;
   webhook: WebhookFacts;
+  /** When a lead changed last, if that is known, and how many streams this process has open. */
+  feed: { newestAt: number | undefined; listeners: number };
   /** Undefined without the scope, or while the store cannot be read. */
   operation: Operation | undefined;
   /** Whether this port serves `/readyz`. */
@@ -39,7 +41,7 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
   const lines = given.lines.map((line) => withFailure(line, given, reader));
   lines.push(webhookLine(given.webhook, reader));
   const { operation } = given;
-  const aside = [healthCard(lines, given.hasReadyz), quotaCard(given.quota, reader)];
+  const aside = [healthCard(lines, given, reader), quotaCard(given.quota, reader)];
   return {
     title: 'Overview',
     section: 'overview',
@@ -135,11 +137,19 @@ function work(operation: Operation, reader: Reader): Html {
   ${bars(picture, reader)}`;
 }
 
-function healthCard(lines: readonly HealthLine[], hasReadyz: boolean): Html {
+function healthCard(
+  lines: readonly HealthLine[],
+  { feed: { newestAt, listeners }, hasReadyz }: OverviewFacts,
+  reader: Reader,
+): Html {
   const rows = lines.map(({ label, state, word, text }) => ({
     term: label,
     value: html`${badge(state, word)}${text && note(text)}`,
   }));
+  const newest =
+    newestAt === undefined ? 'No change yet' : html`Newest change ${ago(newestAt, reader)}`;
+  const streams = note(`${counted(listeners, 'stream')} open here`);
+  rows.push({ term: 'Lead feed', value: html`${newest}${streams}` });
   const aside = hasReadyz ? link({ href: '/readyz', text: 'As JSON' }) : undefined;
   return card({ id: 'health', heading: 'Health', aside }, body(facts(rows)));
 }

@@ -133,7 +133,7 @@ function releaseConfirmation(
     failed: 'Not released',
     warning: remark(
       'warn',
-      'A person may have request for this deletion',
+      'A person may have asked for this deletion',
       'Release only when the match was wrong: the lead belongs to somebody else.',
     ),
     consequences: [

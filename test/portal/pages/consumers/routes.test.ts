@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
+import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { consumerPages } from '#portal/pages/consumers/routes.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
@@ -10,7 +11,10 @@ import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 
 type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
 
-async function setUp({ labels = ['emea', 'Sales'] }: { labels?: string[] | null } = {}) {
+async function setUp({
+  labels = ['emea', 'Sales'],
+  follower,
+}: { labels?: string[] | null; follower?: Follower } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock });
   const context = pagesContext({
@@ -18,6 +22,7 @@ async function setUp({ labels = ['emea', 'Sales'] }: { labels?: string[] | null 
     tracker: {
       labels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
     },
+    leadFeed: { follower: async () => follower },
     defaultLimit: () => 600,
     publicUrl: () => 'https://trackport.example.com',
   });

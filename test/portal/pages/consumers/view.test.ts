@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
+import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
 import { consumerListView } from '#portal/pages/consumers/routes.ts';
 import { consumersQuery } from '#portal/pages/consumers/query.ts';
@@ -32,6 +33,7 @@ const show = (
   given: Partial<Consumer>,
   labels: readonly string[] = ['emea'],
   entries: readonly AuditEntryOut[] = [],
+  follower?: Follower,
 ) =>
   consumerView(
     {
@@ -40,6 +42,7 @@ const show = (
       labels: { names: labels },
       entries,
       defaultLimit: 600,
+      follower,
       returned: undefined,
     },
     reader,
@@ -64,6 +67,16 @@ test('a rotation shows which key works until when, and whether the old one is in
   expect(text).toContain('The old key c41TnWb9sEoP works until 22 Nov 15:02.');
   expect(text).toContain('/keys/8fQ2mZr7KxLd/rotate');
   expect(text).not.toContain('/keys/c41TnWb9sEoP/rotate');
+});
+
+test('who reads leads is shown with where it is in the lead feed', () => {
+  const feed = (follower?: Follower, given: Partial<Consumer> = {}) =>
+    /<dt>Lead feed<.dt><dd>(.*?)<.dd>/.exec(flat(show(given, [], [], follower)))?.[1];
+  expect(feed()).toBe('does not follow it');
+  const readAt = nowMs - 12_000;
+  expect(feed({ readAt })).toMatch(/^has all of it.*last read\s*<time[^>]*>12 s ago/);
+  expect(feed({ readAt, behindSince: nowMs - 3 * MINUTE })).toMatch(/data-s="warn">3 min behind</);
+  expect(feed({ readAt }, { grants: [] })).toBeUndefined();
 });
 
 test('the audit says what was changed', () => {

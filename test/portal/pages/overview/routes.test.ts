@@ -26,6 +26,7 @@ function overview(given: Parameters<typeof pagesContext>[0] = {}) {
     access: { consumers: { find: nobody } },
     partners,
     traffic: { read: async () => [] },
+    leadFeed: { newestAt: async () => clock.now() - 180_000, listeners: () => 2 },
     ...given,
   });
   const portal = startPortal((routes) => overviewPages(routes, context), { clock });
@@ -39,6 +40,15 @@ test('shows what came in and what waits', async () => {
   expect(status).toBe(200);
   expect(body).toContain('1 event in 24 hours');
   expect(body).toContain('Open deletions');
+});
+
+test('shows when a lead changed last, and who listens', async () => {
+  const { portal } = overview();
+  const { body } = await (await portal.signIn([])).get('/portal');
+  const text = body.replaceAll(/\s+/g, ' ');
+  expect(text).toMatch(
+    /Lead feed<\/dt> <dd>Newest change <time[^>]*>3 min ago<.*2 streams open here/,
+  );
 });
 
 test('a deletion that named nobody is not called well', async () => {
@@ -129,6 +139,7 @@ test('the page comes while the store is away', async () => {
       receipts: { list: away, read: away },
     },
     traffic: { read: away },
+    leadFeed: { newestAt: away, listeners: () => 0 },
   });
   const { body, status } = await (await portal.signIn()).get('/portal');
   expect(status).toBe(200);

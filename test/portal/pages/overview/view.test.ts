@@ -38,6 +38,7 @@ const well: OverviewFacts = {
     refused: undefined,
   },
   operation,
+  feed: { newestAt: undefined, listeners: 1 },
   hasReadyz: true,
 };
 

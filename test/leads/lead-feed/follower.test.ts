@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createLeadFeed, type LeadFeedDeps } from '#leads/lead-feed/lead-feed.ts';
+import type { FeedReader, LeadChange } from '#leads/lead-feed/feed-store.ts';
+import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
+import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+
+const visibility = { consumerId: 'c', labels: ['EU'] };
+
+/** A feed over changes that a test names; every lead that is visible can be read. */
+function openFeed(changes: LeadChange[], reader?: FeedReader) {
+  const clock = createFakeClock();
+  const lags: (number | undefined)[] = [];
+  const store = {
+    end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER] as const,
+    changesAfter: async ([position]: readonly [number, number], { labels }: { labels: string[] }) =>
+      changes.filter(
+        (one) => one.position > position && labels.every((label) => one.labels.includes(label)),
+      ),
+    noteReader: async () => undefined,
+    reader: async () => reader,
+    watch: () => ({ close: async () => undefined }),
+  } as unknown as LeadFeedDeps['store'];
+  const feed = createLeadFeed({
+    store,
+    clock,
+    cursors: createCursorSealer(Buffer.alloc(32, 1)),
+    onItem: (lagMs) => void lags.push(lagMs),
+  } as Partial<LeadFeedDeps> as LeadFeedDeps);
+  return { feed, clock, lags };
+}
+
+const removed = (position: number, labels: string[] = ['eu']): LeadChange => ({
+  number: 1,
+  position,
+  isVisible: false,
+  updatedAt: position,
+  labels,
+});
+
+test('a consumer is behind by the oldest change of its own that it has not read', async () => {
+  const now = createFakeClock().now();
+  const reader = { consumerId: 'c', position: now - HOUR, readAt: now - MINUTE };
+  const behind = async (...changes: LeadChange[]) =>
+    (await openFeed(changes, reader).feed.follower(visibility))?.behindSince;
+  const since = now - 3 * MINUTE;
+  expect(await behind(removed(now - HOUR))).toBeUndefined();
+  expect(await behind(removed(since), removed(now - MINUTE))).toBe(since);
+  expect(await behind(removed(since, ['us']))).toBeUndefined();
+  // Where it is, is noted every few seconds only.
+  expect(await behind(removed(now - 20 * SECOND))).toBeUndefined();
+  expect(await openFeed([]).feed.follower(visibility)).toBeUndefined();
+});
+
+test('a stream is counted while it is open, and its lag once it had all', async () => {
+  const now = createFakeClock().now();
+  const changes = [removed(now - HOUR)];
+  const { feed, clock, lags } = openFeed(changes);
+  const ending = new AbortController();
+  const wait = { waitMs: 15 * SECOND, signal: ending.signal };
+  const { cursor } = (await feed.follow({ limit: 9, fromStart: false }, visibility, wait).next())
+    .value as { cursor: string };
+  changes.push(removed(now - MINUTE));
+  const events = feed.follow({ limit: 9, cursor, fromStart: false }, visibility, wait);
+  const next = () => whileTimePasses(clock, events.next());
+  await next();
+  expect((await next()).value).toHaveProperty('item.type', 'lead.removed');
+  await next();
+  changes.push(removed(clock.now() - SECOND));
+  expect((await next()).value).toHaveProperty('item.type', 'lead.removed');
+  expect(feed.listeners()).toBe(2);
+  await next();
+  expect(lags[0]).toBeUndefined();
+  expect(lags[1]).toBeGreaterThanOrEqual(SECOND);
+  ending.abort();
+  await events.return();
+  expect(feed.listeners()).toBe(1);
+  expect(await feed.newestAt()).toBe(changes.at(-1)?.position);
+});
