@@ -20,6 +20,8 @@ export type TortureReport = {
   walks: number;
   /** Runs of the documented sales tool that read all they wanted. */
   copies: number;
+  /** Items of the lead feed that a tool took over. */
+  changes: number;
   /** Leads that lost their approval before they were deleted. */
   unapproved: number;
   trackerCalls: number;
@@ -75,7 +77,7 @@ export function someInstance(
 /** How far things are to have come before the havoc ends; a machine that is busy takes longer. */
 export type Least = Partial<
   Record<
-    'kills' | 'restarts' | 'walks' | 'copies' | 'unapproved' | 'acknowledged' | 'edits',
+    'kills' | 'restarts' | 'walks' | 'copies' | 'changes' | 'unapproved' | 'acknowledged' | 'edits',
     number
   >
 >;
@@ -103,6 +105,7 @@ export const emptyReport = (): TortureReport => ({
   edits: 0,
   walks: 0,
   copies: 0,
+  changes: 0,
   unapproved: 0,
   trackerCalls: 0,
   trackerFailures: 0,
@@ -132,7 +135,7 @@ export function configOf(
     `  webhookSecrets: [${WEBHOOK_SECRET}]`,
     '  writeInterval: 2ms',
     '  requestTimeout: 250ms',
-    'leads: { portalAuthors: ["acme-portal[bot]"], freshFor: 200ms }',
+    'leads: { portalAuthors: ["acme-portal[bot]"], freshFor: 200ms, feedInterval: 1s }',
     `deletions: { retry: [${Array.from({ length: 40 }, () => '100ms').join(', ')}] }`,
     'partners:',
     partner('hmac-sha256', 'crm-one', 'actions: [relabel, close, comment]'),
