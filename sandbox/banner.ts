@@ -41,7 +41,7 @@ function placesOf({ url, trackerUrl, configPath }: BannerFacts): [string, string
     ['API', url],
     ['Portal', `${url}/portal   (sign in as owner, operator or reader; no password)`],
     ['Docs', `${url}/docs`],
-    ['Tracker', `${trackerUrl}/   (watch an issue being relabelled and closed)`],
+    ['Tracker', `${trackerUrl}/   (watch an issue being labelled and closed)`],
     ['Config', `${configPath}   (of this run, with its secrets; gone when it stops)`],
   ];
 }
@@ -54,15 +54,16 @@ function leadSections({ url, apiKey, leadId }: BannerFacts): Section[] {
   ];
 }
 
-function hmacSections({ url, hmacPartner, now }: BannerFacts): Section[] {
+function hmacSections({ url, hmacPartner, leadId: read, now }: BannerFacts): Section[] {
   const { id, secret, leadId } = hmacPartner;
-  const common = { eventId: 'demo-1', leadId, occurredAt: toRfc3339(wholeSeconds(now)) };
+  const common = { eventId: 'demo-1', occurredAt: toRfc3339(wholeSeconds(now)) };
   return [
     {
-      title: `Send a signed event of ${id}, hmac-sha256`,
+      title: `Send a signed event of ${id}, hmac-sha256. The issue of lead ${read} gets a label and a comment`,
       lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
         eventType: 'lead.qualified',
         ...common,
+        leadId: read,
       }),
     },
     {
@@ -70,6 +71,7 @@ function hmacSections({ url, hmacPartner, now }: BannerFacts): Section[] {
       lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/deletions`, secret, {
         eventType: 'lead.deletion',
         ...common,
+        leadId,
       }),
     },
   ];

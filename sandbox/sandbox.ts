@@ -133,6 +133,13 @@ function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
         scheme: 'hmac-sha256',
         secrets: [secrets.crmOne],
         deletions: { types: ['*'], actions: ['relabel', 'close', 'comment'] },
+        events: [
+          {
+            type: 'lead.qualified',
+            addLabels: ['qualified'],
+            comment: '{partner} has qualified this lead. Receipt: {receiptId}',
+          },
+        ],
       },
       'crm-two': {
         scheme: 'signature-v3',

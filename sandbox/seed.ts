@@ -14,6 +14,7 @@ export const sampleLabels = [
   { name: 'priority: medium', color: 'bf8700', description: null },
   { name: 'priority: low', color: '8c959f', description: null },
   { name: 'partner-program', color: '0969da', description: null },
+  { name: 'qualified', color: '1f883d', description: 'A partner has qualified this lead' },
   { name: 'spam', color: '57606a', description: null },
   { name: 'deleted-by-partner', color: '8250df', description: 'A partner had this lead deleted' },
 ] as const;

@@ -90,7 +90,7 @@ function createParts(options: Resolved) {
       ...issueRoutes(options.pageWall),
       ...labelRoutes,
       ...commentRoutes,
-      ...repositoryRoutes,
+      ...repositoryRoutes(options.tokens),
       ...hookRoutes(hooks),
     ],
     appHook: {

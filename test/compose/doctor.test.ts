@@ -273,6 +273,26 @@ test('missing labels are named, and made with --fix', async () => {
   ).toEqual(['ok', 'ok']);
 });
 
+test('what rules name is looked for: labels, which --fix makes, and logins', async () => {
+  const tracker = await trackerWith({ tokens: [{ token: TOKEN, can: 'write', login: 'sam' }] });
+  tracker.createLabel({ name: 'Won' });
+  const events = [
+    { type: 'a', addLabels: ['won', 'hot'], assign: ['Sam'] },
+    { type: 'b', removeLabels: ['HOT'], assign: ['Sam', 'nobody'] },
+  ];
+  const settings = settingsFor(tracker, { partners: { crm: { ...partners.crm, events } } });
+  const of = (findings: readonly Finding[], kind: string) =>
+    findings
+      .filter(({ subject }) => subject.startsWith(kind))
+      .map(({ subject, state }) => `${state} ${subject}`);
+
+  const found = await examine(settings);
+  expect(of(found, 'assignee')).toEqual(['ok assignee Sam', 'failed assignee nobody']);
+  expect(of(found, 'label').slice(2)).toEqual(['ok label won', 'failed label hot']);
+  const fixed = await examine(settings, { fix: true });
+  expect(of(fixed, 'label').slice(2)).toEqual(['ok label won', 'fixed label hot']);
+});
+
 describe('what keeps the tracker from working is named with what to do', () => {
   test('a token that is refused', async () => {
     const tracker = await trackerWith();

@@ -51,6 +51,7 @@ test(
     await eventually(async () => {
       const page = await (await fetch(trackerUrl)).text();
       expect(page.match(/deleted-by-partner/g)?.length).toBeGreaterThanOrEqual(2);
+      expect(page).toContain('qualified');
     });
     expect((await fetch(`${url}/docs`)).status).toBe(200);
 
@@ -83,8 +84,10 @@ test('its configuration file lets the command line look after it while it runs',
 
   paste(['sh'], commandsOf(run.stdout()).split('\n: Get a token')[0] ?? '');
 
-  const { items: receipts } = await command('receipt', 'list');
-  expect(receipts).toMatchObject([{}, {}, { eventType: 'lead.qualified', status: 'PROCESSED' }]);
+  await eventually(async () => {
+    const { items: receipts } = await command('receipt', 'list');
+    expect(receipts).toMatchObject([{}, {}, { eventType: 'lead.qualified', status: 'PROCESSED' }]);
+  });
   const { items: claims } = await command('claim', 'list');
   expect(claims).toMatchObject([expect.anything(), expect.anything()]);
   run.child.kill('SIGTERM');

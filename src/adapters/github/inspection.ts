@@ -53,6 +53,23 @@ async function labelExists(
 }
 
 /**
+ * Whether issues can be assigned to whoever has this login.
+ * @see https://docs.github.com/en/rest/issues/assignees#check-if-a-user-can-be-assigned
+ * @throws {TrackerFailure}
+ */
+export async function isAssignable(
+  { client, repository }: Pick<InspectionDeps, 'client' | 'repository'>,
+  login: string,
+): Promise<boolean> {
+  const response = await client.request(
+    'GET /repos/{owner}/{repo}/assignees/{assignee}',
+    { ...repository.name, assignee: login },
+    { schema: z.undefined(), accept: [404] },
+  );
+  return response.kind === 'success';
+}
+
+/**
  * Looks at how a list goes on; two issues are enough to tell.
  * @throws {TrackerFailure} `numbered-pages` without cursors, and why issues cannot be read
  */

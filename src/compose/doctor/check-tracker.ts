@@ -6,6 +6,7 @@ import {
 import {
   createLabel,
   inspectRepository,
+  isAssignable,
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
 import { createRepository } from '#adapters/github/repository.ts';
@@ -25,7 +26,7 @@ const ISSUES_DISABLED: [detail: string, fix: string] = [
   'Issues are switched off.',
   'Switch them on in the settings of the repository.',
 ];
-const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df' };
+const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df', ofRules: '0969da' };
 
 export type TrackerCheckDeps = { config: Config; tracker: TrackerParts; clock: Clock };
 
@@ -47,6 +48,7 @@ export async function checkTracker(
       ...checkExpiry(inspection, clock.now()),
       checkClock(inspection),
       ...(await checkLabels(deps, inspection, fix)),
+      ...(await checkAssignees(deps)),
       ...(await checkAdminToken(deps)),
     ];
   } catch (error) {
@@ -120,7 +122,40 @@ function wantedLabels(config: Config): { name: string; color: string; descriptio
     color: LABEL_COLOURS.deleted,
     description: 'A partner had this lead deleted',
   };
-  return Object.keys(config.partners).length > 0 ? [approved, deleted] : [approved];
+  if (Object.keys(config.partners).length === 0) return [approved];
+  const ofRules = rulesOf(config).flatMap(({ addLabels = [], removeLabels = [] }) =>
+    [...addLabels, ...removeLabels].map((name) => ({
+      name,
+      color: LABEL_COLOURS.ofRules,
+      description: 'Events of partners put it on or take it off',
+    })),
+  );
+  const all = [approved, deleted, ...ofRules];
+  return all.filter(({ name }, at) => all.findIndex((one) => isSame(one.name, name)) === at);
+}
+
+function rulesOf({ partners }: Config) {
+  return Object.values(partners).flatMap(({ events = [] }) => events);
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
+}
+
+async function checkAssignees({ config, tracker }: TrackerCheckDeps): Promise<Finding[]> {
+  const logins = new Set(rulesOf(config).flatMap(({ assign = [] }) => assign));
+  const findings: Finding[] = [];
+  for (const login of logins)
+    findings.push(
+      (await isAssignable(tracker, login))
+        ? ok(`assignee ${login}`, 'Can be assigned.')
+        : failed(
+            `assignee ${login}`,
+            'Issues cannot be assigned to this login.',
+            'Give it access to the repository, or take it out of the rules of partners.',
+          ),
+    );
+  return findings;
 }
 
 async function checkLabels(

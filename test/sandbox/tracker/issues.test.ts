@@ -223,6 +223,15 @@ describe('labels of the repository', () => {
   });
 });
 
+test('issues can be assigned to whoever may push', async () => {
+  const tracker = await openTracker();
+  const statusOf = async (login: string) =>
+    (await send(tracker, `GET ${REPO}/assignees/${login}`, { token: 'read-token' })).status;
+  expect(await Promise.all(['writer', 'OWNER', 'editor', 'nobody'].map(statusOf))).toEqual([
+    204, 204, 404, 404,
+  ]);
+});
+
 describe('comments', () => {
   test('are written, edited, deleted, and move the issue’s date', async () => {
     const clock = createFakeClock();

@@ -8,6 +8,8 @@ import type { Account } from '../../world/model.ts';
 const abilities = ['none', 'read', 'edit', 'write', 'admin'] as const;
 export type Ability = (typeof abilities)[number];
 
+export const DEFAULT_LOGIN = 'octo-operator';
+
 /** A token that the tracker accepts. */
 export type TokenGrant = {
   token: string;
@@ -34,6 +36,6 @@ export function isInScope({ scopes }: Caller, { isPrivate }: { isPrivate: boolea
   return !isPrivate && scopes.includes('public_repo');
 }
 
-export function isAbleTo(caller: Caller, needed: Ability): boolean {
+export function isAbleTo(caller: Pick<Caller, 'can'>, needed: Ability): boolean {
   return abilities.indexOf(caller.can) >= abilities.indexOf(needed);
 }

@@ -1,6 +1,6 @@
 import { refusal } from '../response.ts';
 import type { AppTokens } from './app-tokens.ts';
-import type { Caller, TokenGrant } from './caller.ts';
+import { type Caller, DEFAULT_LOGIN, type TokenGrant } from './caller.ts';
 import type { World } from '../../world/model.ts';
 import { accountOf } from '../../world/world.ts';
 
@@ -17,7 +17,7 @@ export function identify(
   const credential = credentialOf(authorization);
   const grant = deps.tokens.get(credential);
   if (grant) {
-    const account = accountOf(world, grant.login ?? 'octo-operator');
+    const account = accountOf(world, grant.login ?? DEFAULT_LOGIN);
     const { can, scopes } = grant;
     return {
       kind: 'user',

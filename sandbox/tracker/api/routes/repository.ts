@@ -1,14 +1,31 @@
-import { jsonResponse, type TrackerResponse } from '../response.ts';
-import { isAbleTo } from '../callers/caller.ts';
+import { emptyResponse, jsonResponse, notFound, type TrackerResponse } from '../response.ts';
+import { DEFAULT_LOGIN, isAbleTo, type TokenGrant } from '../callers/caller.ts';
 import { editRepository } from '../../world/change-repository.ts';
 import { textOf } from '../input.ts';
 import { fullRepositoryDocument } from '../documents/repository.ts';
 import type { Route, RouteContext } from '../route.ts';
 
-export const repositoryRoutes: readonly Route[] = [
-  { method: 'GET', pattern: '', needs: 'read', handle: readRepository },
-  { method: 'PATCH', pattern: '', needs: 'admin', handle: patchRepository },
-];
+/** Issues can be assigned to whoever may push: the users of these tokens. */
+export function repositoryRoutes(tokens: readonly TokenGrant[]): readonly Route[] {
+  const assignable = new Set(
+    tokens
+      .filter(({ can }) => isAbleTo({ can }, 'write'))
+      .map(({ login = DEFAULT_LOGIN }) => login.toLowerCase()),
+  );
+  return [
+    { method: 'GET', pattern: '', needs: 'read', handle: readRepository },
+    { method: 'PATCH', pattern: '', needs: 'admin', handle: patchRepository },
+    {
+      method: 'GET',
+      pattern: 'assignees/:login',
+      needs: 'read',
+      handle: ({ params: { login = '' } }) => {
+        if (!assignable.has(login.toLowerCase())) throw notFound();
+        return emptyResponse();
+      },
+    },
+  ];
+}
 
 function readRepository({ world, repository, caller }: RouteContext): TrackerResponse {
   const rights = { admin: isAbleTo(caller, 'admin'), push: isAbleTo(caller, 'write') };
