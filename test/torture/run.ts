@@ -18,8 +18,6 @@ export type TortureReport = {
   edits: number;
   /** Complete reads of all leads meanwhile, over all instances. */
   walks: number;
-  /** Runs of the documented sales tool that read all they wanted. */
-  copies: number;
   /** Items of the lead feed that a tool took over. */
   changes: number;
   /** Leads that lost their approval before they were deleted. */
@@ -77,7 +75,7 @@ export function someInstance(
 /** How far things are to have come before the havoc ends; a machine that is busy takes longer. */
 export type Least = Partial<
   Record<
-    'kills' | 'restarts' | 'walks' | 'copies' | 'changes' | 'unapproved' | 'acknowledged' | 'edits',
+    'kills' | 'restarts' | 'walks' | 'changes' | 'unapproved' | 'acknowledged' | 'edits',
     number
   >
 >;
@@ -104,7 +102,6 @@ export const emptyReport = (): TortureReport => ({
   repeats: 0,
   edits: 0,
   walks: 0,
-  copies: 0,
   changes: 0,
   unapproved: 0,
   trackerCalls: 0,

@@ -13,7 +13,6 @@ test(
     const least = {
       kills: 2,
       walks: 2,
-      copies: 2,
       changes: 20,
       unapproved: 1,
       acknowledged: 6,
@@ -25,7 +24,6 @@ test(
     expect(report.walks).toBeGreaterThan(1);
     expect(report.acknowledged).toBeGreaterThan(5);
     expect(report.edits).toBeGreaterThan(10);
-    expect(report.copies).toBeGreaterThan(0);
     expect(report.changes).toBeGreaterThan(19);
     expect(report.unapproved).toBeGreaterThan(0);
     expect(report.trackerFailures / report.trackerCalls).toBeGreaterThan(0.1);

@@ -14,7 +14,6 @@ import { lookPatiently } from './look.ts';
 import { issueOf, lookalikeOf, personAt } from './people.ts';
 import { createFollower } from './follower.ts';
 import { createReader } from './reader.ts';
-import { createSalesTool } from './sales-tool.ts';
 import {
   configOf,
   emptyReport,
@@ -54,8 +53,8 @@ const PATIENCE = 10;
 
 /**
  * Kills the whole program at random moments, again and again, while partners send deletions,
- * salespeople edit the leads, or take their approval away, and the tracker fails 30 % of the calls; sales
- * tools keep copies, by the documented program and by the lead feed. With several instances the
+ * salespeople edit the leads, or take their approval away, and the tracker fails 30 % of the calls; a sales
+ * tool keeps a copy by the lead feed. With several instances the
  * others go on, and PostgreSQL crashes now and then. Then lets it finish and looks at every issue, receipt
  * and byte that is left.
  */
@@ -106,11 +105,10 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   await untilDirectoryIsComplete(run.publicUrl);
   await tracker.control('calls.clear');
   const reader = await createReader(run);
-  const tool = createSalesTool(run, reader.key);
   const follower = createFollower(run, reader.key);
   for (const fault of everyFault()) await tracker.control('fault', fault);
   await wreakHavoc(run, options, () =>
-    Promise.all([keepReading(run, reader), tool.keepRunning(), follower.keepFollowing()]),
+    Promise.all([keepReading(run, reader), follower.keepFollowing()]),
   );
   await countCalls(run);
   await tracker.control('clearFaults');
@@ -120,10 +118,7 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   for (const instance of instances) await startInstance(run, instance);
   await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);
-  await tool.runOnceMore();
   await follower.catchUp();
-  for (const id of tool.holds(run.acknowledged.flatMap(({ numbers }) => numbers)))
-    report.violations.push(`a sales tool's copy holds the deleted lead ${id}`);
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
   for (const id of reader.shownClaimed())
     report.violations.push(`lead ${id} was shown though it was claimed`);
