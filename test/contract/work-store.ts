@@ -562,7 +562,10 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(item.progress).toMatchObject({ ...todo, leads: [{ number: 1 }, { number: 2 }] });
         expect(await store.heldUnderLease(item)).toEqual([1, 2]);
         expect(await store.settle(item, { outcome: 'IGNORED', attempts: 1 }, 6)).toBe('settled');
-        expect((await receipts.read(id))?.events[0]).toMatchObject({ outcome: 'IGNORED' });
+        expect((await receipts.read(id))?.events[0]).toMatchObject({
+          outcome: 'IGNORED',
+          history: [{ what: 'matched', effect: { addLabels: ['won'], comments: false } }],
+        });
       });
 
       test('loses a lead to a deletion, and waits while that one is not certain', async () => {

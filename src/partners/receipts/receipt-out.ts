@@ -161,6 +161,6 @@ function toEventOut(event: ReceiptEventDetail): ReceiptDetailOut['events'][numbe
     ...same,
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),
-    history: history.map((step) => ({ ...step, at: toRfc3339(step.at) })),
+    history: history.map(({ effect: _effect, ...step }) => ({ ...step, at: toRfc3339(step.at) })),
   };
 }

@@ -71,6 +71,16 @@ export const stepKinds = [
   'acknowledged',
 ] as const;
 
+/** What a rule does for an event, without the text of its comment. */
+export type RuleEffect = {
+  addLabels: readonly string[];
+  removeLabels: readonly string[];
+  /** Logins. */
+  assign: readonly string[];
+  state?: 'open' | 'closed' | undefined;
+  comments: boolean;
+};
+
 /**
  * One thing that happened to an event. `missed`: a look found nobody. `failed`: an attempt. `ended`: how it had ended before it was
  * worked again. `repeated`: the partner sent it again.
@@ -87,6 +97,8 @@ export type EventStep = {
   by?: string;
   /** Which lead was released. */
   leadId?: string;
+  /** With `matched`: what the rule for the event does. Only people are shown it. */
+  effect?: RuleEffect;
 };
 
 /** One event as its receipt shows it. */

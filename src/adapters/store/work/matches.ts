@@ -1,6 +1,11 @@
-import type { ActProgress, DeletionProgress, Todo } from '#partners/deletions/deletion-progress.ts';
+import type {
+  ActProgress,
+  DeletionProgress,
+  Effect,
+  Todo,
+} from '#partners/deletions/deletion-progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-order.ts';
-import type { EventNote, EventStep } from '#partners/receipts/receipt.ts';
+import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import {
@@ -74,9 +79,13 @@ export async function confirm(
     ...todo,
     leads: leads.map((number) => ({ number, state: 'open' })),
   };
-  const step: EventStep = { at: now, what: 'matched' };
+  const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
   const next = { progress, dueAt: now, attempts: 0, note: noteOf(match), step };
   return keepMatch(session, { item, ...next, leads });
+}
+
+function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
+  return { ...effect, comments: comment !== undefined };
 }
 
 const CONFLICT: EventNote = 'lead-id-conflict';

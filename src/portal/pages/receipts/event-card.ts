@@ -6,6 +6,7 @@ import type {
   Outcome,
   ReceiptDetail,
   ReceiptEventDetail,
+  RuleEffect,
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
@@ -20,10 +21,11 @@ const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;
 const LEADS_MAX = 10;
 const WHO_CHARACTERS_MAX = 60;
+const NAME_CHARACTERS_MAX = 60;
 
 export type EventFacts = {
   event: ReceiptEventDetail;
-  receipt: Pick<ReceiptDetail, 'receivedAt' | 'eventType'>;
+  receipt: Pick<ReceiptDetail, 'receivedAt' | 'eventType' | 'path'>;
   leads: Leads;
 };
 
@@ -75,7 +77,7 @@ function moments(given: EventFacts, reader: Reader): Moment[] {
   const lastMatch = history.findLast(({ what }) => what === 'matched');
   const isNoted =
     event.note !== 'claim-released' || history.every(({ what }) => what !== 'released');
-  const leads = matched(given, lastMatch?.at ?? receipt.receivedAt);
+  const leads = matched(given, lastMatch?.at ?? receipt.receivedAt, lastMatch?.effect);
   const past = [
     { state: 'ok' as const, heading: 'Accepted', atMs: receipt.receivedAt },
     isNoted && noted(event, receipt.receivedAt),
@@ -92,7 +94,11 @@ function moments(given: EventFacts, reader: Reader): Moment[] {
   ];
 }
 
-function matched({ event, leads }: EventFacts, atMs: number): Past | undefined {
+function matched(
+  { event, receipt, leads }: EventFacts,
+  atMs: number,
+  effect?: RuleEffect,
+): Past | undefined {
   const { leadIds, outcome, isProvisional } = event;
   if (leadIds.length === 0)
     return outcome === 'PENDING'
@@ -104,17 +110,39 @@ function matched({ event, leads }: EventFacts, atMs: number): Past | undefined {
         }
       : undefined;
   const shown = leadIds.slice(0, LEADS_MAX);
-  const lines = shown.map((number) => html`<li>${leadLine(number, leads)}</li>`);
+  const line = receipt.path === 'events' ? leadOfRule : leadLine;
+  const lines = shown.map((number) => html`<li>${line(number, leads)}</li>`);
   const more = leadIds.length - shown.length;
   const found = counted(leadIds.length, 'lead');
   return {
     state: isProvisional ? 'wait' : 'ok',
     heading: isProvisional ? `Hidden until its match is certain: ${found}` : `Matched ${found}`,
     content: html`<ul class="list">
-      ${lines}${more > 0 && html`<li>and ${count(more)} more</li>`}
-    </ul>`,
+        ${lines}${more > 0 && html`<li>and ${count(more)} more</li>`}
+      </ul>
+      ${effect && ruleWords(effect)}`,
     atMs,
   };
+}
+
+/** What the rule does to each of them that is not so already. */
+function ruleWords({ addLabels, removeLabels, assign, state, comments }: RuleEffect): Html {
+  const names = (list: readonly string[]): Html =>
+    html`${list.map((name, at) => html`${at > 0 && ', '}${foreign(name, NAME_CHARACTERS_MAX)}`)}`;
+  const parts = [
+    addLabels.length > 0 && html`puts on ${names(addLabels)}`,
+    removeLabels.length > 0 && html`takes off ${names(removeLabels)}`,
+    assign.length > 0 && html`assigns ${names(assign)}`,
+    state === 'closed' && 'closes the issue',
+    state === 'open' && 'opens the issue again',
+    comments && 'writes a comment',
+  ].filter((part) => part !== false);
+  return html`<p>The rule ${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}.</p>`;
+}
+
+function leadOfRule(number: string, { issueAddress, claimed }: Leads): Html {
+  const issue = issueLink(number, issueAddress);
+  return html`${issue}${claimed.has(number) && ': a deletion has claimed it, no event changes it'}`;
 }
 
 function leadLine(number: string, { issueAddress, claimed }: Leads): Html {
@@ -206,7 +234,7 @@ function ending(outcome: Outcome, why?: string, names: readonly NameKind[] = [])
       return {
         state,
         heading: 'Nothing to do',
-        content: html`<p>No rule of the configuration is for it.</p>`,
+        content: because ?? html`<p>No rule of the configuration is for it.</p>`,
       };
   }
 }

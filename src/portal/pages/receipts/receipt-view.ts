@@ -37,7 +37,8 @@ const STEPS_SHOWN = 60;
 export function receiptView(given: ReceiptFacts, reader: Reader): Html {
   const { receipt, person, leads } = given;
   const { issueAddress } = leads;
-  const beside = html`${erasureCard(receipt.events, issueAddress)} ${deliveryCard(given, reader)}`;
+  const erasure = receipt.path === 'deletions' && erasureCard(receipt.events, issueAddress);
+  const beside = html`${erasure} ${deliveryCard(given, reader)}`;
   return html`${verdict({ receipt, person, issueAddress }, reader)}
   ${split(eventCards(given, reader), beside)}`;
 }

@@ -240,3 +240,30 @@ test('nothing that a partner sent becomes markup, and long texts are cut', () =>
   expect(isInert(text)).toBe(true);
   expect(text.toString().length).toBeLessThan(15_000);
 });
+
+test('what a rule does to the leads of an event is said in words, and nothing of claims and erasure', () => {
+  const effect = {
+    addLabels: ['qualified', '<b>'],
+    removeLabels: ['new'],
+    assign: ['octocat'],
+    state: 'closed' as const,
+    comments: true,
+  };
+  const one = event({
+    eventType: 'lead.qualified',
+    outcome: 'DONE',
+    history: [{ at, what: 'matched', effect }],
+  });
+  const shown = view([one], { path: 'events', status: 'PROCESSED' });
+  const text = flat(shown).replaceAll(/<\/?bdi>/g, ' ');
+  expect(text).toContain('puts on qualified , &lt;b&gt; , takes off new , assigns octocat ,');
+  expect(text).toContain('closes the issue, writes a comment.');
+  expect(text).not.toMatch(/no reader sees it|no deletion hides|Erasure/);
+});
+
+test('an event that a deletion came before says so', () => {
+  const one = event({ outcome: 'IGNORED', lastError: 'lead-claimed', isReplayable: false });
+  const text = flat(view([one], { path: 'events', status: 'PROCESSED' }));
+  expect(text).toContain('A deletion has claimed the lead that the event names');
+  expect(text).not.toContain('No rule of the configuration');
+});
