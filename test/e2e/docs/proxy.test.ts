@@ -10,11 +10,13 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createClient, unwrap } from '@trackport/client';
 import { temporaryFolder } from '../../support/folder.ts';
+import { follow } from '../client/support.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
-import { createWorld, environment, serve } from '../support/world.ts';
+import { createWorld, environment, leadBody, serve, WEBHOOK_SECRET } from '../support/world.ts';
 import { eventually } from '../../support/eventually.ts';
 
 // Processes start one after the other, on a machine that may have other work.
@@ -127,6 +129,35 @@ for (const proxy of proxies)
     const headers = { 'x-api-key': key };
     expect((await fetch(`${publicUrl}/api/v1/me`, { headers })).status).toBe(200);
     if (hasTools('curl')) await tryAsTheDocumentSays({ publicUrl, key, config });
+  });
+
+for (const proxy of proxies)
+  test.skipIf(!has(proxy))(`${proxy.name}: streams and long polls come through`, async () => {
+    const { config, key, tracker } = await createWorld({ server: { trustProxy: ['loopback'] } });
+    const { url } = await serve(config);
+    tracker.addWebhook(`${url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+    const port = await freePort();
+    await startProxy(proxy, new URL(url).host, port);
+    const client = createClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: key,
+      attemptsMax: 1,
+    });
+    const query = { from: 'start' as const };
+    const begun = unwrap(await client.GET('/api/v1/leads/changes', { params: { query } }));
+
+    const reader = follow(client, { from: 'start', transport: 'stream' });
+    const poll = async () => {
+      const query = { cursor: begun.pagination.nextCursor, wait: '30s' };
+      return unwrap(await client.GET('/api/v1/leads/changes', { params: { query } })).items;
+    };
+    expect(await poll()).toEqual([]); // as long as an answer is ever held open
+    const next = poll();
+    const issue = { title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] };
+    const id = String(tracker.createIssue(issue).number);
+    expect(await next).toMatchObject([{ id }]);
+    await eventually(() => expect(reader.items()).toContain(`+${id}`));
+    expect(reader.failures).toEqual([]);
   });
 
 /** Says which conditions reached it; a 304 to its own ETag, as Trackport decides it. */
