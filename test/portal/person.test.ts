@@ -1,4 +1,4 @@
-import { may, roleOf } from '#portal/person.ts';
+import { may, roleOf } from '#portal/page.ts';
 import { expect, test } from 'vitest';
 
 test('a person may what their scopes say', () => {

@@ -34,9 +34,9 @@ export function refusal(given: RefusalFacts, reader: Reader): Html {
   const { meaning, remedy } = problemHelp[given.code];
   const { text = meaning, nextStep = remedy, says = given.code } = given;
   const details = facts([
-    { term: 'Status', value: html`${problemKinds[given.code].status} ${code(says)}` },
-    { term: 'Request', value: code(cut(given.requestId)) },
-    { term: 'At', value: time(reader.nowMs, reader) },
+    ['Status', html`${problemKinds[given.code].status} ${code(says)}`],
+    ['Request', code(cut(given.requestId))],
+    ['At', time(reader.nowMs, reader)],
   ]);
   const inside = html`<p>${text}</p>
     <p><b>Next step:</b> ${nextStep}</p>
@@ -75,7 +75,7 @@ export function framedView(context: PortalContext, failed: Failed): PortalPage {
 
 /** For who is not. */
 export function loneView(context: PortalContext, failed: Failed, words: ErrorText = {}): string {
-  const actions = link({ href: '/portal', text: 'Overview', look: 'button' });
+  const actions = link('/portal', 'Overview', { look: 'button' });
   const given = { ...factsOf(failed, context.publicUrl()), ...words, actions };
   return renderLoneRefusal(context, given);
 }
@@ -135,9 +135,9 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
   const { request, error, refusal } = failed;
   const before = pageBefore(request, publicUrl);
   const isOwnScope = error.code === 'insufficient-scope' && !refusal;
-  return html`${isOwnScope && link({ href: `${publicUrl}/portal/sign-in/start`, text: 'Sign in again', look: 'button' })}
-  ${request.method === 'POST' && before !== '/portal' && link({ href: before, text: 'Back', look: 'primary' })}
-  ${!isOwnScope && toList(request)} ${link({ href: '/portal', text: 'Overview', look: 'button' })}`;
+  return html`${isOwnScope && link(`${publicUrl}/portal/sign-in/start`, 'Sign in again', { look: 'button' })}
+  ${request.method === 'POST' && before !== '/portal' && link(before, 'Back', { look: 'primary' })}
+  ${!isOwnScope && toList(request)} ${link('/portal', 'Overview', { look: 'button' })}`;
 }
 
 /** The list that a page belongs to: where to look for what was not found, or to filter anew. */
@@ -145,7 +145,7 @@ function toList({ url }: FailedRequest): HtmlValue {
   const section = sectionOf(url);
   if (section === 'overview') return undefined;
   const text = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
-  return link({ href: `/portal/${section}`, text, look: 'button' });
+  return link(`/portal/${section}`, text, { look: 'button' });
 }
 
 /** The page that a form was sent from, as the browser says it. */

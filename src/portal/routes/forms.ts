@@ -1,4 +1,5 @@
 /** Forms as browsers send them, and the tokens by which they are known to be ours. */
+import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/session.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -11,6 +12,11 @@ import type { TypedFields } from '../page.ts';
 
 /** The name of the hidden field that every form carries. */
 const FORM_TOKEN_FIELD = 'formToken';
+
+/** Of a form on one page: 128 random bits. */
+export function newFormId(): string {
+  return randomBytes(16).toString('base64url');
+}
 
 /** Bytes of a form, where its action does not say otherwise: some texts and a list of labels. */
 export const FORM_BYTES_MAX = 64 * 1024;

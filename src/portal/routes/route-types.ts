@@ -1,8 +1,14 @@
 import type { z } from 'zod';
 import type { Scope } from '#access/grants/scopes.ts';
 import type { Actor } from '#shared/audit.ts';
-import type { FormProblem, Once, PortalFile, PortalPage, TypedFields } from '../page.ts';
-import type { PortalPerson } from '../person.ts';
+import type {
+  FormProblem,
+  Once,
+  PortalFile,
+  PortalPage,
+  PortalPerson,
+  TypedFields,
+} from '../page.ts';
 import type { ConfirmationFacts } from '../shell/forms.ts';
 import type { Reader } from '../shell/times.ts';
 import type { nothing } from './check-input.ts';

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { requireScope, type Scope } from '#access/grants/scopes.ts';
 import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
-import type { PortalPerson } from '../person.ts';
+import type { PortalPerson } from '../page.ts';
 import type { Reader } from '../shell/times.ts';
 import { readSessionId } from './cookies.ts';
 import { PortalRefusal } from './refusal.ts';
-import { newFormId } from './submit-once.ts';
+import { newFormId } from './forms.ts';
 
 /** Who a request comes from; undefined when nobody is signed in. The issuer is asked where it is time for that. */
 export async function findSession(

@@ -37,14 +37,14 @@ export function body(...content: HtmlValue[]): Html {
   return html`<div class="body">${content}</div>`;
 }
 
-export type Fact = { term: HtmlValue; value: HtmlValue };
+export type Fact = readonly [term: HtmlValue, value: HtmlValue];
 
-/** Terms with their values; those that are undefined are left out. `across`: side by side. */
-export function facts(list: readonly (Fact | undefined)[], { across = false } = {}): Html {
-  const rows = list.filter((fact) => fact !== undefined);
+/** Terms with their values; those whose value is undefined are left out. `across`: side by side. */
+export function facts(list: readonly Fact[], { across = false } = {}): Html {
+  const rows = list.filter(([, value]) => value !== undefined);
   return html`<dl class="facts${across && ' across'}">
     ${rows.map(
-      ({ term, value }) =>
+      ([term, value]) =>
         html`<div>
           <dt>${term}</dt>
           <dd>${value}</dd>

@@ -1,5 +1,5 @@
 /** Forms, and the filters of a list. */
-import type { PortalPerson } from '../person.ts';
+import type { PortalPerson } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { row } from './card.ts';
 import { hidden, link } from './parts.ts';
@@ -91,7 +91,7 @@ export function chips(inForce: readonly Chip[], suggestions: readonly Chip[] = [
   return html`<div class="row chips" role="group" aria-label="Filters in force">
     ${inForce.length > 0 && html`<span class="note">Showing</span>`}
     ${inForce.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
-    ${suggestions.map(({ label, href }) => html`${link({ href, text: label })} `)}
+    ${suggestions.map(({ label, href }) => html`${link(href, label)} `)}
   </div>`;
 }
 
@@ -114,7 +114,7 @@ export type ConfirmationFacts = PostFormFacts & {
 export function confirmation(given: ConfirmationFacts): Html {
   const { warning, consequences, fields = [], submit, danger = false, cancel } = given;
   const points = consequences.map((text) => html`<li>${text}</li>`);
-  const wayOut = link({ ...cancel, look: 'button' });
+  const wayOut = link(cancel.href, cancel.text, { look: 'button' });
   const press = submit !== undefined && button(submit, { look: danger ? 'danger' : 'primary' });
   return html`<section class="card dialog" aria-label="Confirm">
     <div class="body">

@@ -58,7 +58,7 @@ export function listCard<Row, Given extends Query>(
   if (none && items.length === 0 && !isFiltered(request.query) && cursor === undefined)
     return empty(none);
   const at = (query: Query): string => pathOf(query as Given);
-  const all = link({ href: at({}), text: 'Show all', look: 'button' });
+  const all = link(at({}), 'Show all', { look: 'button' });
   const { nextCursor } = pagination;
   const inForce = filterText
     ? Object.entries(present(filtered)).map(([name, value = '']) => ({

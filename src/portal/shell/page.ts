@@ -1,8 +1,7 @@
 /** Whole pages: the frame, and what every page has. */
 import type { Scope } from '#access/grants/scopes.ts';
 import type { PortalContext } from '../context.ts';
-import type { PortalFrame, PortalPage, ShownSecret } from '../page.ts';
-import { may, roleOf } from '../person.ts';
+import { may, type PortalFrame, type PortalPage, roleOf, type ShownSecret } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
 import { count, timeText } from './times.ts';
@@ -116,9 +115,7 @@ function waiting(deadLetters = 0): Html | undefined {
 
 function head(page: PortalPage): Html {
   const { crumbs = [], heading = cut(page.title), meta = [], actions } = page;
-  const above = crumbs.map(
-    (crumb) => html`<li>${link({ ...crumb, text: foreign(crumb.text) })}</li>`,
-  );
+  const above = crumbs.map(({ href, text }) => html`<li>${link(href, foreign(text))}</li>`);
   return html`<div class="head">
     <div>
       ${
@@ -155,7 +152,7 @@ function shownSecret(secret: ShownSecret, done: string, path: string): Html {
       ><button class="btn" type="button" data-copy="secret" hidden>Copy</button>
     </div>
     ${note !== undefined && html`<p class="note">${note}</p>`}
-    <div class="row">${link({ href: path, text: 'I have stored it', look: 'primary' })}</div>
+    <div class="row">${link(path, 'I have stored it', { look: 'primary' })}</div>
     ${command !== undefined && details('Try it', html`<p class="note">Paste it into a shell. It asks for the key, so that no history holds it.</p>`, codeBlock(command, 'Command to try it'))}
   </section>`;
 }
@@ -171,8 +168,7 @@ function endsSoon({ person }: PortalFrame): Html {
   >
     <span
       >Your session ends within five minutes: send what you typed, or
-      ${link({ href: '/portal', text: 'use the portal in another tab', opensTab: true })} to go
-      on.</span
+      ${link('/portal', 'use the portal in another tab', { opensTab: true })} to go on.</span
     >
   </p>`;
 }
@@ -198,8 +194,7 @@ function foot({ person, currentPath }: PortalFrame): Html {
     </p>
     <p>Unused, the session ends at ${timeText(person.sessionEndsMs, reader, 'clock')}</p>
     <div class="row">
-      <span>Times in ${person.timeZone}</span
-      >${link({ href: back, text: 'Change', more: 'time zone' })}
+      <span>Times in ${person.timeZone}</span>${link(back, 'Change', { more: 'time zone' })}
     </div>
     <form method="post" action="/portal/time-zone" data-zone="${person.timeZone}" hidden>
       ${token}<input type="hidden" name="timeZone" /><input

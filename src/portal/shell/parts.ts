@@ -65,11 +65,7 @@ export function shortId(id: string): Html {
   return html`<code title="${id}">${id.slice(-8)}</code>`;
 }
 
-/** What a link says and does. */
-export type LinkFacts = {
-  /** http, https or a path of ours; for anything else the text stands without a link. */
-  href: string;
-  text: HtmlValue;
+type LinkLook = {
   /** Said after the text to screen readers, so that two links `Open` differ. */
   more?: string;
   look?: 'button' | 'primary' | 'small';
@@ -80,8 +76,15 @@ export type LinkFacts = {
 
 const LOOKS = { button: 'btn', primary: 'btn primary', small: 'btn small' } as const;
 
-/** A link, by itself or in the look of a button. */
-export function link({ href, text, more, look, download, opensTab }: LinkFacts): Html {
+/**
+ * A link, by itself or in the look of a button. `href` is http, https or a path of ours; for anything else the text
+ * stands without a link.
+ */
+export function link(
+  href: string,
+  text: HtmlValue,
+  { more, look, download, opensTab }: LinkLook = {},
+): Html {
   const safe = safeHref(href);
   const label = html`${text}${more !== undefined && hidden(` ${more}`)}`;
   if (safe === undefined) return label;

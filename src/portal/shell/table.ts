@@ -5,14 +5,15 @@
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { attributes, hidden, link } from './parts.ts';
 
-export type Column<Row> = {
-  /** The heading, and what stands before the cell in a narrow box. */
-  label: string;
-  /** Undefined leaves the cell empty; a narrow box leaves it out. */
-  cell: (row: Row) => HtmlValue;
-  /** `number`: to the right, `whole`: never wrapped, `acts`: links and forms, last. */
-  kind?: 'number' | 'whole' | 'acts';
-};
+/**
+ * The label is the heading, and what stands before the cell in a narrow box. An undefined cell is left empty; a narrow
+ * box leaves it out. `number`: to the right, `whole`: never wrapped, `acts`: links and forms, last.
+ */
+export type Column<Row> = readonly [
+  label: string,
+  cell: (row: Row) => HtmlValue,
+  kind?: 'number' | 'whole' | 'acts',
+];
 
 export type TableFacts<Row> = {
   /** What is listed and in which order; read by screen readers, not shown. */
@@ -26,7 +27,7 @@ export type TableFacts<Row> = {
 
 const CLASSES = { number: 'r', whole: 'n', acts: 'acts' } as const;
 
-const classOf = <Row>({ kind }: Column<Row>): string | undefined => kind && CLASSES[kind];
+const classOf = <Row>([, , kind]: Column<Row>): string | undefined => kind && CLASSES[kind];
 
 /** A table; where it stands in a card, not in its `body`. */
 export function table<Row>({ caption, columns, rows, scrolls = false }: TableFacts<Row>): Html {
@@ -50,7 +51,8 @@ export function table<Row>({ caption, columns, rows, scrolls = false }: TableFac
 
 function heading<Row>(column: Column<Row>): Html {
   const names = attributes({ role: 'columnheader', scope: 'col', class: classOf(column) });
-  return html`<th${names}>${column.kind === 'acts' ? hidden(column.label) : column.label}</th>`;
+  const [label, , kind] = column;
+  return html`<th${names}>${kind === 'acts' ? hidden(label) : label}</th>`;
 }
 
 function record<Row>(columns: readonly Column<Row>[], row: Row): Html {
@@ -62,17 +64,18 @@ function record<Row>(columns: readonly Column<Row>[], row: Row): Html {
 
 function title<Row>(column: Column<Row>, row: Row): Html {
   const names = attributes({ role: 'rowheader', scope: 'row', class: classOf(column) });
-  return html`<th${names}>${column.cell(row)}</th>`;
+  return html`<th${names}>${column[1](row)}</th>`;
 }
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
-  const acts = column.kind === 'acts';
+  const [label, toContent, kind] = column;
+  const acts = kind === 'acts';
   const names = attributes({
     role: 'cell',
     class: classOf(column),
-    'data-l': acts ? undefined : column.label,
+    'data-l': acts ? undefined : label,
   });
-  const content = column.cell(row);
+  const content = toContent(row);
   if (content === undefined || content === '') return html`<td${names}></td>`;
   return html`<td${names}>${acts ? content : html`<div>${content}</div>`}</td>`;
 }
@@ -94,8 +97,8 @@ export function pager(facts: PagerFacts): Html {
   return html`<nav class="row pager" aria-label="Pages">
     <span>${summary}</span>
     <span class="row"
-      >${newest !== undefined && link({ href: newest, text: words.newest, look: 'small' })}
-      ${older !== undefined && link({ href: older, text: words.older, look: 'small' })}</span
+      >${newest !== undefined && link(newest, words.newest, { look: 'small' })}
+      ${older !== undefined && link(older, words.older, { look: 'small' })}</span
     >
   </nav>`;
 }

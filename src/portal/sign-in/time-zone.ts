@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ownPath } from '../address.ts';
 import type { PortalDeps } from '../context.ts';
 import { html, type Html } from '../html.ts';
-import type { PortalPerson } from '../person.ts';
+import type { PortalPerson } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { body, card, row } from '../shell/card.ts';
 import { select } from '../shell/fields.ts';
@@ -51,7 +51,7 @@ export function timeZoneForm(person: PortalPerson, returnTo: string): Html {
   });
   const buttons = row(
     button('Show times so', { look: 'primary' }),
-    link({ href: returnTo, text: 'Cancel', look: 'button' }),
+    link(returnTo, 'Cancel', { look: 'button' }),
   );
   const action = { action: '/portal/time-zone', person, values: { returnTo } };
   return html`<div class="dialog">

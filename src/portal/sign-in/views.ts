@@ -38,13 +38,13 @@ export function signInPage(context: PortalContext, returnTo: string, hadSession:
 
 /** A form came without a session. */
 export function sessionOverPage(context: PortalContext, returnTo: string): string {
-  const tab = { href: startOf(context.publicUrl(), '/portal'), text: 'in another tab' };
+  const start = startOf(context.publicUrl(), '/portal');
   return signInDocument(context, returnTo, {
     state: 'warn',
     heading: 'Nothing was done: your session ended',
     text: html`${LIMITS} To keep what you typed:
-      <b>sign in ${link({ ...tab, opensTab: true })}, then load this page again</b>. Your browser
-      sends the form once more, and it comes back as you filled it in.`,
+      <b>sign in ${link(start, 'in another tab', { opensTab: true })}, then load this page again</b
+      >. Your browser sends the form once more, and it comes back as you filled it in.`,
   });
 }
 
@@ -70,7 +70,7 @@ export function renderSignIn({ repository, issuer, startPath, reason }: SignInFa
     ${body(
       html`<h1 id="t">Sign in</h1>`,
       reason && remark(reason.state, reason.heading, reason.text),
-      link({ href: startPath, text: `Continue to ${issuer}`, look: 'primary' }),
+      link(startPath, `Continue to ${issuer}`, { look: 'primary' }),
       html`<p class="note">
         You sign in at your organisation; Trackport never sees a password. To see more than health
         you need one of the scopes <code>catalog:read</code> or <code>trackport:admin</code>.
@@ -106,7 +106,7 @@ export function signingOutPage(context: PortalContext, location: string): string
   const issuer = issuerOf(context);
   const content = html`<h1>Signed out of Trackport</h1>
     <p>You are led to ${issuer}, to be signed out there as well.</p>
-    <p>${link({ href: location, text: `Continue to ${issuer}`, look: 'primary' })}</p>`;
+    <p>${link(location, `Continue to ${issuer}`, { look: 'primary' })}</p>`;
   return renderLonePage('Signed out', context.repository, content);
 }
 
@@ -118,7 +118,7 @@ export function failedPage(context: PortalContext, failure: SignInFailure, reque
   const facts = { audience, issuer: issuerOf(context), failure, redirectUri };
   const words = wordsOf[failure.kind](facts);
   const code = codeOf(failure, words.code);
-  const again = link({ href: startOf(publicUrl, '/portal'), text: 'Try again', look: 'primary' });
+  const again = link(startOf(publicUrl, '/portal'), 'Try again', { look: 'primary' });
   const document = renderLoneRefusal(context, { ...words, requestId, actions: again, code });
   const { status } = problemKinds[code];
   return { status, document, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) };

@@ -25,7 +25,13 @@ test('a card is named by its heading', () => {
 });
 
 test('facts without a value are left out', () => {
-  const text = facts([{ term: 'Owner', value: 'team' }, undefined], { across: true }).toString();
+  const text = facts(
+    [
+      ['Owner', 'team'],
+      ['Group', undefined],
+    ],
+    { across: true },
+  ).toString();
   expect(text.match(/<dt>/g)).toHaveLength(1);
   expect(text).toContain('class="facts across"');
 });
@@ -54,7 +60,7 @@ test('an empty list says what belongs there and what to do next', () => {
 test.each([
   ['card', card({ id: 'a', heading: hostile, aside: hostile }, hostile)],
   ['plain card', plainCard(hostile)],
-  ['facts', facts([{ term: hostile, value: hostile }])],
+  ['facts', facts([[hostile, hostile]])],
   ['stats', stats([{ term: hostile, value: hostile, unit: hostile, note: hostile }])],
   ['layouts', split(stack(pair(hostile)), row(hostile))],
   ['list', list(hostile)],

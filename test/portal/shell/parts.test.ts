@@ -25,7 +25,7 @@ test.each([
   ['note', note(hostile)],
   ['hidden', hidden(hostile)],
   ['code', code(hostile)],
-  ['link', link({ href: `/portal?q=${hostile}`, text: hostile, more: hostile })],
+  ['link', link(`/portal?q=${hostile}`, hostile, { more: hostile })],
   ['foreign', foreign(hostile)],
   ['attributes', attributes({ title: hostile })],
 ])('what is put into a %s stays text', (_, html) => {
@@ -34,19 +34,14 @@ test.each([
 });
 
 test('a link says to screen readers what it opens, and looks like a button if wished', () => {
-  const text = link({
-    href: '/portal/receipts',
-    text: 'Open',
-    more: 'receipt 5b0f',
-    look: 'button',
-  });
+  const text = link('/portal/receipts', 'Open', { more: 'receipt 5b0f', look: 'button' });
   expect(text.toString()).toBe(
     '<a class="btn" href="/portal/receipts">Open<span class="vh"> receipt 5b0f</span></a>',
   );
 });
 
 test.each(['javascript:alert(1)', '//example.org', 'data:text/html,x'])('%s is no link', (href) => {
-  expect(link({ href, text: 'Open' }).toString()).toBe('Open');
+  expect(link(href, 'Open').toString()).toBe('Open');
 });
 
 test('attributes are left out, stand alone or have a value', () => {

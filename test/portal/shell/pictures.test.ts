@@ -1,5 +1,11 @@
-import { bars, quotaBar, type Series, type Slot } from '#portal/shell/bars.ts';
-import { type Lane, lanes } from '#portal/shell/lanes.ts';
+import {
+  bars,
+  type Lane,
+  lanes,
+  quotaBar,
+  type Series,
+  type Slot,
+} from '#portal/shell/pictures.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, hoursUntil, isInert, reader } from './support.ts';
 

@@ -1,4 +1,4 @@
-import type { PortalPerson } from '#portal/person.ts';
+import type { PortalPerson } from '#portal/page.ts';
 
 /** What no page may take for markup. */
 export const hostile = `"><script>alert('1')</script>&`;

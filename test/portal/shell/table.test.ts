@@ -5,9 +5,9 @@ import { flat, hostile, isInert } from './support.ts';
 type Row = { name: string; keys?: number };
 
 const columns: Column<Row>[] = [
-  { label: 'Name', cell: ({ name }: Row) => name },
-  { label: 'Keys', kind: 'number', cell: ({ keys }: Row) => keys },
-  { label: 'Actions', kind: 'acts', cell: () => 'Open' },
+  ['Name', ({ name }: Row) => name],
+  ['Keys', ({ keys }: Row) => keys, 'number'],
+  ['Actions', () => 'Open', 'acts'],
 ];
 
 test('the first cell names its row, every other one carries its column', () => {
@@ -46,7 +46,7 @@ test('the pager offers only where one can go', () => {
 
 test('what is put into a table stays text', () => {
   const rows = [{ name: hostile }];
-  const own = [{ label: hostile, cell: ({ name }: Row) => name }, ...columns];
+  const own: Column<Row>[] = [[hostile, ({ name }) => name], ...columns];
   expect(isInert(table({ caption: hostile, columns: own, rows, scrolls: true }))).toBe(true);
   expect(isInert(pager({ summary: hostile, older: `/portal?${hostile}` }))).toBe(true);
 });

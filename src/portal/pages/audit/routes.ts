@@ -62,9 +62,7 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
       meta: [
         'Every change, by portal, API or command line. Never a secret, never personal data of leads.',
       ],
-      actions: link({
-        href: withQuery(`${AUDIT_PATH}/file`, filtered),
-        text: 'Download CSV',
+      actions: link(withQuery(`${AUDIT_PATH}/file`, filtered), 'Download CSV', {
         more: `of what is filtered, the newest ${count(FILE_ENTRIES_MAX)} entries at most`,
         look: 'button',
         download: true,
@@ -168,20 +166,17 @@ function columnsFor(
   const only = (name: 'who' | 'on', value: string): string =>
     withQuery(AUDIT_PATH, { ...query, cursor: undefined, [name]: value });
   return [
-    { label: 'When', kind: 'whole', cell: ({ at }) => time(Date.parse(at), reader) },
-    {
-      label: 'Who',
-      cell: ({ actor }) =>
-        html`${link({ href: only('who', actor.subject), text: foreign(actor.subject, 60) })}
+    ['When', ({ at }) => time(Date.parse(at), reader), 'whole'],
+    [
+      'Who',
+      ({ actor }) =>
+        html`${link(only('who', actor.subject), foreign(actor.subject, 60))}
         ${note(wayOf(actor, portalClientId))}`,
-    },
-    { label: 'What', cell: ({ action }) => code(action) },
-    {
-      label: 'On',
-      cell: ({ subject }) => subjectLink(subject, workspaceId, only('on', subject)),
-    },
-    { label: 'Detail', cell: ({ changes }) => changesText(changes) },
-    { label: 'Request', cell: ({ requestId }) => requestId && shortId(requestId) },
+    ],
+    ['What', ({ action }) => code(action)],
+    ['On', ({ subject }) => subjectLink(subject, workspaceId, only('on', subject))],
+    ['Detail', ({ changes }) => changesText(changes)],
+    ['Request', ({ requestId }) => requestId && shortId(requestId)],
   ];
 }
 
@@ -201,7 +196,7 @@ function subjectLink(subject: string, workspaceId: string, entriesOfSubject: str
   const isElsewhere = kind === 'artifact' && rest[0] !== workspaceId;
   const hasPage = page !== undefined && id !== '' && !isElsewhere;
   const href = hasPage ? `/portal/${page}/${id}` : entriesOfSubject;
-  return link({ href, text: foreign(subject, 80) });
+  return link(href, foreign(subject, 80));
 }
 
 const CHARACTERS_MAX = 120;

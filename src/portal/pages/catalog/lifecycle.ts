@@ -126,10 +126,7 @@ function membersOf({ members = [], counts }: VersionView): Html {
   const rest = (counts['members'] ?? members.length) - Math.min(members.length, MEMBERS_SHOWN);
   const items: HtmlValue[] = members
     .slice(0, MEMBERS_SHOWN)
-    .map(
-      ({ id, title, type }) =>
-        html`${link({ href: artifactPath(id), text: foreign(title, 80) })}, ${type}`,
-    );
+    .map(({ id, title, type }) => html`${link(artifactPath(id), foreign(title, 80))}, ${type}`);
   return html`<div>
     <h2>What it holds</h2>
     ${list(...items, ...(rest > 0 ? [`${count(rest)} more`] : []))}

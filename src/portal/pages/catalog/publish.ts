@@ -3,7 +3,7 @@ import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility/compati
 import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import { may } from '../../person.ts';
+import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { check } from '../../shell/fields.ts';
@@ -78,8 +78,8 @@ function findingsRemark(
     return remark('ok', view.specText === undefined ? 'It has no spec' : 'No findings');
   const found = counted(findings.length, 'finding');
   const heading = isStopped ? `${found}: it cannot be published like this` : found;
-  const edit = { href: versionPath(id, version, 'edit'), text: 'Edit the draft' };
-  const mend = isStopped && may(person, 'catalog:write') && html`<p>${link(edit)}</p>`;
+  const edit = link(versionPath(id, version, 'edit'), 'Edit the draft');
+  const mend = isStopped && may(person, 'catalog:write') && html`<p>${edit}</p>`;
   return remark(isStopped ? 'bad' : 'warn', heading, html`${findingsList(findings)}${mend}`);
 }
 

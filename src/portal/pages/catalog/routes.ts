@@ -5,8 +5,7 @@ import type { Words } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
 import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import type { PortalPage } from '../../page.ts';
-import { may } from '../../person.ts';
+import { may, type PortalPage } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
@@ -31,7 +30,7 @@ import { LIFECYCLE_WORDS, standing } from './words.ts';
 
 const PAGE_ARTIFACTS = 50;
 
-const CREATE = { href: NEW_PATH, text: 'Create draft', look: 'primary' } as const;
+const CREATE = link(NEW_PATH, 'Create draft', { look: 'primary' });
 
 /** The catalog: `/portal/catalog` and what lies below. */
 export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
@@ -74,7 +73,7 @@ async function listPage(
     title: 'Catalog',
     section: 'catalog',
     meta: [html`Workspace ${code(cut(workspaceId, 60))}`],
-    ...(mayWrite && { actions: link(CREATE) }),
+    ...(mayWrite && { actions: CREATE }),
     body: catalogListView(facts, request),
     ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
   };
@@ -128,7 +127,7 @@ function emptyCatalog(mayWrite: boolean): EmptyFacts {
     text: mayWrite
       ? `${text} Create the first one here, or bring files with “trackport catalog import”.`
       : `${text} Whoever has the scope catalog:write can create one.`,
-    ...(mayWrite && { next: link(CREATE) }),
+    ...(mayWrite && { next: CREATE }),
   };
 }
 
@@ -177,18 +176,15 @@ function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
 }
 
 const columnsFor = (isEvery: boolean, reader: Reader): Column<VersionRecord>[] => [
-  {
-    label: 'Artifact',
-    cell: ({ id, title, version }) =>
-      html`${link({
-        href: artifactPath(id, isEvery ? { version } : {}),
-        text: foreign(title),
-      })}${note(code(id))}`,
-  },
-  { label: 'Type', cell: ({ type }) => type },
-  { label: 'Version', cell: ({ version }) => code(version) },
-  { label: 'Lifecycle', cell: (record) => standing(record, reader) },
-  { label: 'Owner', cell: ({ owner }) => foreign(owner, 60) },
-  { label: 'Group', cell: ({ groupPath }) => groupPath && code(cut(groupPath, 120)) },
-  { label: 'Changed', cell: ({ updatedAt }) => time(updatedAt, reader, 'day') },
+  [
+    'Artifact',
+    ({ id, title, version }) =>
+      html`${link(artifactPath(id, isEvery ? { version } : {}), foreign(title))}${note(code(id))}`,
+  ],
+  ['Type', ({ type }) => type],
+  ['Version', ({ version }) => code(version)],
+  ['Lifecycle', (record) => standing(record, reader)],
+  ['Owner', ({ owner }) => foreign(owner, 60)],
+  ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
+  ['Changed', ({ updatedAt }) => time(updatedAt, reader, 'day')],
 ];

@@ -212,7 +212,7 @@ function newConsumerView(
     limitField(textOf(typed['limitPerMinute']), defaultLimit, errorOf('limitPerMinute')),
     row(
       button('Create consumer', { look: 'primary' }),
-      link({ href: CONSUMERS_PATH, text: 'Cancel', look: 'button' }),
+      link(CONSUMERS_PATH, 'Cancel', { look: 'button' }),
     ),
   ];
   const form = postForm(

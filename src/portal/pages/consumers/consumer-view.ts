@@ -3,8 +3,7 @@ import { grantOf } from '#access/grants/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import type { FormProblem } from '../../page.ts';
-import type { PortalPerson } from '../../person.ts';
+import type { FormProblem, PortalPerson } from '../../page.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
 import { input } from '../../shell/fields.ts';
@@ -19,7 +18,7 @@ import { changesText } from '../audit/routes.ts';
 import { type KnownLabels, limitField, visibilityFields } from './visibility.ts';
 import { expiryWords, feedWords, grantWords, keyBadge, lastUsedWords } from './words.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
-import { type Lane, lanes } from '../../shell/lanes.ts';
+import { type Lane, lanes } from '../../shell/pictures.ts';
 
 export type ConsumerFacts = {
   consumer: Consumer;
@@ -59,7 +58,7 @@ function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
   const names = {
     id: 'h-audit',
     heading: 'Audit',
-    aside: link({ href: all, text: 'All changes' }),
+    aside: link(all, 'All changes'),
   };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
   return card(
@@ -68,9 +67,9 @@ function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
       caption: 'Last changes, newest first',
       rows: entries,
       columns: [
-        { label: 'When', kind: 'whole', cell: ({ at }) => time(Date.parse(at), reader) },
-        { label: 'What', cell: ({ action, changes }) => html`${code(action)} ${details(changes)}` },
-        { label: 'Who', cell: ({ actor }) => foreign(actor.subject, 60) },
+        ['When', ({ at }) => time(Date.parse(at), reader), 'whole'],
+        ['What', ({ action, changes }) => html`${code(action)} ${details(changes)}`],
+        ['Who', ({ actor }) => foreign(actor.subject, 60)],
       ],
     }),
   );
@@ -89,16 +88,13 @@ function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, reader: 
     { id: 'h-about', heading: 'About' },
     body(
       facts([
-        { term: 'Created', value: time(createdAt, reader, 'day') },
-        { term: 'May read', value: grantWords(grants) },
-        { term: 'Active keys', value: count(activeKeys(consumer, reader.nowMs).length) },
-        { term: 'Next expiry', value: expiryWords(consumer, reader) },
-        { term: 'Last used', value: lastUsedWords(consumer, reader) },
-        grantOf(grants, 'leads:read') && {
-          term: 'Lead feed',
-          value: feedWords(follower, reader),
-        },
-        { term: 'Limit', value: limitPerMinute === undefined ? `${limit} (default)` : limit },
+        ['Created', time(createdAt, reader, 'day')],
+        ['May read', grantWords(grants)],
+        ['Active keys', count(activeKeys(consumer, reader.nowMs).length)],
+        ['Next expiry', expiryWords(consumer, reader)],
+        ['Last used', lastUsedWords(consumer, reader)],
+        ['Lead feed', grantOf(grants, 'leads:read') && feedWords(follower, reader)],
+        ['Limit', limitPerMinute === undefined ? `${limit} (default)` : limit],
       ]),
     ),
   );
@@ -133,11 +129,7 @@ function shutOutCard({ consumer, person }: ConsumerFacts): Html {
     state === 'disabled'
       ? actionButton({ action: consumerPath(id, 'enable'), person, text: 'Enable' })
       : actionButton({ action: consumerPath(id, 'disable'), person, text: 'Disable' });
-  const revoke = link({
-    href: consumerPath(id, 'revoke'),
-    text: 'Revoke consumer…',
-    look: 'button',
-  });
+  const revoke = link(consumerPath(id, 'revoke'), 'Revoke consumer…', { look: 'button' });
   return card(
     { id: 'h-shut-out', heading: 'Shut out' },
     body(
@@ -180,8 +172,7 @@ const IN_USE_MS = HOUR;
 function keysCard(consumer: Consumer, reader: Reader): Html {
   const { id, keys, state } = consumer;
   const add =
-    state !== 'revoked' &&
-    link({ href: consumerPath(id, 'keys', 'new'), text: 'Add a key', look: 'button' });
+    state !== 'revoked' && link(consumerPath(id, 'keys', 'new'), 'Add a key', { look: 'button' });
   const content =
     keys.length === 0
       ? body(html`<p>No key yet: nobody can read as this consumer.</p>`)
@@ -195,16 +186,16 @@ function keyTable(consumer: Consumer, reader: Reader): Html {
     caption: 'Keys, newest first',
     rows: shown,
     columns: [
-      {
-        label: 'Key id',
-        kind: 'whole',
-        cell: ({ keyId, createdAt }) =>
+      [
+        'Key id',
+        ({ keyId, createdAt }) =>
           html`${code(keyId)}${note('made ', time(createdAt, reader, 'day'))}`,
-      },
-      { label: 'State', cell: (key) => keyBadge(key, reader) },
-      { label: 'Works until', cell: (key) => endOf(key, reader) },
-      { label: 'Last used', cell: (key) => useOf(key, reader) },
-      { label: 'Actions', kind: 'acts', cell: (key) => actionsOf(consumer, key, reader) },
+        'whole',
+      ],
+      ['State', (key) => keyBadge(key, reader)],
+      ['Works until', (key) => endOf(key, reader)],
+      ['Last used', (key) => useOf(key, reader)],
+      ['Actions', (key) => actionsOf(consumer, key, reader), 'acts'],
     ],
   });
   if (left === 0) return rows;
@@ -239,7 +230,7 @@ function useOf(key: Key, reader: Reader): HtmlValue {
 function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlValue {
   if (state === 'revoked' || keyStateAt(key, nowMs) !== 'active') return undefined;
   const to = (action: string, text: string): Html =>
-    link({ href: consumerPath(id, 'keys', key.keyId, action), text, more: `key ${key.keyId}` });
+    link(consumerPath(id, 'keys', key.keyId, action), text, { more: `key ${key.keyId}` });
   return html`${key.replacedBy === undefined && to('rotate', 'Rotate…')} ${to('revoke', 'Revoke…')}`;
 }
 

@@ -26,7 +26,7 @@ import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge }
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
 
-const CREATE = { href: `${CONSUMERS_PATH}/new`, text: 'Create consumer', look: 'primary' } as const;
+const CREATE = link(`${CONSUMERS_PATH}/new`, 'Create consumer', { look: 'primary' });
 
 /** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
 export function consumerPages(portal: PortalRoutes, context: PagesContext): void {
@@ -39,7 +39,7 @@ export function consumerPages(portal: PortalRoutes, context: PagesContext): void
       title: 'Consumers',
       section: 'consumers',
       meta: ['Machines that read leads. Grants say what they may do, keys say who they are.'],
-      actions: link(CREATE),
+      actions: CREATE,
       body: consumerListView(found, request),
     };
   });
@@ -87,7 +87,7 @@ export function consumerListView(
       id: 'no-consumers',
       heading: 'Nobody reads yet',
       text: 'A consumer is a machine that reads leads, such as a sales tool. Create one, say which leads it may see, and give it a key.',
-      next: link(CREATE),
+      next: CREATE,
     },
     nothingFits: {
       id: 'nothing-fits',
@@ -101,17 +101,10 @@ export function consumerListView(
 }
 
 const columnsFor = (reader: Reader): Column<Consumer>[] => [
-  {
-    label: 'Name',
-    cell: ({ id, name }) => link({ href: consumerPath(id), text: foreign(name, NAME_CHARACTERS) }),
-  },
-  { label: 'State', cell: (consumer) => standingBadge(consumer, reader) },
-  { label: 'May read', cell: ({ grants }) => grantWords(grants, LABELS) },
-  {
-    label: 'Active keys',
-    kind: 'number',
-    cell: (consumer) => count(activeKeys(consumer, reader.nowMs).length),
-  },
-  { label: 'Next expiry', cell: (consumer) => expiryWords(consumer, reader) },
-  { label: 'Last used', cell: (consumer) => lastUsedWords(consumer, reader) },
+  ['Name', ({ id, name }) => link(consumerPath(id), foreign(name, NAME_CHARACTERS))],
+  ['State', (consumer) => standingBadge(consumer, reader)],
+  ['May read', ({ grants }) => grantWords(grants, LABELS)],
+  ['Active keys', (consumer) => count(activeKeys(consumer, reader.nowMs).length), 'number'],
+  ['Next expiry', (consumer) => expiryWords(consumer, reader)],
+  ['Last used', (consumer) => lastUsedWords(consumer, reader)],
 ];

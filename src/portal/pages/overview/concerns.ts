@@ -10,8 +10,7 @@ import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { consumerPath, consumersPath } from '../consumers/query.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
-import { partnerPath, PARTNERS_PATH } from '../partners/query.ts';
-import { verdictOf } from '../partners/verdict.ts';
+import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */
 export type Operation = {
@@ -102,29 +101,25 @@ function queueConcerns(
     concerns.push({
       state: 'bad',
       heading: `${counted(failed, 'deletion')} ${failed === 1 ? 'needs' : 'need'} a person`,
-      action: link({ href: weekOf('FAILED', nowMs), text: 'See the dead letters', look: 'button' }),
+      action: link(weekOf('FAILED', nowMs), 'See the dead letters', { look: 'button' }),
     });
   if (oldestMs > OLDEST_MAX_MS)
     concerns.push({
       state: 'bad',
       heading: `A deletion has waited for ${duration(oldestMs)}`,
-      action: link({
-        href: PENDING_PATH,
-        text: 'See what is pending',
-        look: 'button',
-      }),
+      action: link(PENDING_PATH, 'See what is pending', { look: 'button' }),
     });
   if (unmatched > 0)
     concerns.push({
       state: 'warn',
       heading: `${counted(unmatched, 'event')} matched no lead`,
-      action: link({ href: weekOf('UNMATCHED', nowMs), text: 'See them', look: 'button' }),
+      action: link(weekOf('UNMATCHED', nowMs), 'See them', { look: 'button' }),
     });
   if (rejected > 0)
     concerns.push({
       state: 'warn',
       heading: `${counted(rejected, 'event')} could not be used`,
-      action: link({ href: weekOf('REJECTED', nowMs), text: 'See them', look: 'button' }),
+      action: link(weekOf('REJECTED', nowMs), 'See them', { look: 'button' }),
     });
   return concerns;
 }
@@ -154,7 +149,7 @@ function partConcern({ name, label, word, state }: HealthLine): Concern {
   const concern = { state: state === 'bad' ? 'bad' : 'warn', heading } as const;
   const step = name === 'webhook' ? SET_UP[word] : undefined;
   if (step === undefined) return concern;
-  return { ...concern, action: link({ href: '#set-up', text: step, look: 'button' }) };
+  return { ...concern, action: link('#set-up', step, { look: 'button' }) };
 }
 
 /** The verdict where nothing is amiss. What nobody knows of is not called well. */
@@ -268,6 +263,6 @@ function keyless({ keyless: consumers }: Callers): Worry {
 function toAffected({ of, href }: Worry): Html {
   const [only] = of;
   return only && of.length === 1
-    ? link({ href: only.href, text: 'See it', look: 'button' })
-    : link({ href, text: 'See them', look: 'button' });
+    ? link(only.href, 'See it', { look: 'button' })
+    : link(href, 'See them', { look: 'button' });
 }

@@ -4,7 +4,7 @@ import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { TRACKER, type TrafficSum } from '#partners/traffic/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { may } from '../../person.ts';
+import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';

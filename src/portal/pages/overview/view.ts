@@ -1,26 +1,29 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-
 import { html, type Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
-import { bars, quotaBar } from '../../shell/bars.ts';
-import { body, card, empty, facts, pair, split, stats } from '../../shell/card.ts';
+import { bars, quotaBar } from '../../shell/pictures.ts';
+import { body, card, empty, type Fact, facts, pair, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
-import { badge, code, link, note } from '../../shell/parts.ts';
+import { badge, code, foreign, link, note } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
-import { RECEIPTS_PATH } from '../receipts/query.ts';
+import { receiptPath, RECEIPTS_PATH } from '../receipts/query.ts';
 import { OUTCOME_WORDS } from '../receipts/words.ts';
 import {
   calmVerdict,
   concernsOf,
+  type DeadLetter,
+  type Newest,
   OLDEST_MAX_MS,
   type Operation,
   PENDING_PATH,
   restOf,
   weekOf,
+  type Worry,
 } from './concerns.ts';
-import { nextSteps } from './next-steps.ts';
 import { type HealthLine, isRefused, type WebhookFacts, webhookLine } from './health-lines.ts';
+import { type Column, table } from '../../shell/table.ts';
+import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];
@@ -46,7 +49,7 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
     title: 'Overview',
     section: 'overview',
     meta: [html`As of ${time(reader.nowMs, reader)}`],
-    actions: link({ href: '/portal', text: 'Refresh', look: 'button' }),
+    actions: link('/portal', 'Refresh', { look: 'button' }),
     body: html`${verdict(lines, operation, reader)} ${operation && numbers(operation, reader)}
     ${layout(setUp(given.webhook), operation && work(operation, reader), aside)}`,
   };
@@ -91,18 +94,18 @@ function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Re
     {
       term: 'Open deletions',
       value: count(open),
-      note: link({ href: PENDING_PATH, text: 'Pending receipts' }),
+      note: link(PENDING_PATH, 'Pending receipts'),
     },
     {
       term: 'Dead letters, 7 days',
       value: count(failed),
-      note: link({ href: weekOf('FAILED', nowMs), text: 'Failed receipts' }),
+      note: link(weekOf('FAILED', nowMs), 'Failed receipts'),
       ...(failed > 0 && { state: 'bad' as const }),
     },
     {
       term: 'Unmatched, 7 days',
       value: count(unmatched),
-      note: link({ href: weekOf('UNMATCHED', nowMs), text: 'Unmatched receipts' }),
+      note: link(weekOf('UNMATCHED', nowMs), 'Unmatched receipts'),
       ...(unmatched > 0 && { state: 'warn' as const }),
     },
   ]);
@@ -128,7 +131,7 @@ function work(operation: Operation, reader: Reader): Html {
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',
-    aside: link({ href: RECEIPTS_PATH, text: 'All receipts' }),
+    aside: link(RECEIPTS_PATH, 'All receipts'),
     unit: 'event',
     series: SERIES,
     slots: operation.hours,
@@ -142,15 +145,14 @@ function healthCard(
   { feed: { newestAt, listeners }, hasReadyz }: OverviewFacts,
   reader: Reader,
 ): Html {
-  const rows = lines.map(({ label, state, word, text }) => ({
-    term: label,
-    value: html`${badge(state, word)}${text && note(text)}`,
-  }));
+  const rows = lines.map(({ label, state, word, text }): Fact => {
+    return [label, html`${badge(state, word)}${text && note(text)}`];
+  });
   const newest =
     newestAt === undefined ? 'No change yet' : html`Newest change ${ago(newestAt, reader)}`;
   const streams = note(`${counted(listeners, 'stream')} open here`);
-  rows.push({ term: 'Lead feed', value: html`${newest}${streams}` });
-  const aside = hasReadyz ? link({ href: '/readyz', text: 'As JSON' }) : undefined;
+  rows.push(['Lead feed', html`${newest}${streams}`]);
+  const aside = hasReadyz ? link('/readyz', 'As JSON') : undefined;
   return card({ id: 'health', heading: 'Health', aside }, body(facts(rows)));
 }
 
@@ -184,11 +186,78 @@ function setUp(webhook: WebhookFacts): Html | undefined {
       ? 'Until one is accepted, changed leads are seen later. In the tracker’s settings, under webhooks, compare, then redeliver:'
       : 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
     content: facts([
-      { term: 'Payload URL', value: code(url) },
-      { term: 'Content type', value: code('application/json') },
-      { term: 'Secret', value: secret },
-      { term: 'Events', value: 'Issues, Labels, Repositories' },
+      ['Payload URL', code(url)],
+      ['Content type', code('application/json')],
+      ['Secret', secret],
+      ['Events', 'Issues, Labels, Repositories'],
     ]),
-    next: link({ href: '/portal', text: 'Look again', look: 'button' }),
+    next: link('/portal', 'Look again', { look: 'button' }),
   });
 }
+
+type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
+
+/** What needs a person, the gravest first; undefined when nothing does. */
+function nextSteps(operation: Operation, reader: Reader): Html | undefined {
+  const { deadLetters, lastUnmatched, lastRejected, worries } = operation;
+  const stepsIn = (state: Worry['state']): Step[] =>
+    worries.filter((worry) => worry.state === state).flatMap(worrySteps);
+  const rows = [
+    ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
+    ...stepsIn('bad'),
+    ...(lastUnmatched ? [unmatchedStep(lastUnmatched, reader)] : []),
+    ...(lastRejected ? [rejectedStep(lastRejected, reader)] : []),
+    ...stepsIn('warn'),
+  ];
+  if (rows.length === 0) return undefined;
+  const columns: Column<Step>[] = [
+    ['What', ({ what }) => what],
+    ['Since', ({ since }) => since, 'whole'],
+    ['Next step', ({ next }) => next],
+    ['Actions', ({ act }) => act, 'acts'],
+  ];
+  return table({ caption: 'What needs a person, most urgent first', columns, rows });
+}
+
+function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
+  const { receiptId, partnerId, atMs, error, leadIds } = letter;
+  const issues = leadIds.slice(0, 3).map((id) => `#${id}`);
+  const about = issues.length > 0 && html`Issue ${issues.join(', ')}: `;
+  return {
+    what: html`${badge('bad', 'Dead letter')}${note(foreign(partnerId, 60), ', ', code(error))}`,
+    since: time(atMs, reader, 'minute'),
+    next: html`${about}${remedyOf(error).step}.`,
+    act: link(receiptPath(receiptId), 'Open receipt', { more: receiptId.slice(-8) }),
+  };
+}
+
+const AFFECTED_SHOWN = 5;
+
+function worrySteps({ state, of }: Worry): Step[] {
+  return of.slice(0, AFFECTED_SHOWN).map(({ badge: words, name, when, next, href }) => ({
+    what: html`${badge(state, words)}${note(name)}`,
+    since: when,
+    next,
+    act: link(href, 'Open', { more: words }),
+  }));
+}
+
+function unmatchedStep({ total, partnerId, atMs, event }: Newest, reader: Reader): Step {
+  return {
+    what: html`${badge('warn', `${count(total)} unmatched`)}${note('last of ', foreign(partnerId, 60))}`,
+    since: time(atMs, reader, 'minute'),
+    next: html`${adviceFor(event, partnerId)} Replay when the lead turns up, or acknowledge it.`,
+    act: link(weekOf('UNMATCHED', reader.nowMs), seeWords(total), { more: 'unmatched receipts' }),
+  };
+}
+
+function rejectedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step {
+  return {
+    what: html`${badge('odd', `${count(total)} rejected`)}${note('last of ', foreign(partnerId, 60))}`,
+    since: time(atMs, reader, 'minute'),
+    next: 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.',
+    act: link(weekOf('REJECTED', reader.nowMs), seeWords(total), { more: 'rejected receipts' }),
+  };
+}
+
+const seeWords = (total: number): string => (total === 1 ? 'See it' : `See all ${count(total)}`);

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { partnerAnchor, PARTNERS_PATH, partnersQuery } from './query.ts';
+import {
+  partnerAnchor,
+  PARTNERS_PATH,
+  partnersQuery,
+  reasonOf,
+  standingBadge,
+  verdictOf,
+} from './verdict.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
@@ -9,7 +16,6 @@ import { badge, code, link } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
-import { reasonOf, standingBadge, verdictOf } from './verdict.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */
 const PARTNERS_SHOWN = 5;
@@ -71,7 +77,7 @@ function noPartners(): Html {
     heading: 'No partner yet',
     text: html`Partners send signed events and deletions. Name one with its scheme and its secret
       below <code>partners</code> in the configuration file, then reload (SIGHUP).`,
-    next: link({ href: '/docs', text: 'How partners sign their calls', look: 'button' }),
+    next: link('/docs', 'How partners sign their calls', { look: 'button' }),
   });
 }
 
@@ -80,12 +86,12 @@ function overview(partners: readonly PartnerSummary[], reader: Reader): Html {
     caption: 'Partners, in the order of the configuration',
     rows: partners,
     columns: [
-      { label: 'Partner', cell: ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>` },
-      { label: 'State', cell: (partner) => verdictBadge(partner, reader) },
-      { label: 'Scheme', cell: ({ scheme }) => code(scheme) },
-      { label: 'Active secrets', kind: 'number', cell: (partner) => count(activeOf(partner)) },
-      { label: 'Last delivery', cell: (partner) => lastDelivery(partner, reader) },
-      { label: 'Refused, 7 days', kind: 'number', cell: (partner) => count(refusedOf(partner)) },
+      ['Partner', ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>`],
+      ['State', (partner) => verdictBadge(partner, reader)],
+      ['Scheme', ({ scheme }) => code(scheme)],
+      ['Active secrets', (partner) => count(activeOf(partner)), 'number'],
+      ['Last delivery', (partner) => lastDelivery(partner, reader)],
+      ['Refused, 7 days', (partner) => count(refusedOf(partner)), 'number'],
     ],
   });
 }
@@ -98,15 +104,13 @@ function details(partner: PartnerSummary, reader: Reader): Html {
     body(
       facts(
         [
-          { term: 'Scheme', value: code(scheme) },
-          { term: 'Signs in', value: code(Object.values(headers).filter(Boolean).join(', ')) },
-          { term: 'Last delivery', value: lastDelivery(partner, reader) },
-          { term: 'Sends to', value: code(`/api/v1/webhooks/partners/${id}/deletions`) },
-          requireBearer ? { term: 'Beside the signature', value: 'a bearer token' } : undefined,
-          limitPerMinute === undefined
-            ? undefined
-            : { term: 'Limit', value: `${count(limitPerMinute)} calls a minute` },
-          { term: 'Receipts', value: receiptLinks(id) },
+          ['Scheme', code(scheme)],
+          ['Signs in', code(Object.values(headers).filter(Boolean).join(', '))],
+          ['Last delivery', lastDelivery(partner, reader)],
+          ['Sends to', code(`/api/v1/webhooks/partners/${id}/deletions`)],
+          ['Beside the signature', requireBearer ? 'a bearer token' : undefined],
+          ['Limit', limitPerMinute && `${count(limitPerMinute)} calls a minute`],
+          ['Receipts', receiptLinks(id)],
         ],
         { across: true },
       ),
@@ -119,9 +123,9 @@ function details(partner: PartnerSummary, reader: Reader): Html {
 
 function receiptLinks(id: string): Html {
   const list = `/portal/receipts?partnerId=${encodeURIComponent(id)}`;
-  const all = link({ href: list, text: 'all', more: `of ${id}` });
-  const dead = link({ href: `${list}&status=FAILED`, text: 'failed', more: `of ${id}` });
-  const nobody = link({ href: `${list}&status=UNMATCHED`, text: 'unmatched', more: `of ${id}` });
+  const all = link(list, 'all', { more: `of ${id}` });
+  const dead = link(`${list}&status=FAILED`, 'failed', { more: `of ${id}` });
+  const nobody = link(`${list}&status=UNMATCHED`, 'unmatched', { more: `of ${id}` });
   return html`${all}, ${dead}, ${nobody}`;
 }
 
@@ -134,15 +138,15 @@ function secrets({ id, secrets }: PartnerSummary, reader: Reader): Html {
     caption: `Secrets of ${id}`,
     rows: secrets,
     columns: [
-      { label: 'SHA-256 begins', cell: ({ digest }) => code(digest) },
-      { label: 'State', cell: (secret) => standingBadge(secret, reader.nowMs) },
-      { label: 'From', cell: ({ notBefore }) => instant(notBefore, 'always') },
-      { label: 'Until', cell: ({ notAfter }) => instant(notAfter, 'no end') },
-      {
-        label: 'Last verified',
-        cell: ({ lastVerifiedAt }) =>
+      ['SHA-256 begins', ({ digest }) => code(digest)],
+      ['State', (secret) => standingBadge(secret, reader.nowMs)],
+      ['From', ({ notBefore }) => instant(notBefore, 'always')],
+      ['Until', ({ notAfter }) => instant(notAfter, 'no end')],
+      [
+        'Last verified',
+        ({ lastVerifiedAt }) =>
           lastVerifiedAt === undefined ? 'not in 7 days' : ago(lastVerifiedAt, reader),
-      },
+      ],
     ],
   })}`;
 }
@@ -155,10 +159,10 @@ function refusals({ id, refusals }: PartnerSummary, reader: Reader): Html {
       caption: `Refused calls of ${id} by reason, the latest first`,
       rows: refusals,
       columns: [
-        { label: 'Reason', cell: ({ reason }) => reasonOf(reason).words },
-        { label: 'Calls', kind: 'number', cell: (refusal) => count(refusal.count) },
-        { label: 'Last', cell: ({ lastAt }) => time(lastAt, reader, 'minute') },
-        { label: 'Look at', cell: ({ reason }) => reasonOf(reason).remedy },
+        ['Reason', ({ reason }) => reasonOf(reason).words],
+        ['Calls', (refusal) => count(refusal.count), 'number'],
+        ['Last', ({ lastAt }) => time(lastAt, reader, 'minute')],
+        ['Look at', ({ reason }) => reasonOf(reason).remedy],
       ],
     })}`;
 }

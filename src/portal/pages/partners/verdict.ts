@@ -2,6 +2,8 @@ import type { PartnerSummary } from '#partners/list-partners.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Html } from '../../html.ts';
 import { badge, type State } from '../../shell/parts.ts';
+import { z } from 'zod';
+import { textFilter, withQuery } from '../../address.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;
@@ -100,4 +102,27 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
 /** A reason that is not known here stands for itself. */
 export function reasonOf(code: string): RefusalReason {
   return REASONS[code] ?? { words: code, remedy: 'See the log: it names the reason.' };
+}
+
+export const PARTNERS_PATH = '/portal/partners';
+
+const PARTNER_ID_CHARACTERS_MAX = 63;
+
+/** The address of the page: which partner it is to show, or how many stand before it. */
+export const partnersQuery = z.strictObject({
+  id: textFilter(PARTNER_ID_CHARACTERS_MAX),
+  start: z
+    .string()
+    .regex(/^[0-9]{1,4}$/, 'must be a number')
+    .optional()
+    .transform((digits) => Number(digits ?? 0)),
+});
+
+/** The place of one partner on the page that shows it. */
+export function partnerPath(id: string): string {
+  return `${withQuery(PARTNERS_PATH, { id })}#${partnerAnchor(id)}`;
+}
+
+export function partnerAnchor(id: string): string {
+  return `p-${id}`;
 }

@@ -11,7 +11,7 @@ import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
 import { type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
-import { claimPath, type IssueAddress, issueLink } from './leads.ts';
+import { claimPath, type IssueAddress, issueLink } from './words.ts';
 import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
 
 const PATH = '/portal/claims/:number';
@@ -82,11 +82,8 @@ const RECEIPTS_MAX = 20;
 
 /** Which deletions hide a lead, since when, and how to give it back. */
 function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader): Html {
-  const history = html`${link({ href: receiptsPath({ leadId: number }), text: 'Its receipts' })}
-  ${link({
-    href: `/portal/audit?on=${encodeURIComponent(`claim/${number}`)}`,
-    text: 'What was done to its claims',
-  })}`;
+  const history = html`${link(receiptsPath({ leadId: number }), 'Its receipts')}
+  ${link(`/portal/audit?on=${encodeURIComponent(`claim/${number}`)}`, 'What was done to its claims')}`;
   if (claim === undefined)
     return notice({
       state: 'mute',
@@ -104,19 +101,19 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader):
     id: 'verdict',
     heading: 'No reader sees this lead',
     text: 'A deletion has claimed it. If that was a wrong match, give it back.',
-    actions: link({ href: claimPath(number, 'release'), text: 'Release…', look: 'button' }),
+    actions: link(claimPath(number, 'release'), 'Release…', { look: 'button' }),
   })}
   ${card(
     { id: 'h-claim', heading: 'Claim' },
     body(
       facts([
-        { term: 'Issue', value: issueLink(number, issueAddress) },
-        { term: 'Hidden since', value: time(Date.parse(claim.claimedAt), reader) },
-        {
-          term: 'By receipts',
-          value: html`${shown.map((id) => html`${link({ href: receiptPath(id), text: code(id) })} `)}
+        ['Issue', issueLink(number, issueAddress)],
+        ['Hidden since', time(Date.parse(claim.claimedAt), reader)],
+        [
+          'By receipts',
+          html`${shown.map((id) => html`${link(receiptPath(id), code(id))} `)}
           ${more > 0 && `and ${more} more`}`,
-        },
+        ],
       ]),
       row(history),
     ),

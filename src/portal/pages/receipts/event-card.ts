@@ -13,9 +13,15 @@ import { body, card, row } from '../../shell/card.ts';
 import { code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
 import { type Moment, timeline } from '../../shell/texts.ts';
 import { count, counted, type Reader, time } from '../../shell/times.ts';
-import { claimPath, issueLink, issueLinks, type Leads } from './leads.ts';
+import {
+  claimPath,
+  issueLink,
+  issueLinks,
+  type Leads,
+  OUTCOME_WORDS,
+  outcomeBadge,
+} from './words.ts';
 import { nameWords, remedyOf } from './remedies.ts';
-import { OUTCOME_WORDS, outcomeBadge } from './words.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;
@@ -149,12 +155,8 @@ function leadLine(number: string, { issueAddress, claimed }: Leads): Html {
   const issue = issueLink(number, issueAddress);
   if (!claimed.has(number))
     return html`${issue}: no deletion hides it now;
-    ${link({ href: claimPath(number), text: 'why', more: `nothing hides lead ${number}` })}`;
-  const release = link({
-    href: claimPath(number, 'release'),
-    text: 'Release…',
-    more: `lead ${number}`,
-  });
+    ${link(claimPath(number), 'why', { more: `nothing hides lead ${number}` })}`;
+  const release = link(claimPath(number, 'release'), 'Release…', { more: `lead ${number}` });
   return html`${issue}: no reader sees it. Wrong match? ${release}`;
 }
 

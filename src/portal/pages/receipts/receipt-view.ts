@@ -5,18 +5,17 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
 } from '#partners/receipts/receipt.ts';
-import type { PortalPerson } from '../../person.ts';
-import { partnerPath } from '../partners/query.ts';
+import type { PortalPerson } from '../../page.ts';
+import { partnerPath } from '../partners/verdict.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { badge, code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
 import { pager } from '../../shell/table.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import { eventCard } from './event-card.ts';
-import { type IssueAddress, issueLink, issueLinks, type Leads } from './leads.ts';
+import { type IssueAddress, issueLink, issueLinks, type Leads, statusBadge } from './words.ts';
 import { receiptPath, receiptsPath } from './query.ts';
 import { eventWords, verdict } from './verdict.ts';
-import { statusBadge } from './words.ts';
 import { details } from '../../shell/texts.ts';
 
 type ReceiptFacts = {
@@ -80,30 +79,26 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader):
     { id: 'h-delivery', heading: 'Delivery' },
     body(
       facts([
-        {
-          term: 'Partner',
-          value: html`${link({ href: partnerPath(partnerId), text: foreign(partnerId) })}
-          ${link({ href: all, text: 'its receipts' })}`,
-        },
-        { term: 'Sent to', value: path },
-        { term: 'Status', value: statusBadge(status) },
-        { term: 'Received', value: time(receivedAt, reader) },
-        { term: 'Events', value: eventWords(events) },
-        { term: 'Receipt id', value: code(id) },
-        { term: 'Correlation', value: code(cut(correlationId)) },
-        externalId === undefined
-          ? undefined
-          : { term: 'External id', value: code(cut(externalId)) },
-        statusAddress === undefined
-          ? undefined
-          : {
-              term: 'For the partner',
-              value: html`${link({ href: statusAddress, text: 'Status address' })}
-              ${note('no credential needed, until ', time(receivedAt + PAYLOAD_KEPT_MS, reader, 'day'))}`,
-            },
+        [
+          'Partner',
+          html`${link(partnerPath(partnerId), foreign(partnerId))} ${link(all, 'its receipts')}`,
+        ],
+        ['Sent to', path],
+        ['Status', statusBadge(status)],
+        ['Received', time(receivedAt, reader)],
+        ['Events', eventWords(events)],
+        ['Receipt id', code(id)],
+        ['Correlation', code(cut(correlationId))],
+        ['External id', externalId && code(cut(externalId))],
+        ['For the partner', statusAddress && statusLink(statusAddress, receivedAt, reader)],
       ]),
     ),
   );
+}
+
+function statusLink(address: string, receivedAt: number, reader: Reader): Html {
+  const until = time(receivedAt + PAYLOAD_KEPT_MS, reader, 'day');
+  return html`${link(address, 'Status address')} ${note('no credential needed, until ', until)}`;
 }
 
 const HISTORIES_MAX = 5;

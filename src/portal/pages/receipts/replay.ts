@@ -89,7 +89,7 @@ function nothingToReplay({ left }: ReplayPreview, href: string) {
     id: 'nothing',
     heading: 'Nothing to replay',
     text: `No receipt that matches has an event that failed or found nobody and can be worked again. ${droppedWords(sumOf(left))}`,
-    actions: link({ href, text: 'Back to the list', look: 'button' }),
+    actions: link(href, 'Back to the list', { look: 'button' }),
   });
 }
 

@@ -9,9 +9,9 @@ import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
-import { partnerPath } from '../partners/query.ts';
+import { partnerPath } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
-import { claimPath } from './leads.ts';
+import { claimPath, OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 import {
   filtersText,
   filterText,
@@ -29,7 +29,6 @@ import {
 } from './query.ts';
 import { receiptPage } from './receipt-pages.ts';
 import { replayPages } from './replay.ts';
-import { OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 
 const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;
@@ -77,19 +76,11 @@ function actionsFor(
   const number = filters.leadId === undefined ? undefined : parseLeadId(filters.leadId);
   const claim =
     number !== undefined &&
-    link({
-      href: claimPath(String(number)),
-      text: `Does a deletion hide #${number}?`,
-      look: 'button',
-    });
+    link(claimPath(String(number)), `Does a deletion hide #${number}?`, { look: 'button' });
   const replay =
     hasMatches &&
     canHoldReplayable(filters) &&
-    link({
-      href: receiptsPath(filters, 'replay'),
-      text: 'Replay all that match…',
-      look: 'button',
-    });
+    link(receiptsPath(filters, 'replay'), 'Replay all that match…', { look: 'button' });
   return html`${claim} ${replay}`;
 }
 
@@ -184,17 +175,15 @@ function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
     text: html`None has all of this: ${filtersText(filtered)}.`,
     next: html`${
       (outcome ?? status) !== undefined &&
-      link({ href: receiptsPath(rest), text: 'However it ended', look: 'button' })
+      link(receiptsPath(rest), 'However it ended', { look: 'button' })
     }
     ${
       (from ?? to) !== undefined &&
-      link({
-        href: receiptsPath({ ...filtered, from: undefined, to: undefined }),
-        text: 'At any time',
+      link(receiptsPath({ ...filtered, from: undefined, to: undefined }), 'At any time', {
         look: 'button',
       })
     }
-    ${link({ href: RECEIPTS_PATH, text: 'Clear all filters' })}`,
+    ${link(RECEIPTS_PATH, 'Clear all filters')}`,
   };
 }
 
@@ -206,36 +195,35 @@ function noDelivery([partnerId]: readonly string[]): EmptyFacts {
     text: html`Partners send deletions to ${code(address)}, signed with the secret of the
       configuration. To print a signed call as the partner would make it:
       <code>trackport sign</code>.`,
-    next: link({
-      href: '/portal/partners',
-      text: partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
-      look: 'primary',
-    }),
+    next: link(
+      '/portal/partners',
+      partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
+      { look: 'primary' },
+    ),
   };
 }
 
 const columnsFor = (reader: Reader): Column<ReceiptSummary>[] => [
-  {
-    label: 'Receipt',
-    kind: 'whole',
-    cell: ({ id }) =>
-      link({ href: receiptPath(id), text: html`${hidden('Receipt …')}${code(shortId(id))}` }),
-  },
-  { label: 'Received', kind: 'whole', cell: ({ receivedAt }) => time(receivedAt, reader) },
-  { label: 'Partner', cell: partnerLink },
-  {
-    label: 'Event',
-    cell: ({ path, eventType }) =>
+  [
+    'Receipt',
+    ({ id }) => link(receiptPath(id), html`${hidden('Receipt …')}${code(shortId(id))}`),
+    'whole',
+  ],
+  ['Received', ({ receivedAt }) => time(receivedAt, reader), 'whole'],
+  ['Partner', partnerLink],
+  [
+    'Event',
+    ({ path, eventType }) =>
       html`${foreign(eventType, TYPE_CHARACTERS_MAX)}${path === 'events' && note('to events')}`,
-  },
-  { label: 'Outcome', cell: outcomeBadges },
-  {
-    label: 'Next try',
-    kind: 'whole',
-    cell: ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
-  },
+  ],
+  ['Outcome', outcomeBadges],
+  [
+    'Next try',
+    ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
+    'whole',
+  ],
 ];
 
 function partnerLink({ partnerId }: ReceiptSummary): Html {
-  return link({ href: partnerPath(partnerId), text: foreign(partnerId) });
+  return link(partnerPath(partnerId), foreign(partnerId));
 }

@@ -1,14 +1,13 @@
 import type { Outcome, ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
-import type { PortalPerson } from '../../person.ts';
+import type { PortalPerson } from '../../page.ts';
 import { html, type Html } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
-import type { IssueAddress } from './leads.ts';
+import { countWords, type IssueAddress } from './words.ts';
 import { receiptPath } from './query.ts';
 import { adviceFor, remedyOf } from './remedies.ts';
-import { countWords } from './words.ts';
 
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
@@ -109,7 +108,7 @@ function deadLetters(
   const numbers = [...new Set(failed.flatMap(({ leadIds }) => leadIds))].slice(0, ISSUES_MAX);
   const open = numbers.map((number) => {
     const href = given.issueAddress(number);
-    return href && html`${link({ href, text: `Open #${number}`, look: 'button' })} `;
+    return href && html`${link(href, `Open #${number}`, { look: 'button' })} `;
   });
   const { actions } = replayAction(given);
   const others = failed.length > 1 ? ` So ended the first of ${failed.length} events.` : '';

@@ -5,8 +5,7 @@ import type { Reader as CatalogReader } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { cursorParameter, pageOf, present, textFilter, withQuery } from '../../../address.ts';
-import type { PortalPage } from '../../../page.ts';
-import { may, type PortalPerson } from '../../../person.ts';
+import { may, type PortalPage, type PortalPerson } from '../../../page.ts';
 import { html } from '../../../html.ts';
 import { code, foreign, link } from '../../../shell/parts.ts';
 import type { PageRequest } from '../../../routes/route-types.ts';
@@ -97,12 +96,11 @@ function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: s
       type,
       defaultVersion === undefined
         ? 'No default version'
-        : html`Default
-          ${link({ href: artifactPath(id, { version: defaultVersion }), text: code(defaultVersion) })}`,
+        : html`Default ${link(artifactPath(id, { version: defaultVersion }), code(defaultVersion))}`,
       foreign(owner, 60),
     ],
     ...(may(person, 'catalog:write') && {
-      actions: link({ href: created, text: 'Create version', look: 'button' }),
+      actions: link(created, 'Create version', { look: 'button' }),
     }),
   } as const;
 }

@@ -3,19 +3,18 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
-import { may } from '../../../person.ts';
-import { html, type Html, type HtmlValue } from '../../../html.ts';
+import { may } from '../../../page.ts';
+import { html, type Html } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
 import { notice } from '../../../shell/notice.ts';
 import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
-import { codeBlock } from '../../../shell/texts.ts';
+import { codeBlock, excerptOf } from '../../../shell/texts.ts';
 import { bytes, count, type Reader, time, timeText } from '../../../shell/times.ts';
 import { diffCard, versionsCard, type VersionsFacts } from './versions-card.ts';
-import { excerptOf } from './excerpt.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
 import { LIFECYCLE_WORDS, lifecycleBadge, sunsetDay, sunsetDayText } from '../words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { type Lane, lanes } from '../../../shell/lanes.ts';
+import { type Lane, lanes } from '../../../shell/pictures.ts';
 
 export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
@@ -54,8 +53,7 @@ function endNotice({ record, successor }: VersionView, reader: Reader): Html | u
   const next =
     successor === undefined
       ? 'No other version takes its place yet.'
-      : html`Its successor is
-        ${link({ href: artifactPath(id, { version: successor }), text: code(successor) })}.`;
+      : html`Its successor is ${link(artifactPath(id, { version: successor }), code(successor))}.`;
   return notice({
     state: 'warn',
     id: 'h-end',
@@ -76,23 +74,17 @@ function aboutCard({ shown }: ArtifactFacts, reader: Reader): Html {
     body(
       description !== undefined && html`<p>${foreign(description, DESCRIPTION_CHARACTERS)}</p>`,
       facts([
-        { term: 'State', value: lifecycleBadge(lifecycle) },
-        { term: 'Owner', value: foreign(owner) },
-        when(groupPath, 'Group', (path) =>
-          link({ href: groupPathOf(path), text: code(cut(path)) }),
-        ),
-        when(projectId, 'Project', (project) => foreign(project)),
-        { term: 'Source', value: source },
-        when(specText, 'Spec', (text) => `${bytes(Buffer.byteLength(text))} as JSON`),
-        when(record.counts, 'Counts', () => [...numbers, ...more].join(', ')),
-        { term: 'Changed', value: time(record.updatedAt, reader) },
+        ['State', lifecycleBadge(lifecycle)],
+        ['Owner', foreign(owner)],
+        ['Group', groupPath && link(groupPathOf(groupPath), code(cut(groupPath)))],
+        ['Project', projectId && foreign(projectId)],
+        ['Source', source],
+        ['Spec', specText && `${bytes(Buffer.byteLength(specText))} as JSON`],
+        ['Counts', record.counts && [...numbers, ...more].join(', ')],
+        ['Changed', time(record.updatedAt, reader)],
       ]),
     ),
   );
-}
-
-function when<T>(value: T | undefined, term: string, toValue: (value: T) => HtmlValue) {
-  return value === undefined ? undefined : { term, value: toValue(value) };
 }
 
 function findingsCard({ version, lifecycle, findings }: VersionRecord): Html {
@@ -132,7 +124,7 @@ function membersCard({ shown }: ArtifactFacts): Html | undefined {
       members.length > 0 && list(...members.slice(0, MEMBERS_SHOWN).map(memberItem)),
       rest > 0 && note(`${count(rest)} more.`),
       unknown.length > 0 && unknownMembers(unknown),
-      group !== undefined && row(link({ href: groupPathOf(group), text: 'Show the group' })),
+      group !== undefined && row(link(groupPathOf(group), 'Show the group')),
     ),
   );
 }
@@ -148,7 +140,7 @@ function unknownMembers(ids: readonly string[]): Html {
 }
 
 function memberItem({ id, type, title, lifecycle }: Member): Html {
-  return html`${link({ href: artifactPath(id), text: foreign(title, 80) })} ${type}
+  return html`${link(artifactPath(id), foreign(title, 80))} ${type}
   ${lifecycle !== 'PUBLISHED' && lifecycleBadge(lifecycle)}`;
 }
 
@@ -158,9 +150,7 @@ function specCard({ shown }: ArtifactFacts): Html {
   const names = { id: 'h-spec', heading: 'Spec' };
   if (specText === undefined) return card(names, body(html`<p class="note">None.</p>`));
   const { text, isCut } = excerptOf(specText);
-  const download = link({
-    href: withQuery(`${artifactPath(id)}/spec`, { version }),
-    text: 'Download JSON',
+  const download = link(withQuery(`${artifactPath(id)}/spec`, { version }), 'Download JSON', {
     more: `of ${version}`,
     look: 'small',
     download: true,
@@ -191,15 +181,13 @@ function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): H
   const { workspaceId, id } = shown.record;
   const on = encodeURIComponent(`artifact/${workspaceId}/${foldId(id)}`);
   const all = may(person, 'trackport:admin') && {
-    aside: link({ href: `/portal/audit?on=${on}`, text: 'All changes' }),
+    aside: link(`/portal/audit?on=${on}`, 'All changes'),
   };
   const lines = entries.map(({ at, action, actor, changes }) => {
     const version = changes?.['version'];
     const what = `${typeof version === 'string' ? `${version} ` : ''}${DONE[action] ?? action}`;
-    return {
-      term: time(at, reader, 'minute'),
-      value: html`${what} by ${foreign(actor.subject, 60)}`,
-    };
+    const by = html`${what} by ${foreign(actor.subject, 60)}`;
+    return [time(at, reader, 'minute'), by] as const;
   });
   return card({ id: 'h-audit', heading: 'Audit', ...all }, body(facts(lines)));
 }

@@ -1,6 +1,6 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { may, type PortalPerson } from '../../../person.ts';
+import { may, type PortalPerson } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { body, card, row } from '../../../shell/card.ts';
 import { badge, code, link, note, place, sentence, type State, tag } from '../../../shell/parts.ts';
@@ -52,36 +52,36 @@ function versionTable(given: VersionsFacts, reader: Reader): Html {
     caption: 'Versions, highest first',
     rows: versions,
     columns: [
-      {
-        label: 'Version',
-        cell: (record) =>
+      [
+        'Version',
+        (record) =>
           html`${versionLink(record)}
           ${isDefault(record) && tag(isDefaultSet ? 'default, set' : 'default')}`,
-      },
-      { label: 'Lifecycle', cell: (record) => state(record, reader) },
-      {
-        label: 'Published',
-        cell: ({ publishedAt }) =>
+      ],
+      ['Lifecycle', (record) => state(record, reader)],
+      [
+        'Published',
+        ({ publishedAt }) =>
           publishedAt === undefined ? 'not yet' : time(publishedAt, reader, 'day'),
-      },
-      { label: 'Sunset', cell: ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, reader) },
-      { label: 'Findings', kind: 'number', cell: findingsLink },
-      {
-        label: 'Actions',
-        kind: 'acts',
-        cell: (record) =>
+      ],
+      ['Sunset', ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, reader)],
+      ['Findings', findingsLink, 'number'],
+      [
+        'Actions',
+        (record) =>
           offeredActions(record, {
             person,
             isDefault: isDefault(record),
             isSetDefault: isDefaultSet && isDefault(record),
           }),
-      },
+        'acts',
+      ],
     ],
   });
 }
 
 function versionLink({ id, version }: VersionRecord): Html {
-  return link({ href: artifactPath(id, { version }), text: code(version) });
+  return link(artifactPath(id, { version }), code(version));
 }
 
 function state({ lifecycle, deprecatedAt }: VersionRecord, reader: Reader): Html {
@@ -92,7 +92,7 @@ function state({ lifecycle, deprecatedAt }: VersionRecord, reader: Reader): Html
 function findingsLink({ id, version, findings }: VersionRecord): Html | string {
   if (findings.length === 0) return '0';
   const href = `${artifactPath(id, { version })}#h-findings`;
-  return link({ href, text: count(findings.length), more: `of ${version}` });
+  return link(href, count(findings.length), { more: `of ${version}` });
 }
 
 type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit' | 'unset-default';
@@ -149,7 +149,7 @@ function offeredActions(
     });
   const links = offered.map((below) => {
     const text = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : LINKS[below];
-    return link({ href: versionPath(id, version, below), text, more: version });
+    return link(versionPath(id, version, below), text, { more: version });
   });
   const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
   return row(
@@ -223,12 +223,9 @@ function changeTable(changes: readonly Change[], caption: string): Html {
     caption,
     rows: changes,
     columns: [
-      {
-        label: 'Impact',
-        cell: ({ impact }) => badge(IMPACTS[impact].state, IMPACTS[impact].words),
-      },
-      { label: 'Where', cell: ({ path }) => place(path) },
-      { label: 'What', cell: ({ text }) => sentence(text) },
+      ['Impact', ({ impact }) => badge(IMPACTS[impact].state, IMPACTS[impact].words)],
+      ['Where', ({ path }) => place(path)],
+      ['What', ({ text }) => sentence(text)],
     ],
   });
 }

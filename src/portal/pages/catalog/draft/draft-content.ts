@@ -8,8 +8,7 @@ import { draftProblems } from '#catalog/version/content-check.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import type { TypedFields } from '../../../page.ts';
-import type { PortalPerson } from '../../../person.ts';
+import type { PortalPerson, TypedFields } from '../../../page.ts';
 import type { ActionRequest } from '../../../routes/route-types.ts';
 import type { PagesContext } from '../../context.ts';
 import {

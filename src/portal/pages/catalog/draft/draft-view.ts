@@ -1,6 +1,5 @@
 import type { Words } from '#catalog/version/content-check.ts';
-import type { FormProblem, TypedFields } from '../../../page.ts';
-import type { PortalPerson } from '../../../person.ts';
+import type { FormProblem, PortalPerson, TypedFields } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { plainCard, row } from '../../../shell/card.ts';
 import { check, input, select, textArea } from '../../../shell/fields.ts';
@@ -52,7 +51,7 @@ export function draftFormView(given: DraftFormFacts): Html {
   const { person, action, kind, omitted, hidden = {}, problems = [], cancel } = given;
   const buttons = row(
     button(SUBMITS[kind], { look: 'primary' }),
-    link({ href: cancel, text: 'Cancel', look: 'button' }),
+    link(cancel, 'Cancel', { look: 'button' }),
   );
   const heading = kind === 'new' ? 'Not created' : 'Not saved';
   const summary = problems.length > 0 && errorSummary({ heading, problems, labels: LABELS });
