@@ -190,6 +190,15 @@ describe('an action', () => {
   });
 });
 
+test('an action is for those with its scope alone', async () => {
+  const renamed: string[] = [];
+  const { signIn } = startPortal(things(renamed));
+  const others = await signIn(['catalog:read', 'catalog:write', 'catalog:publish']);
+  const refused = await others.post('/portal/things/7/name', { name: 'seven' });
+  expect(refused).toMatchObject({ status: 403 });
+  expect(renamed).toEqual([]);
+});
+
 describe('a stolen form is refused and changes nothing', () => {
   const steal = async (
     formToken: string | null | undefined,
@@ -229,6 +238,18 @@ describe('a stolen form is refused and changes nothing', () => {
     const owner = await signIn();
     const posted = owner.post('/portal/things/7/name', { name: 'seven' }, { formToken });
     expect(await posted).toMatchObject({ status: 403 });
+    expect(renamed).toEqual([]);
+  });
+
+  test('of a session that was signed out', async () => {
+    const renamed: string[] = [];
+    const { signIn } = startPortal(things(renamed));
+    const admin = await signIn();
+    const formToken = await admin.formToken();
+    await admin.post('/portal/sign-out');
+    const over = await admin.post('/portal/things/7/name', { name: 'seven' }, { formToken });
+    expect(over).toMatchObject({ status: 403 });
+    expect(await admin.get('/portal/things')).toMatchObject({ status: 303 });
     expect(renamed).toEqual([]);
   });
 

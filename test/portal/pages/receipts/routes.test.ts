@@ -297,3 +297,26 @@ describe('all that match', () => {
     expect((await receipts.read(receipt.id))?.status).toBe('FAILED');
   });
 });
+
+test('receipts show nothing that a partner sent as markup', async () => {
+  const { admin, deliver, settle } = await openReceiptPages();
+  const wild = `"><script>alert('1')</script><img src=x onerror=y>`;
+  const event = { eventId: wild, externalId: wild, type: wild, eventType: wild, leadId: '24' };
+  const { receipt } = await deliver(event, { correlationId: 'c-1' });
+  await settle({ outcome: 'FAILED', lastError: 'locked' });
+  const query = encodeURIComponent(wild);
+  const paths = [
+    '/portal/receipts',
+    `/portal/receipts?eventId=${query}`,
+    `/portal/receipts/replay?eventId=${query}`,
+    `/portal/receipts/${receipt.id}`,
+    `/portal/receipts?status=${query}`,
+  ];
+  for (const path of paths) {
+    const { body } = await admin.get(path);
+    expect(body).not.toContain('<script>');
+    expect(body).not.toContain('<img');
+    expect(body).toContain('</html>');
+  }
+  expect((await admin.get(paths[3] ?? '')).body).toContain('&lt;img src=x onerror=y&gt;');
+});

@@ -25,8 +25,6 @@ export async function openReceiptPages() {
   const portal = startPortal((routes) => receiptPages(routes, context), { clock });
   return {
     ...portal,
-    /** By which sessions end; that of the pages is `clock`. */
-    portalClock: portal.clock,
     partners,
     deliver,
     receipts,

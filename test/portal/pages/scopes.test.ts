@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { addPages } from '#portal/pages/pages.ts';
+import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import { addTimeZonePages } from '#portal/sign-in/time-zone.ts';
+import { pagesContext } from '../../support/portal/portal.ts';
+
+const ADMIN = 'trackport:admin';
+const VERSION = '/portal/catalog/:id/versions/:version';
+const KEY = '/portal/consumers/:id/keys/:keyId';
+
+/** What each page shows is for those with this scope alone. */
+const pages: Record<string, string | undefined> = {
+  '/portal': undefined,
+  '/portal/time-zone': undefined,
+  '/portal/consumers': ADMIN,
+  '/portal/consumers/new': ADMIN,
+  '/portal/consumers/:id': ADMIN,
+  '/portal/consumers/:id/revoke': ADMIN,
+  '/portal/consumers/:id/keys/new': ADMIN,
+  [`${KEY}/rotate`]: ADMIN,
+  [`${KEY}/revoke`]: ADMIN,
+  '/portal/receipts': ADMIN,
+  '/portal/receipts/replay': ADMIN,
+  '/portal/receipts/:id': ADMIN,
+  '/portal/claims/:number': ADMIN,
+  '/portal/claims/:number/release': ADMIN,
+  '/portal/partners': ADMIN,
+  '/portal/audit': ADMIN,
+  '/portal/audit/file': ADMIN,
+  '/portal/catalog': 'catalog:read',
+  '/portal/catalog/:id': 'catalog:read',
+  '/portal/catalog/:id/spec': 'catalog:read',
+  '/portal/catalog/-/new': 'catalog:write',
+  [`${VERSION}/edit`]: 'catalog:write',
+  [`${VERSION}/delete`]: 'catalog:write',
+  [`${VERSION}/publish`]: 'catalog:publish',
+  [`${VERSION}/deprecate`]: 'catalog:publish',
+  [`${VERSION}/retire`]: 'catalog:publish',
+  [`${VERSION}/unset-default`]: 'catalog:publish',
+};
+
+/** The same for what each form does. */
+const actions: Record<string, string | undefined> = {
+  '/portal/time-zone': undefined,
+  '/portal/consumers/new': ADMIN,
+  '/portal/consumers/:id/grants': ADMIN,
+  '/portal/consumers/:id/name': ADMIN,
+  '/portal/consumers/:id/limit': ADMIN,
+  '/portal/consumers/:id/enable': ADMIN,
+  '/portal/consumers/:id/disable': ADMIN,
+  '/portal/consumers/:id/revoke': ADMIN,
+  '/portal/consumers/:id/keys/new': ADMIN,
+  [`${KEY}/rotate`]: ADMIN,
+  [`${KEY}/revoke`]: ADMIN,
+  '/portal/receipts/replay': ADMIN,
+  '/portal/receipts/:id/acknowledge': ADMIN,
+  '/portal/receipts/:id/replay': ADMIN,
+  '/portal/claims/:number/release': ADMIN,
+  '/portal/catalog/-/new': 'catalog:write',
+  [`${VERSION}/edit`]: 'catalog:write',
+  [`${VERSION}/describe`]: 'catalog:write',
+  [`${VERSION}/delete`]: 'catalog:write',
+  [`${VERSION}/publish`]: 'catalog:publish',
+  [`${VERSION}/deprecate`]: 'catalog:publish',
+  [`${VERSION}/retire`]: 'catalog:publish',
+  [`${VERSION}/unset-default`]: 'catalog:publish',
+  [`${VERSION}/reinstate`]: 'catalog:publish',
+  [`${VERSION}/default`]: 'catalog:publish',
+};
+
+// What a scope, a session and a form's token are good for is tested where it is decided: `portal-routes.test.ts`.
+test('every page and action asks for its scope', () => {
+  const found = { pages: {} as typeof pages, actions: {} as typeof actions };
+  const routes: PortalRoutes = {
+    page: (path, { scope }) => void (found.pages[path] = scope),
+    action: (path, { scope, page, confirm }) => {
+      found.actions[path] = scope;
+      if (page ?? confirm) found.pages[path] = scope;
+    },
+  };
+  const context = pagesContext({ access: {}, partners: {}, catalog: {}, tracker: {} });
+  addPages(routes, context);
+  addTimeZonePages(routes, {} as Parameters<typeof addTimeZonePages>[1]);
+  expect(found).toEqual({ pages, actions });
+});
