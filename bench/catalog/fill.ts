@@ -81,17 +81,17 @@ async function multiply(url: string, times: number): Promise<void> {
   try {
     const copies = `generate_series(1, ${times - 1}) AS copy`;
     await database.exec(`
-      INSERT INTO catalog_artifact (serial, workspace_id, id_folded, id, face_serial, versions)
+      INSERT INTO catalog_artifact (serial, workspace_id, id_folded, id, listed_serial, versions)
       SELECT serial + copy * ${SERIAL_STEP}, workspace_id, new_id, new_id,
-        face_serial + copy * ${SERIAL_STEP}, versions
+        listed_serial + copy * ${SERIAL_STEP}, versions
       FROM catalog_artifact, ${copies},
         LATERAL (SELECT 'artifact-' || (split_part(id, '-', 2)::int + copy * ${SMALL}) AS new_id)`);
     await database.exec(`
-      INSERT INTO catalog_version (serial, artifact_serial, workspace_id, version, order_key, is_face,
+      INSERT INTO catalog_version (serial, artifact_serial, workspace_id, version, order_key, is_listed,
         revision, lifecycle, type, source, owner, title, group_path, created_at, updated_at,
         published_at, findings, description, terms)
       SELECT version.serial + copy * ${SERIAL_STEP}, artifact_serial + copy * ${SERIAL_STEP},
-        version.workspace_id, version, order_key, is_face, revision, lifecycle, type, source, owner,
+        version.workspace_id, version, order_key, is_listed, revision, lifecycle, type, source, owner,
         replace(title, old, new), group_path, created_at, updated_at, published_at, findings,
         description, array_to_tsvector(array_replace(tsvector_to_array(terms), old, new))
       FROM catalog_version AS version

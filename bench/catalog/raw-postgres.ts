@@ -40,7 +40,7 @@ function createSameRowsWriter(client: pg.Client): RawWriter {
   const version = prepare(
     client,
     'version',
-    `INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_face,
+    `INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_listed,
        revision, lifecycle, type, source, owner, title, created_at, updated_at, terms)
      VALUES ($1, 'raw', '1.0.0', '1', true, 1, 'DRAFT', 'API', 'INLINE', 'team-a', $2, 1, 1,
        array_to_tsvector($3)) RETURNING serial`,
@@ -48,7 +48,7 @@ function createSameRowsWriter(client: pg.Client): RawWriter {
   const face = prepare(
     client,
     'face',
-    'UPDATE catalog_artifact SET face_serial = $1 WHERE serial = $2',
+    'UPDATE catalog_artifact SET listed_serial = $1 WHERE serial = $2',
   );
   const text = prepare(
     client,

@@ -20,12 +20,12 @@ function createSameRowsWriter(database: Database): RawWriter {
   const artifact = prepare(`INSERT INTO catalog_artifact (workspace_id, id_folded, id, versions)
     VALUES ('raw', @id, @id, 1)`);
   const version = prepare(`INSERT INTO catalog_version (artifact_serial, workspace_id, version,
-      order_key, is_face, revision, lifecycle, type, source, owner, title, created_at, updated_at,
+      order_key, is_listed, revision, lifecycle, type, source, owner, title, created_at, updated_at,
       terms)
     VALUES (@artifact, 'raw', '1.0.0', '1', 1, 1, 'DRAFT', 'API', 'INLINE', 'team-a', @id, 1, 1,
       @terms)`);
   const face = prepare(
-    'UPDATE catalog_artifact SET face_serial = @serial WHERE serial = @artifact',
+    'UPDATE catalog_artifact SET listed_serial = @serial WHERE serial = @artifact',
   );
   const text = prepare('INSERT INTO catalog_spec (version_serial, text) VALUES (@serial, @text)');
   const publish = prepare(`UPDATE catalog_version SET ${LIFECYCLE_COLUMNS} WHERE serial = @serial`);

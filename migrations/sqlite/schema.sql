@@ -7,15 +7,15 @@ END;
 CREATE TRIGGER catalog_text_given AFTER INSERT ON catalog_version WHEN NEW.terms <> '' BEGIN
   INSERT INTO catalog_version_text (rowid, terms) VALUES (NEW.serial, NEW.terms);
   INSERT INTO catalog_artifact_text (rowid, terms)
-  SELECT NEW.artifact_serial, NEW.terms WHERE NEW.is_face = 1;
+  SELECT NEW.artifact_serial, NEW.terms WHERE NEW.is_listed = 1;
 END;
 
 CREATE TRIGGER catalog_text_of_none AFTER DELETE ON catalog_artifact BEGIN
   DELETE FROM catalog_artifact_text WHERE rowid = OLD.serial;
 END;
 
-CREATE TRIGGER catalog_text_represented AFTER UPDATE OF terms, is_face ON catalog_version
-WHEN NEW.is_face = 1 AND (OLD.is_face = 0 OR OLD.terms <> NEW.terms) BEGIN
+CREATE TRIGGER catalog_text_represented AFTER UPDATE OF terms, is_listed ON catalog_version
+WHEN NEW.is_listed = 1 AND (OLD.is_listed = 0 OR OLD.terms <> NEW.terms) BEGIN
   DELETE FROM catalog_artifact_text WHERE rowid = NEW.artifact_serial;
   INSERT INTO catalog_artifact_text (rowid, terms) VALUES (NEW.artifact_serial, NEW.terms);
 END;
@@ -86,8 +86,8 @@ CREATE TABLE catalog_artifact (
   workspace_id TEXT NOT NULL,
   id_folded TEXT NOT NULL,
   id TEXT NOT NULL, -- as its first version spelled it
-  pinned_serial INTEGER, -- the version set as default
-  face_serial INTEGER, -- the version that stands for the artifact; its default when it has one
+  default_serial INTEGER, -- the version set as default
+  listed_serial INTEGER, -- the version that stands for the artifact; its default when it has one
   versions INTEGER NOT NULL DEFAULT 0,
   UNIQUE (workspace_id, id_folded)
 ) STRICT;
@@ -116,7 +116,7 @@ CREATE TABLE catalog_version (
   workspace_id TEXT NOT NULL,
   version TEXT NOT NULL,
   order_key TEXT NOT NULL, -- byte order is the order of versions
-  is_face INTEGER NOT NULL DEFAULT 0 CHECK (is_face IN (0, 1)),
+  is_listed INTEGER NOT NULL DEFAULT 0 CHECK (is_listed IN (0, 1)),
   revision INTEGER NOT NULL,
   lifecycle TEXT NOT NULL CHECK (lifecycle IN ('DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED')),
   type TEXT NOT NULL,
@@ -408,19 +408,19 @@ CREATE INDEX audit_by_subject ON audit (subject, id);
 CREATE INDEX audit_by_time ON audit (at);
 
 CREATE INDEX catalog_version_by_group
-  ON catalog_version (workspace_id, group_key, is_face, artifact_serial, lifecycle, type)
+  ON catalog_version (workspace_id, group_key, is_listed, artifact_serial, lifecycle, type)
   WHERE group_path IS NOT NULL;
 
-CREATE INDEX catalog_version_by_owner ON catalog_version (workspace_id, owner, is_face, artifact_serial);
+CREATE INDEX catalog_version_by_owner ON catalog_version (workspace_id, owner, is_listed, artifact_serial);
 
 CREATE INDEX catalog_version_by_project
-  ON catalog_version (workspace_id, project_id, is_face, artifact_serial) WHERE project_id IS NOT NULL;
+  ON catalog_version (workspace_id, project_id, is_listed, artifact_serial) WHERE project_id IS NOT NULL;
 
 CREATE INDEX catalog_version_by_workspace
   ON catalog_version (workspace_id, serial, lifecycle, source, type);
 
 CREATE INDEX catalog_version_face
-  ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_face = 1;
+  ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_listed = 1;
 
 CREATE INDEX claim_by_event ON claim (event, repository_id);
 

@@ -10,8 +10,8 @@ export type ReadVersion =
   | { kind: 'found'; record: VersionRecord; specText?: string }
   | { kind: 'no-artifact' }
   | { kind: 'no-version' }
-  /** Only without `version`: nothing is PUBLISHED or DEPRECATED. `representative` stands for the artifact. */
-  | { kind: 'no-default'; representative: VersionRecord };
+  /** Only without `version`: nothing is PUBLISHED or DEPRECATED. `listed` stands for the artifact. */
+  | { kind: 'no-default'; listed: VersionRecord };
 
 /** What the response for a version says of other versions and artifacts. */
 export type Relations = {
@@ -128,13 +128,13 @@ export type ArtifactStore = {
   /** Removes a version, and with its last one the artifact. False for what `change` is not done. */
   remove(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
   /** Makes it the version that a read without `version` returns. Undefined as for `change`. */
-  pin(
+  setDefault(
     workspaceId: string,
     record: VersionRecord,
     beside: Accompaniment,
   ): Promise<StoredVersion | undefined>;
   /** Forgets that the version was set as default. False, and nothing done, when it is not set any more. */
-  unpin(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
+  clearDefault(workspaceId: string, record: VersionRecord, audit: ChangeAudit): Promise<boolean>;
   /** Stores the response to a call that has nothing to change. Undefined as for `change`. */
   respond(
     workspaceId: string,

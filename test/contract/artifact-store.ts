@@ -106,7 +106,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       });
       expect(await store.read(W, { id: 'petstore' }, { withSpec: false })).toEqual({
         kind: 'no-default',
-        representative: draft,
+        listed: draft,
       });
     });
 
@@ -212,7 +212,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
       ]);
       const done = [...[one, other].filter((stored) => stored), ...(isRemoved ? [true] : [])];
       expect(done).toHaveLength(1);
-      expect(await store.pin(W, record, { audit })).toBeUndefined();
+      expect(await store.setDefault(W, record, { audit })).toBeUndefined();
       const found = await store.read(W, { id: 'petstore', version: '1.0.0' }, { withSpec: true });
       if (isRemoved) return expect(found).toEqual({ kind: 'no-artifact' });
       expect(found).toEqual({ kind: 'found', record: one ? next : newer });
@@ -281,7 +281,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
     test('a set default stays until it is retired', async () => {
       const one = await make({ version: '1.0.0' });
       await make({ version: '2.0.0' });
-      expect(await store.pin(W, one, { audit })).toMatchObject({ record: one });
+      expect(await store.setDefault(W, one, { audit })).toMatchObject({ record: one });
       expect(await defaultOf('petstore')).toBe('1.0.0');
       const deprecated = await move(one, { lifecycle: 'DEPRECATED' });
       expect(await defaultOf('petstore')).toBe('1.0.0');
@@ -294,18 +294,18 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const two = await make({ version: '2.0.0' });
       const isSet = async (record: VersionRecord): Promise<boolean> =>
         (await store.relations(W, record)).isSetDefault;
-      expect(await store.unpin(W, two, audit)).toBe(false);
-      await store.pin(W, one, { audit });
+      expect(await store.clearDefault(W, two, audit)).toBe(false);
+      await store.setDefault(W, one, { audit });
       expect(await Promise.all([one, two].map(isSet))).toEqual([true, false]);
-      expect(await store.unpin(W, two, audit)).toBe(false);
+      expect(await store.clearDefault(W, two, audit)).toBe(false);
       expect(await defaultOf('petstore')).toBe('1.0.0');
       expect(await search('petstore')).toEqual(['petstore@1.0.0']);
       const entry = { ...audit, action: 'artifact.unset-default' as const };
-      expect(await store.unpin(W, one, entry)).toBe(true);
+      expect(await store.clearDefault(W, one, entry)).toBe(true);
       expect(await defaultOf('petstore')).toBe('2.0.0');
       expect(await search('petstore')).toEqual(['petstore@2.0.0']);
       expect(await Promise.all([one, two].map(isSet))).toEqual([false, false]);
-      expect(await store.unpin(W, one, entry)).toBe(false);
+      expect(await store.clearDefault(W, one, entry)).toBe(false);
       await make({ version: '3.0.0' });
       expect(await defaultOf('petstore')).toBe('3.0.0');
       const log = (await store.listAudit(W, { id: 'petstore', limit: 100 })) ?? [];
@@ -329,9 +329,9 @@ export function describeArtifactStore(engine: string, open: Open): void {
       const next = { ...record, revision: record.revision + 1 };
       expect(await store.change(other, { former: record, next }, { audit })).toBeUndefined();
       expect(await store.remove(other, record, audit)).toBe(false);
-      expect(await store.pin(other, record, { audit })).toBeUndefined();
-      await store.pin(W, record, { audit });
-      expect(await store.unpin(other, record, audit)).toBe(false);
+      expect(await store.setDefault(other, record, { audit })).toBeUndefined();
+      await store.setDefault(W, record, { audit });
+      expect(await store.clearDefault(other, record, audit)).toBe(false);
       const group = await make({ id: 'petstore', type: 'GROUP', groupPath: 'a' }, other);
       const listed = await make({ id: 'lister', members: ['child', 'petstore'] }, other);
       expect(await store.relations(other, group)).toEqual({

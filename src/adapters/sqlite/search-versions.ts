@@ -6,7 +6,7 @@ const FROM = {
   artifacts: `
     catalog_artifact_text found
     CROSS JOIN catalog_artifact a ON a.serial = found.rowid
-    CROSS JOIN catalog_version v ON v.serial = a.face_serial
+    CROSS JOIN catalog_version v ON v.serial = a.listed_serial
     WHERE catalog_artifact_text MATCH @match`,
   versions: `
     catalog_version_text found

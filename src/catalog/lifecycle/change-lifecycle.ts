@@ -121,7 +121,7 @@ export async function setDefault(
     if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
     checkCondition(record, ifMatch);
     const beside = accompany(deps, caller, { action: 'set-default' });
-    const stored = await deps.store.pin(caller.workspaceId, record, beside);
+    const stored = await deps.store.setDefault(caller.workspaceId, record, beside);
     return stored && viewOf(stored);
   });
 }
@@ -143,7 +143,7 @@ export async function unsetDefault(
     checkCondition(record, ifMatch);
     const { isSetDefault } = await store.relations(caller.workspaceId, record);
     const { audit } = accompany(deps, caller, { action: 'unset-default' });
-    const isDone = !isSetDefault || (await store.unpin(caller.workspaceId, record, audit));
+    const isDone = !isSetDefault || (await store.clearDefault(caller.workspaceId, record, audit));
     return isDone ? readView(deps, caller, { id, withSpec: true }) : undefined;
   });
 }
@@ -159,7 +159,7 @@ async function versionOf(
   const found = await deps.store.read(caller.workspaceId, { id }, { withSpec: false });
   const record = 'record' in found ? found.record : undefined;
   if (record?.lifecycle === 'PUBLISHED') return record.version;
-  const current = record ?? ('representative' in found ? found.representative : undefined);
+  const current = record ?? ('listed' in found ? found.listed : undefined);
   return current ? refuseTransition(action, current.lifecycle) : refuseUnknown('no-artifact');
 }
 

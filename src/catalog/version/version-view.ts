@@ -71,7 +71,7 @@ export async function readRecord(
   const found = await store.read(workspaceId, ref, { withSpec });
   if (found.kind === 'found') return found;
   return found.kind === 'no-default'
-    ? refuseWithoutDefault(found.representative)
+    ? refuseWithoutDefault(found.listed)
     : refuseUnknown(found.kind);
 }
 

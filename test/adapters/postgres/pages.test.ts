@@ -34,9 +34,9 @@ const FILL = `
   INSERT INTO audit (at, actor_kind, actor_subject, action, subject)
   SELECT i, 'token', 'actor-' || i % 100, (ARRAY['key.create', 'key.revoke', 'key.rotate'])[1 + i % 3], 'consumer/' || i % 500
   FROM generate_series(1, ${ROWS}) i;
-  INSERT INTO catalog_artifact (workspace_id, id_folded, id, face_serial, versions)
+  INSERT INTO catalog_artifact (workspace_id, id_folded, id, listed_serial, versions)
   SELECT 'default', 'a' || i, 'a' || i, i, 1 FROM generate_series(1, ${ROWS}) i;
-  INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_face, revision,
+  INSERT INTO catalog_version (artifact_serial, workspace_id, version, order_key, is_listed, revision,
     lifecycle, type, source, owner, title, project_id, group_path, created_at, updated_at, members, terms)
   SELECT i, 'default', '1.0.0', 'k', true, 1, 'PUBLISHED', 'API', 'GIT', 'team-' || i % 200, 'Title',
     'p' || i % 200, 'g' || i % 200, i, i,

@@ -13,7 +13,7 @@ const SPEC = 'LEFT JOIN catalog_spec s ON s.version_serial = v.serial';
 
 const readDefault = (specText: string, join: string): string => `
   SELECT ${VERSION_COLUMNS}, ${specText} AS spec_text
-  FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.face_serial ${join}
+  FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.listed_serial ${join}
   WHERE ${OF_ARTIFACT}`;
 
 const readNamed = (specText: string, join: string): string => `
@@ -77,7 +77,6 @@ async function readVersion(
   }
   const { specText } = row;
   const record = toRecord(row);
-  if (version === undefined && !isReadable(record))
-    return { kind: 'no-default', representative: record };
+  if (version === undefined && !isReadable(record)) return { kind: 'no-default', listed: record };
   return { kind: 'found', record, ...(specText !== null && { specText }) };
 }

@@ -47,7 +47,7 @@ function rangeOf(query: ListQuery): Range {
   const names = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
   const conditions = [
     'v.workspace_id = @workspaceId',
-    ...(isByArtifact ? ['v.is_face = true'] : []),
+    ...(isByArtifact ? ['v.is_listed = true'] : []),
     ...names.filter((name) => query[name] !== undefined).map((name) => FILTERS[name]),
     ...(query.after === undefined ? [] : [`${position} < @after`]),
   ];

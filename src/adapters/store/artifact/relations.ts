@@ -4,16 +4,16 @@ import { present, type RowOf } from '#shared/store/row.ts';
 import { OF_ARTIFACT } from './rows.ts';
 import { type Session, toRecords, type Values } from '../session.ts';
 
-type RepresentativeRow = {
+type ListedRow = {
   versions: number;
-  pinnedSerial: number | null;
+  defaultSerial: number | null;
   version: string;
   lifecycle: string;
   serial: number;
 };
 
-/** A representative version is the default one exactly when it is one of these. */
-const IS_DEFAULT = "v.is_face = true AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
+/** A listed version is the default one exactly when it is one of these. */
+const IS_DEFAULT = "v.is_listed = true AND v.lifecycle IN ('PUBLISHED', 'DEPRECATED')";
 
 const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.group_path';
 
@@ -21,17 +21,17 @@ const MEMBER_COLUMNS = 'a.id, v.type, v.title, v.lifecycle, v.group_path';
 export const IN_GROUP = `
   v.group_path IS NOT NULL AND v.group_key >= @groupPath || '/' AND v.group_key < @groupPath || '0'`;
 
-const REPRESENTATIVE = `
-  SELECT a.versions, a.pinned_serial, v.version, v.lifecycle, v.serial
-  FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.face_serial
+const LISTED_VERSION = `
+  SELECT a.versions, a.default_serial, v.version, v.lifecycle, v.serial
+  FROM catalog_artifact a JOIN catalog_version v ON v.serial = a.listed_serial
   WHERE ${OF_ARTIFACT}`;
 
 /** In the order of the ids. */
-const LISTED = `
+const LISTED_MEMBERS = `
   SELECT ${MEMBER_COLUMNS}
   FROM jsonb_to_recordset(@listed) AS listed (id_folded text, place integer)
     JOIN catalog_artifact a ON a.workspace_id = /*sqlite +*/@workspaceId AND a.id_folded = listed.id_folded
-    JOIN catalog_version v ON v.serial = a.face_serial
+    JOIN catalog_version v ON v.serial = a.listed_serial
   WHERE ${IS_DEFAULT}
   ORDER BY listed.place`;
 
@@ -54,13 +54,13 @@ export async function readRelations(
   record: VersionRecord,
 ): Promise<Relations> {
   const idFolded = foldId(record.id);
-  const shown = await session.get<RepresentativeRow>(REPRESENTATIVE, { workspaceId, idFolded });
+  const shown = await session.get<ListedRow>(LISTED_VERSION, { workspaceId, idFolded });
   const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';
   return {
     versions: shown?.versions ?? 0,
     ...(await membersOf(session, workspaceId, record)),
     ...(isSucceeded && { successor: shown.version }),
-    isSetDefault: shown?.pinnedSerial === record.serial,
+    isSetDefault: shown?.defaultSerial === record.serial,
   };
 }
 
@@ -74,7 +74,7 @@ async function membersOf(
   if (record.members !== undefined) {
     const ids = record.members.map(foldId).filter((id) => id !== self);
     const listed = toRecords(ids.map((idFolded, place) => ({ idFolded, place })));
-    const members = await readMembers(session, LISTED, { listed, workspaceId });
+    const members = await readMembers(session, LISTED_MEMBERS, { listed, workspaceId });
     return { members, membersByType: countByType(members) };
   }
   if (record.type !== 'GROUP') return { membersByType: {} };

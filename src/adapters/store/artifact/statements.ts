@@ -1,23 +1,23 @@
 export const LOCK_ARTIFACT = `
-  SELECT serial, id, pinned_serial, face_serial, versions FROM catalog_artifact
+  SELECT serial, id, default_serial, listed_serial, versions FROM catalog_artifact
   WHERE workspace_id = @workspaceId AND id_folded = @idFolded FOR UPDATE`;
 
 /** Nothing where another instance has just made it. */
 export const INSERT_ARTIFACT = `
   INSERT INTO catalog_artifact (workspace_id, id_folded, id) VALUES (@workspaceId, @idFolded, @id)
   ON CONFLICT (workspace_id, id_folded) DO NOTHING
-  RETURNING serial, id, pinned_serial, face_serial, versions`;
+  RETURNING serial, id, default_serial, listed_serial, versions`;
 
 /** Terms are cut already: no dictionary of the server's is to change them. */
 const TERMS = "array_to_tsvector(string_to_array(@terms, ' '))";
 
 export const INSERT_VERSION = `
   INSERT INTO catalog_version (
-    artifact_serial, workspace_id, version, order_key, is_face, revision, lifecycle, type, source,
+    artifact_serial, workspace_id, version, order_key, is_listed, revision, lifecycle, type, source,
     owner, title, project_id, group_path, created_at, updated_at, published_at, deprecated_at, sunset_at,
     members, counts, findings, description, terms
   ) VALUES (
-    @artifact, @workspaceId, @version, @orderKey, @isFace, @revision, @lifecycle, @type, @source,
+    @artifact, @workspaceId, @version, @orderKey, @isListed, @revision, @lifecycle, @type, @source,
     @owner, @title, @projectId, @groupPath, @createdAt, @updatedAt, @publishedAt, @deprecatedAt, @sunsetAt,
     @members, @counts, @findings, @description, ${TERMS}
   ) RETURNING serial`;

@@ -1,5 +1,5 @@
 import { foldId, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import { dependsOnOthers, objectionTo, otherType } from '#catalog/version/order/other-versions.ts';
+import { dependsOnOthers, conflictWith, otherType } from '#catalog/version/order/other-versions.ts';
 import type {
   Accompaniment,
   Change,
@@ -19,7 +19,7 @@ import { appendAudit } from '../audit-log.ts';
 import { putRun } from '../idempotency-store.ts';
 import type { Session } from '../session.ts';
 import { readRelations } from './relations.ts';
-import { type ArtifactRow, refreshRepresentative } from './representative.ts';
+import { type ArtifactRow, refreshListed } from './listed-version.ts';
 import { auditSubject, readCandidates } from './rows.ts';
 import * as sql from './statements.ts';
 
@@ -27,7 +27,7 @@ import * as sql from './statements.ts';
  * What writes of `ArtifactStore`: the change, its audit entry, the default, and the response for an
  * idempotency key. Each begins with the artifact's lock, so that changes of one artifact take turns.
  */
-export const artifactWrites = { insert, change, remove, pin, unpin, respond };
+export const artifactWrites = { insert, change, remove, setDefault, clearDefault, respond };
 
 function lockArtifact(
   session: Session,
@@ -78,12 +78,12 @@ async function insert(
     ...toVersionColumns(fields),
     terms: searchTextOf(fields),
     artifact: artifact.serial,
-    isFace: artifact.faceSerial === null,
+    isListed: artifact.listedSerial === null,
   });
   const record = { ...fields, serial: row?.serial ?? 0 };
   if (specText !== undefined)
     await session.run(sql.PUT_SPEC, { serial: record.serial, text: specText });
-  await refreshRepresentative(session, artifact, { versions: [...existing, record] });
+  await refreshListed(session, artifact, [...existing, record]);
   const changed = { record, specText, isCreated: true };
   return { kind: 'inserted', stored: await conclude(session, changed, beside) };
 }
@@ -97,8 +97,8 @@ async function change(
   const { former, next } = given;
   const artifact = await lockArtifact(session, workspaceId, next.id);
   if (!artifact) return undefined;
-  const objection = await objectionOf(session, artifact, given);
-  if (objection) return objection === 'overtaken' ? undefined : objection;
+  const conflict = await conflictOf(session, artifact, given);
+  if (conflict) return conflict === 'overtaken' ? undefined : conflict;
   const isMove = former.lifecycle !== next.lifecycle;
   const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
     ...toVersionColumns(next),
@@ -113,9 +113,9 @@ async function change(
   return conclude(session, { record: next, specText }, beside);
 }
 
-async function objectionOf(session: Session, artifact: ArtifactRow, given: Change) {
+async function conflictOf(session: Session, artifact: ArtifactRow, given: Change) {
   return dependsOnOthers(given)
-    ? objectionTo(given, await readCandidates(session, artifact.serial))
+    ? conflictWith(given, await readCandidates(session, artifact.serial))
     : undefined;
 }
 
@@ -145,7 +145,7 @@ async function remove(
   return true;
 }
 
-async function pin(
+async function setDefault(
   session: Session,
   workspaceId: string,
   record: VersionRecord,
@@ -157,14 +157,14 @@ async function pin(
   return conclude(session, { record, specText: await readSpec(session, record.serial) }, beside);
 }
 
-async function unpin(
+async function clearDefault(
   session: Session,
   workspaceId: string,
   record: VersionRecord,
   audit: ChangeAudit,
 ): Promise<boolean> {
   const artifact = await lockArtifact(session, workspaceId, record.id);
-  if (artifact?.pinnedSerial !== record.serial) return false;
+  if (artifact?.defaultSerial !== record.serial) return false;
   await refresh(session, artifact, null);
   await appendChange(session, record, audit);
   return true;
@@ -191,17 +191,13 @@ async function lockUnchanged(
   return same === undefined ? undefined : artifact;
 }
 
-/** `pinned` as in `refreshRepresentative`. */
+/** `wanted` as in `refreshListed`. */
 async function refresh(
   session: Session,
   artifact: ArtifactRow,
-  pinned?: number | null,
+  wanted?: number | null,
 ): Promise<void> {
-  const versions = await readCandidates(session, artifact.serial);
-  await refreshRepresentative(session, artifact, {
-    versions,
-    ...(pinned !== undefined && { pinned }),
-  });
+  await refreshListed(session, artifact, await readCandidates(session, artifact.serial), wanted);
 }
 
 async function readSpec(session: Session, serial: number): Promise<string | undefined> {

@@ -11,20 +11,20 @@ export type Candidate = Orderable & { lifecycle: Lifecycle; type: string };
  */
 function chooseDefault<T extends Candidate>(
   versions: readonly T[],
-  pinnedSerial: number | undefined,
+  defaultSerial: number | undefined,
 ): T | undefined {
-  const pinned = versions.find(({ serial }) => serial === pinnedSerial);
-  if (pinned && isReadable(pinned)) return pinned;
+  const byOwner = versions.find(({ serial }) => serial === defaultSerial);
+  if (byOwner && isReadable(byOwner)) return byOwner;
   return highestIn(versions, 'PUBLISHED') ?? highestIn(versions, 'DEPRECATED');
 }
 
 /** The version that stands for an artifact in lists: its default, else a draft, else a retired one. */
-export function chooseRepresentative<T extends Candidate>(
+export function chooseListed<T extends Candidate>(
   versions: readonly T[],
-  pinnedSerial: number | undefined,
+  defaultSerial: number | undefined,
 ): T | undefined {
   return (
-    chooseDefault(versions, pinnedSerial) ??
+    chooseDefault(versions, defaultSerial) ??
     highestIn(versions, 'DRAFT') ??
     highestIn(versions, 'RETIRED')
   );

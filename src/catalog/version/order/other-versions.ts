@@ -45,7 +45,7 @@ export function dependsOnOthers({ former, next, baseline }: Change): boolean {
  * What the versions of its artifact say against a change: that the artifact is of another type, or that
  * the version was held against one that is not its baseline any more.
  */
-export function objectionTo(
+export function conflictWith(
   { former, next, baseline }: Change,
   versions: readonly Candidate[],
 ): OtherType | 'overtaken' | undefined {

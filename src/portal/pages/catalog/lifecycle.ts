@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
-import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
+import { chooseListed } from '#catalog/version/order/default-version.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
@@ -73,7 +73,7 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
       const { version, lifecycle } = view.record;
       const isAgain = lifecycle === 'DEPRECATED';
       const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
-      const next = view.successor ?? chooseRepresentative(published, undefined)?.version;
+      const next = view.successor ?? chooseListed(published, undefined)?.version;
       return {
         failed: isAgain ? 'Not changed' : 'Not deprecated',
         consequences: [
@@ -193,7 +193,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
     form: z.object({ seen }),
     confirm: ({ view: { record, isSetDefault }, others }) => {
       const { version } = record;
-      const next = chooseRepresentative([record, ...others], undefined)?.version ?? version;
+      const next = chooseListed([record, ...others], undefined)?.version ?? version;
       const now = html`Readers who name no version get ${code(next)} from now on.`;
       const same = html`${code(version)} stays the default until a higher version is published.`;
       return {

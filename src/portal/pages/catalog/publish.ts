@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
-import { chooseRepresentative } from '#catalog/version/order/default-version.ts';
+import { chooseListed } from '#catalog/version/order/default-version.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
@@ -92,7 +92,7 @@ async function defaultWords({ catalog }: PagesContext, request: VersionRequest):
   const after =
     before?.isSetDefault === true
       ? before.record.version
-      : chooseRepresentative([published, ...others], undefined)?.version;
+      : chooseListed([published, ...others], undefined)?.version;
   if (after === version)
     return html`<b>It becomes the default</b>: readers who name no version get
       ${code(version)}${before && html` in place of ${code(before.record.version)}`} from now on.`;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { lifecycles } from '#catalog/version/artifact.ts';
 import {
   type Candidate,
-  chooseRepresentative,
+  chooseListed,
   isReadable,
 } from '#catalog/version/order/default-version.ts';
 
@@ -15,8 +15,8 @@ const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number
   createdAt: serial,
 });
 
-const representative = (versions: Candidate[], pinned?: number): string | undefined =>
-  chooseRepresentative(versions, pinned)?.version;
+const listed = (versions: Candidate[], pinned?: number): string | undefined =>
+  chooseListed(versions, pinned)?.version;
 
 test('a release beats a higher pre-release, which beats a version that is none', () => {
   const versions = [
@@ -25,9 +25,9 @@ test('a release beats a higher pre-release, which beats a version that is none',
     version('2.0.0', 'PUBLISHED', 3),
     version('1.9.0', 'PUBLISHED', 4),
   ];
-  expect(representative(versions)).toBe('2.0.0');
-  expect(representative(versions.slice(0, 2))).toBe('3.0.0-rc.1');
-  expect(representative(versions.slice(0, 1))).toBe('zeta');
+  expect(listed(versions)).toBe('2.0.0');
+  expect(listed(versions.slice(0, 2))).toBe('3.0.0-rc.1');
+  expect(listed(versions.slice(0, 1))).toBe('zeta');
 });
 
 test('a published version beats every deprecated one, a draft every retired one', () => {
@@ -35,19 +35,19 @@ test('a published version beats every deprecated one, a draft every retired one'
   const deprecated = version('9.0.0', 'DEPRECATED', 2);
   const draft = version('1.0.0', 'DRAFT', 3);
   const retired = version('8.0.0', 'RETIRED', 4);
-  expect(representative([retired, draft, deprecated, published])).toBe('0.1.0-alpha');
-  expect(representative([retired, draft, deprecated])).toBe('9.0.0');
-  expect(representative([retired, draft])).toBe('1.0.0');
-  expect(representative([retired])).toBe('8.0.0');
-  expect(representative([])).toBeUndefined();
+  expect(listed([retired, draft, deprecated, published])).toBe('0.1.0-alpha');
+  expect(listed([retired, draft, deprecated])).toBe('9.0.0');
+  expect(listed([retired, draft])).toBe('1.0.0');
+  expect(listed([retired])).toBe('8.0.0');
+  expect(listed([])).toBeUndefined();
 });
 
 test('the one that was set wins while it can be read', () => {
   const rest = [version('2.0.0', 'PUBLISHED', 2)];
-  expect(representative([version('1.0.0', 'PUBLISHED', 1), ...rest], 1)).toBe('1.0.0');
-  expect(representative([version('1.0.0', 'DEPRECATED', 1), ...rest], 1)).toBe('1.0.0');
-  expect(representative([version('1.0.0', 'RETIRED', 1), ...rest], 1)).toBe('2.0.0');
-  expect(representative(rest, 1)).toBe('2.0.0');
+  expect(listed([version('1.0.0', 'PUBLISHED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(listed([version('1.0.0', 'DEPRECATED', 1), ...rest], 1)).toBe('1.0.0');
+  expect(listed([version('1.0.0', 'RETIRED', 1), ...rest], 1)).toBe('2.0.0');
+  expect(listed(rest, 1)).toBe('2.0.0');
 });
 
 test('the choice depends on the versions alone, never on their order', () => {
@@ -61,8 +61,8 @@ test('the choice depends on the versions alone, never on their order', () => {
         ...version(one.version, one.lifecycle, serial),
         createdAt: 1,
       }));
-      const chosen = chooseRepresentative(versions, pinned);
-      expect(chooseRepresentative(versions.toReversed(), pinned)).toEqual(chosen);
+      const chosen = chooseListed(versions, pinned);
+      expect(chooseListed(versions.toReversed(), pinned)).toEqual(chosen);
       if (versions.some(isReadable)) expect(chosen && isReadable(chosen)).toBe(true);
     }),
   );
