@@ -70,7 +70,7 @@ describeInBrowser('the overview', ({ open, portal }) => {
     await openAs(page, { url, path: '/portal/time-zone', person: 'owner' });
     await page.getByText('Times in Asia/Tokyo').waitFor();
     await page.getByLabel('Time zone').selectOption('UTC');
-    await page.getByRole('button', { name: 'Show times so' }).click();
+    await page.getByRole('button', { name: 'Use this zone' }).click();
     await page.getByRole('button', { name: 'Use Asia/Tokyo' }).click();
     await page.getByText('Times in Asia/Tokyo').waitFor();
     expect(page.url()).toMatch(/\/portal(\?once=.*)?$/);

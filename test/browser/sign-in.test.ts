@@ -138,7 +138,7 @@ describeInBrowser('a session', ({ open, portal }) => {
       person: 'operator',
     });
     await page.context().clearCookies();
-    await page.getByRole('button', { name: 'Show times so' }).click();
+    await page.getByRole('button', { name: 'Use this zone' }).click();
     await page.getByText('Nothing was done: your session ended').waitFor();
     await signInAs(page, 'operator');
     expect(new URL(page.url()).pathname).toBe('/portal/time-zone');
@@ -194,7 +194,7 @@ describeInBrowser('a session', ({ open, portal }) => {
       person: 'operator',
     });
     await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
-    await page.getByRole('button', { name: 'Show times so' }).click();
+    await page.getByRole('button', { name: 'Use this zone' }).click();
     await page.waitForURL(`${url}/portal/audit`);
     expect(await page.locator('.foot').innerText()).toContain('Times in Asia/Tokyo');
   });
@@ -213,10 +213,10 @@ describeInBrowser('a session', ({ open, portal }) => {
     expect(await first.locator('.foot').innerText()).toContain(PEOPLE.owner);
 
     // A form of the session before is nobody's now.
-    await second.getByRole('button', { name: 'Show times so' }).click();
+    await second.getByRole('button', { name: 'Use this zone' }).click();
     await heading(second, 'This form is from an earlier session').waitFor();
     await second.getByRole('link', { name: 'Back' }).click();
-    await second.getByRole('button', { name: 'Show times so' }).click();
+    await second.getByRole('button', { name: 'Use this zone' }).click();
     await second.waitForURL(`${url}/portal`);
   });
 

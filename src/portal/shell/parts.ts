@@ -9,6 +9,9 @@ export function badge(state: State, word: HtmlValue, { fill = false } = {}): Htm
   return html`<span class="badge${fill && ' fill'}" data-s="${state}">${word}</span>`;
 }
 
+/** How something is, by its shape and its word. */
+export type BadgeWords = { state: State; words: string };
+
 /** A label or another word that is data. */
 export function tag(word: HtmlValue): Html {
   return html`<span class="tag">${word}</span>`;

@@ -89,11 +89,11 @@ function timeElement(ms: number, text: string): Html {
   >`;
 }
 
-type Parts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>;
+type DateParts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>;
 
-function partsOf(ms: number, timeZone: string): Parts {
+function partsOf(ms: number, timeZone: string): DateParts {
   const parts = formatFor(timeZone).formatToParts(ms);
-  return Object.fromEntries(parts.map(({ type, value }) => [type, value])) as Parts;
+  return Object.fromEntries(parts.map(({ type, value }) => [type, value])) as DateParts;
 }
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {

@@ -50,7 +50,7 @@ export function timeZoneForm(person: PortalPerson, returnTo: string): Html {
     note: 'For this session. Behind every time stands the exact UTC.',
   });
   const buttons = row(
-    button('Show times so', { look: 'primary' }),
+    button('Use this zone', { look: 'primary' }),
     link(returnTo, 'Cancel', { look: 'button' }),
   );
   const action = { action: '/portal/time-zone', person, values: { returnTo } };

@@ -1,10 +1,10 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
-import { badge, note, type State } from '../../shell/parts.ts';
+import { badge, note, type BadgeWords } from '../../shell/parts.ts';
 import { counted, type Reader, time, timeText } from '../../shell/times.ts';
 
-export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, { state: State; words: string }>> = {
+export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
   DRAFT: { state: 'wait', words: 'Draft' },
   PUBLISHED: { state: 'ok', words: 'Published' },
   DEPRECATED: { state: 'warn', words: 'Deprecated' },

@@ -18,6 +18,7 @@ import { consumerPage, knownLabels } from './consumer-page.ts';
 import {
   grantsDigest,
   grantsForm,
+  LIFETIME_DEFAULT,
   LIFETIMES,
   limitForm,
   nameForm,
@@ -204,7 +205,7 @@ function newConsumerView(
     select({
       name: 'lifetime',
       label: 'Its first key works',
-      value: textOf(typed['lifetime']),
+      value: textOf(typed['lifetime']) ?? LIFETIME_DEFAULT,
       choices: LIFETIMES,
       note: 'A key that ends is replaced without a gap: rotate it in time.',
       error: errorOf('lifetime'),

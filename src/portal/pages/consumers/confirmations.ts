@@ -17,7 +17,14 @@ import { code, foreign } from '../../shell/parts.ts';
 import { agoText, type Reader, timeText } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 import { shownKey } from './actions.ts';
-import { keyForm, LIFETIMES, OVERLAPS, rotateForm } from './forms.ts';
+import {
+  keyForm,
+  LIFETIME_DEFAULT,
+  LIFETIMES,
+  OVERLAP_DEFAULT,
+  OVERLAPS,
+  rotateForm,
+} from './forms.ts';
 import { consumerPath, CONSUMERS_PATH, ofConsumer, ofKey, placeOf } from './query.ts';
 
 const KEY_PATH = `${CONSUMERS_PATH}/:id/keys/:keyId`;
@@ -89,7 +96,7 @@ function addNewKey(portal: PortalRoutes, context: PagesContext): void {
     form: keyForm,
     doneOnce: true,
     confirm: async ({ params, problems }) => {
-      const error = problemOf(problems, 'lifetime');
+      const lifetime = { value: LIFETIME_DEFAULT, error: problemOf(problems, 'lifetime') };
       return {
         ...placeOf(await readOpen(context, params.id)),
         title: 'Add a key',
@@ -98,7 +105,7 @@ function addNewKey(portal: PortalRoutes, context: PagesContext): void {
           'One more key works beside those that there are, with the same grants.',
           'It is shown once, on the next page. To replace a key, rotate it instead.',
         ],
-        fields: [select({ name: 'lifetime', label: 'It works', choices: LIFETIMES, error })],
+        fields: [select({ name: 'lifetime', label: 'It works', choices: LIFETIMES, ...lifetime })],
         submit: 'Make key',
       };
     },
@@ -121,7 +128,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
       const { keyId, expiresAt } = key;
       const end = expiresAt !== undefined && timeText(expiresAt, request.reader, 'minute');
       const error = problemOf(request.problems, 'overlap');
-      const label = 'The old key stays good';
+      const overlap = { label: 'The old key stays good', value: OVERLAP_DEFAULT, error };
       return {
         ...placeOf(consumer),
         title: 'Rotate key',
@@ -131,7 +138,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
           'The new key is shown once, on the next page. Bring it to its consumer within that time.',
           ...(end ? [`The old key never works longer than it would have: ${end}.`] : []),
         ],
-        fields: [select({ name: 'overlap', label, choices: OVERLAPS, error })],
+        fields: [select({ name: 'overlap', choices: OVERLAPS, ...overlap })],
         submit: 'Rotate key',
       };
     },

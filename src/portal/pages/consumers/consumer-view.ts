@@ -192,7 +192,7 @@ function keyTable(consumer: Consumer, reader: Reader): Html {
           html`${code(keyId)}${note('made ', time(createdAt, reader, 'day'))}`,
         'whole',
       ],
-      ['State', (key) => keyBadge(key, reader)],
+      ['State', (key) => keyBadge(key, consumer, reader)],
       ['Works until', (key) => endOf(key, reader)],
       ['Last used', (key) => useOf(key, reader)],
       ['Actions', (key) => actionsOf(consumer, key, reader), 'acts'],

@@ -28,11 +28,12 @@ const visibility = {
 
 /** How long a new key works. */
 export const LIFETIMES: readonly Choice[] = [
+  { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
-  { value: '30', label: '30 days' },
   { value: '', label: 'for ever' },
 ];
+export const LIFETIME_DEFAULT = '90';
 
 const lifetime = z
   .enum(['', '30', '90', '365'], 'Choose how long the key works.')
@@ -40,12 +41,13 @@ const lifetime = z
 
 /** How long the old key works beside the new one, in hours. */
 export const OVERLAPS: readonly Choice[] = [
-  { value: '24', label: '24 hours' },
+  { value: '0', label: 'not at all: the old key ends now' },
   { value: '1', label: '1 hour' },
+  { value: '24', label: '24 hours' },
   { value: '168', label: '7 days' },
   { value: '720', label: '30 days' },
-  { value: '0', label: 'not at all: the old key ends now' },
 ];
+export const OVERLAP_DEFAULT = '24';
 
 const limitPerMinute = z
   .string()

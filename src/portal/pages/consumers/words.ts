@@ -4,13 +4,13 @@ import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.
 import { type Grant, grantOf } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, foreign, note, type State, tag } from '../../shell/parts.ts';
+import { badge, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
 import { ago, duration, type Reader, time } from '../../shell/times.ts';
 
 /** A key that ends within this time is shown as ending. */
 export const KEY_ENDS_SOON_MS = 14 * DAY;
 
-export const STANDING_WORDS: Readonly<Record<Standing, { state: State; words: string }>> = {
+export const STANDING_WORDS: Readonly<Record<Standing, BadgeWords>> = {
   revoked: { state: 'mute', words: 'Revoked' },
   disabled: { state: 'mute', words: 'Disabled' },
   'no-key': { state: 'warn', words: 'No key' },
@@ -61,10 +61,11 @@ export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, reader: Reader):
   return uses.length === 0 ? 'never' : ago(Math.max(...uses), reader);
 }
 
-export function keyBadge(key: Key, { nowMs }: Reader): Html {
+export function keyBadge(key: Key, { state: standing }: Consumer, { nowMs }: Reader): Html {
   const state = keyStateAt(key, nowMs);
   if (state === 'revoked') return badge('mute', 'Revoked');
   if (state === 'expired') return badge('mute', 'Expired');
+  if (standing === 'disabled') return badge('mute', 'Disabled');
   if (key.replacedBy !== undefined)
     return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
   const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < KEY_ENDS_SOON_MS;

@@ -41,7 +41,11 @@ function noSecret(secrets: number): Verdict {
 
 function refusedLast(reason: string): Verdict {
   const { words, remedy } = reasonOf(reason);
-  return { state: 'bad', words: 'Last call refused', nextStep: `${words}. ${remedy}` };
+  return {
+    state: 'bad',
+    words: 'Last call refused',
+    nextStep: `talk to its sender: ${words.toLowerCase()}. ${remedy}`,
+  };
 }
 
 function endsSoon({ notAfter }: PartnerSummary['secrets'][number], nowMs: number): boolean {

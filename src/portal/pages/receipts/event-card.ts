@@ -258,14 +258,14 @@ function awaited(event: ReceiptEventDetail, reader: Reader): Moment | undefined 
   if (!isReplayable)
     return {
       state: 'mute',
-      heading: 'Can be replayed no more',
+      heading: 'Too late to replay it',
       content: html`<p>
         Its content was dropped after 30 days: the partner has to send it again.
       </p>`,
     };
   return {
     state: 'mute',
-    heading: 'Can be replayed until',
+    heading: 'Replay it until',
     at: time(completedAt + PAYLOAD_KEPT_MS, reader, 'day'),
     content: html`<p>Its content is kept encrypted for that, then dropped.</p>`,
   };

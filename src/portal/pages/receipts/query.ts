@@ -50,7 +50,7 @@ export type ReceiptsFilters = {
 /** The same with where the page starts. */
 export type ReceiptsQuery = ReceiptsFilters & { cursor?: string | undefined };
 
-type Given = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
+type GivenFilters = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
 
 /** The address of the list. */
 export const receiptsQuery = z
@@ -66,7 +66,7 @@ export const receiptsForm = z
   })
   .transform(({ typed, ...given }, context) => ({ typed, filters: settle(given, context) }));
 
-function settle({ by, id, ...given }: Given, context: z.RefinementCtx): ReceiptsQuery {
+function settle({ by, id, ...given }: GivenFilters, context: z.RefinementCtx): ReceiptsQuery {
   const query = by === undefined || id === undefined ? given : { ...given, [by]: id };
   const { leadId } = query;
   if (leadId === undefined || parseLeadId(leadId) !== undefined) return query;

@@ -101,7 +101,7 @@ const REASONS: Readonly<Record<NotQueuedReason, string>> = {
   done: 'done',
   ignored: 'ignored',
   rejected: 'rejected',
-  payloadDropped: 'cannot be worked again, what they said was dropped after 30 days',
+  payloadDropped: 'cannot be worked again, their content was dropped after 30 days',
 };
 
 type ActionNotice = { notice: string; isUndone?: boolean };

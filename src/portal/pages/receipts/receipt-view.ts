@@ -9,7 +9,7 @@ import type { PortalPerson } from '../../page.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
-import { badge, code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
+import { badge, code, cut, foreign, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { pager } from '../../shell/table.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import { eventCard } from './event-card.ts';
@@ -105,7 +105,7 @@ const HISTORIES_MAX = 5;
 
 type Kind = Erasure | 'none' | 'open';
 
-const WORDS: Readonly<Record<Kind, { state: State; words: string }>> = {
+const WORDS: Readonly<Record<Kind, BadgeWords>> = {
   complete: { state: 'ok', words: 'Complete' },
   'incomplete-history': { state: 'warn', words: 'Incomplete: history' },
   impossible: { state: 'bad', words: 'Deleting was not allowed' },

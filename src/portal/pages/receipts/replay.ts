@@ -114,5 +114,5 @@ function sumOf(counts: Partial<Record<Outcome, number>>): number {
 
 function droppedWords(dropped: number): string {
   if (dropped === 0) return '';
-  return `${count(dropped)} more cannot be worked again: what they said was dropped after 30 days, and only the partner can send it again.`;
+  return `${count(dropped)} more cannot be worked again: their content was dropped after 30 days, and only the partner can send it again.`;
 }

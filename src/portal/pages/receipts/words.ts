@@ -1,19 +1,17 @@
 import type { Outcome, ReceiptStatus, ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, link, note, type State } from '../../shell/parts.ts';
+import { badge, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 
-type Words = { state: State; words: string };
-
-export const STATUS_WORDS: Readonly<Record<ReceiptStatus, Words>> = {
+export const STATUS_WORDS: Readonly<Record<ReceiptStatus, BadgeWords>> = {
   ACCEPTED: { state: 'wait', words: 'Accepted' },
   PROCESSED: { state: 'ok', words: 'Processed' },
   UNMATCHED: { state: 'warn', words: 'Unmatched' },
   FAILED: { state: 'bad', words: 'Failed' },
 };
 
-export const OUTCOME_WORDS: Readonly<Record<Outcome, Words>> = {
+export const OUTCOME_WORDS: Readonly<Record<Outcome, BadgeWords>> = {
   PENDING: { state: 'wait', words: 'Pending' },
   DONE: { state: 'ok', words: 'Done' },
   UNMATCHED: { state: 'warn', words: 'Unmatched' },

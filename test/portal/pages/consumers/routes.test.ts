@@ -207,6 +207,22 @@ describe('grants', () => {
   });
 });
 
+test('lifetimes and overlaps go up, and the usual one is chosen', async () => {
+  const { admin } = await setUp();
+  const { path } = await create(admin);
+  const chosenIn = async (page: string) => {
+    const options = [
+      ...(await admin.get(page)).body.matchAll(/<option value="(\d*)"( selected)?>/g),
+    ];
+    return options.map(([, value, selected]) => (selected ? `(${value})` : value));
+  };
+  expect(await chosenIn('/portal/consumers/new')).toEqual(['30', '(90)', '365', '']);
+  expect(await chosenIn(`${path}/keys/new`)).toEqual(['30', '(90)', '365', '']);
+  const [, keyId = ''] = /keys\/(\w+)\/rotate/.exec((await admin.get(path)).body) ?? [];
+  const overlaps = await chosenIn(`${path}/keys/${keyId}/rotate`);
+  expect(overlaps).toEqual(['0', '1', '(24)', '168', '720']);
+});
+
 describe('a key', () => {
   test('is rotated with an overlap in which both work', async () => {
     const { admin, access, clock } = await setUp();

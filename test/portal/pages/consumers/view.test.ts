@@ -92,6 +92,12 @@ test('the audit says what was changed', () => {
   expect(text).toContain('<bdi>state: disabled</bdi>');
 });
 
+test('no key of a disabled consumer looks as if it worked', () => {
+  const text = flat(show({ state: 'disabled' }));
+  expect(text).toContain('data-s="mute">Disabled</span>');
+  expect(text).not.toContain('data-s="ok"');
+});
+
 test('nothing can be done about a key that has ended', () => {
   const text = flat(show({ keys: [key({ revokedAt: nowMs - 1 })] }));
   expect(text).not.toContain('/keys/8fQ2mZr7KxLd/');

@@ -45,7 +45,9 @@ test('the gravest thing about a partner is what is said of it', () => {
 
 test('whoever is not well has the next step beside it', () => {
   const text = flat(view([partner({ refusals: [refusal('secret-expired', nowMs)] })]));
-  expect(text).toContain('<b>Next step:</b>Secret has ended. The partner still signs with the old');
+  expect(text).toContain(
+    '<b>Next step:</b>talk to its sender: secret has ended. The partner still signs with the old',
+  );
   expect(text).toContain('<td role="cell" class="r" data-l="Calls"><div>35</div></td>');
 });
 

@@ -66,7 +66,7 @@ test('a dead letter says what to do, why, when it ended and how long it can be r
   expect(text).toContain(
     'Became a dead letter:<code>locked</code></h3><time datetime="2026-11-21T08:38:40Z"',
   );
-  expect(text).toContain('Can be replayed until</h3><time datetime="2026-12-21T08:38:40Z"');
+  expect(text).toContain('Replay it until</h3><time datetime="2026-12-21T08:38:40Z"');
 });
 
 test('what is done says how many attempts it took, and what is still there', () => {
@@ -120,7 +120,7 @@ test('nobody found can be replayed while it is kept, and is no promise for later
   expect(text).toContain('Found nobody</h3>');
   expect(text).toContain('Replay 1 event');
   const gone = flat(view([{ ...missed, isReplayable: false }], { status: 'UNMATCHED' }));
-  expect(gone).toContain('Can be replayed no more');
+  expect(gone).toContain('Too late to replay it');
   expect(gone).not.toContain('Replay 1 event');
 });
 

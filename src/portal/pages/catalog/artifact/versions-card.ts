@@ -3,7 +3,16 @@ import type { Pagination } from '#shared/pagination/page.ts';
 import { may, type PortalPerson } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { body, card, row } from '../../../shell/card.ts';
-import { badge, code, link, note, place, sentence, type State, tag } from '../../../shell/parts.ts';
+import {
+  badge,
+  code,
+  link,
+  note,
+  place,
+  sentence,
+  type BadgeWords,
+  tag,
+} from '../../../shell/parts.ts';
 import { pager, table } from '../../../shell/table.ts';
 import { count, counted, type Reader, time } from '../../../shell/times.ts';
 import { artifactPath, versionPath } from '../query.ts';
@@ -169,7 +178,7 @@ type DiffFacts = {
 
 const CHANGES_SHOWN = 60;
 
-const IMPACTS: Readonly<Record<Impact, { state: State; words: string }>> = {
+const IMPACTS: Readonly<Record<Impact, BadgeWords>> = {
   breaking: { state: 'bad', words: 'Breaking' },
   unclassified: { state: 'wait', words: 'To look at' },
   compatible: { state: 'ok', words: 'Compatible' },
