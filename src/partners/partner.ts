@@ -19,7 +19,7 @@ export type EventRule = {
   addLabels?: readonly string[] | undefined;
   removeLabels?: readonly string[] | undefined;
   /** Logins. Whoever is assigned already stays so. */
-  assign?: readonly string[] | undefined;
+  assign?: string | readonly string[] | undefined;
   close?: boolean | undefined;
   reopen?: boolean | undefined;
   /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */

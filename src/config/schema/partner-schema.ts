@@ -104,6 +104,9 @@ const merges = z.strictObject(
 );
 
 const labelNames = list(line('a label name'), 'label names', { min: 1 });
+const login = shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login');
+// https://docs.github.com/en/rest/issues/assignees
+const logins = list(login, 'logins', { min: 1, max: 10 });
 const COMMENT_CHARACTERS_MAX = 10_000;
 
 /** What an event does. */
@@ -112,10 +115,7 @@ const rule = z.strictObject(
     type: line('an event type, or *'),
     addLabels: labelNames.optional(),
     removeLabels: labelNames.optional(),
-    assign: list(shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login'), 'logins', {
-      min: 1,
-      max: 10, // https://docs.github.com/en/rest/issues/assignees
-    }).optional(),
+    assign: z.union([login, logins], { error: 'a login, or a list of 1 to 10 logins' }).optional(),
     close: flag().optional(),
     reopen: flag().optional(),
     comment: shaped(

@@ -29,7 +29,7 @@ export function effectOf(rule: EventRule, event: PartnerEvent, of: EventOfRule):
   return {
     addLabels: [...addLabels],
     removeLabels: [...removeLabels],
-    assign: [...assign],
+    assign: [assign].flat(),
     ...((close || reopen) && { state }),
     ...(comment !== undefined && { comment: commentOf(comment, event, of) }),
   };

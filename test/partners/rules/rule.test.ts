@@ -50,6 +50,12 @@ describe('the rule of an event', () => {
   });
 });
 
+test('a rule that assigns one login need not be a list', () => {
+  const event = readAs(partnerWith([]), { leadId: '1' });
+  const of = { partnerId: 'crm-one', receiptId: 'r-1', position: 0, receivedAt: 0 };
+  expect(effectOf({ type: '*', assign: 'octocat' }, event, of).assign).toEqual(['octocat']);
+});
+
 describe('the comment of a rule', () => {
   const of = { partnerId: 'crm-one', receiptId: 'r-1', position: 2, receivedAt: 0 };
   const comment = '{partner} {type} {receiptId} {occurredAt}';
