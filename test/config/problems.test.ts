@@ -36,6 +36,7 @@ test('a valid configuration has no problem', () => {
 test('a rule may do everything that rules can, and approve where it says so', () => {
   const events = [
     { type: 'a', addLabels: ['approved'], removeLabels: ['won'], mayApprove: true, reopen: true },
+    { type: 'b', assign: 'octocat' },
     { type: '*', assign: ['octocat', 'robot[bot]'], close: true, comment: '{partner} {type}' },
   ];
   expect(problems({ ...base, partners: { crm: { ...partner, events } } })).toEqual([]);

@@ -600,8 +600,15 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(await before(second, 1)).toBe(5);
         await store.reschedule(first, { dueAt: 900, attempts: 1 });
         expect(await before(second, 1)).toBe(900);
-        const again = await leaseOne(store, 'act', 900);
-        await store.settle(again, { outcome: 'FAILED', attempts: 2 }, 901);
+        const lacking = await leaseOne(store, 'act', 900);
+        const lastError = 'partner-unknown';
+        await store.reschedule(lacking, { dueAt: 901, attempts: 1, lastError });
+        expect(await before(second, 1)).toBeUndefined();
+        const again = await leaseOne(store, 'act', 901);
+        await store.reschedule(again, { dueAt: 902, attempts: 1 });
+        expect(await before(second, 1)).toBe(902);
+        const last = await leaseOne(store, 'act', 902);
+        await store.settle(last, { outcome: 'FAILED', attempts: 2 }, 903);
         expect(await before(second, 1)).toBeUndefined();
       });
 

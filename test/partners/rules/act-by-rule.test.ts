@@ -6,6 +6,7 @@ import {
   type DeletionWorld,
   openDeletions,
 } from '../../support/deletions/world.ts';
+import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const qualified: EventRule = {
@@ -119,6 +120,41 @@ describe('an event with a rule', () => {
       expect(stateOf(world, number).comments).toBe(1);
     },
   );
+
+  test('comments once when the worker ends between the write and the end of the event', async () => {
+    const world = await openWorld([qualified], { requestTimeoutMs: 1500 });
+    const { number } = world.tracker.createIssue(leadIssue());
+    const barrier = world.tracker.hold({ method: 'POST', path: '/comments$' });
+    const id = await sendEvent(world, { leadId: String(number) });
+    await barrier.arrived();
+    await world.stop();
+    expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+    barrier.open();
+
+    const { tracker, database } = world;
+    const next = await openWorld([qualified], { of: { tracker, database } });
+    expect((await next.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
+    expect(stateOf(next, number)).toMatchObject({ comments: 1, labels: ['approved', 'qualified'] });
+    expect(tracker.calls.count({ method: 'PATCH' })).toBe(1);
+  });
+
+  test.each<[string, (tracker: Tracker, number: number) => void, object]>([
+    ['is deleted', (tracker, at) => tracker.deleteIssue(at), { outcome: 'DONE' }],
+    [
+      'was moved',
+      (tracker, at) => tracker.transferIssue(at, 'acme/other'),
+      { outcome: 'FAILED', lastError: 'transferred' },
+    ],
+  ])('ends as a deletion does when the issue %s', async (_what, prepare, outcome) => {
+    const world = await openWorld();
+    const { number } = world.tracker.createIssue(leadIssue());
+    await world.settled(await sendEvent(world, { leadId: String(number), eventId: 1 }));
+    prepare(world.tracker, number);
+    const receipt = await world.settled(
+      await sendEvent(world, { leadId: String(number), eventId: 2 }),
+    );
+    expect(receipt.events[0]).toMatchObject(outcome);
+  });
 
   test('comments once for each event of a batch about one lead', async () => {
     const world = await openWorld([{ type: '*', comment: 'once' }]);

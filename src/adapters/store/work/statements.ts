@@ -82,17 +82,19 @@ export const SETTLE = `
 const UNMATCHED_WAIT_MAX_MS = MINUTE;
 
 /**
- * What is to be done with the lead before the event is: what came before and has it, or may have it since
- * nobody has looked yet; and a deletion, whenever it came, whose match is not certain.
+ * What is to be done with the lead before the event is: what came before and has it, unless it may wait for
+ * its partner for good, or may have it since nobody has looked yet; and a deletion, whenever it came, whose
+ * match is not certain.
  */
 export const STANDS_BEFORE = `
   SELECT due_at FROM (
     SELECT event.due_at FROM ${EVENTS_OF_LEAD}
     WHERE event_lead.number = @leadId AND event.outcome = 'PENDING' AND event.id < @event
+      AND event.last_error IS DISTINCT FROM 'partner-unknown'
     UNION ALL
     SELECT due_at FROM event
-    WHERE stage = 'match' AND outcome = 'PENDING' AND asked_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS}
-      AND attempts = 0 AND last_error IS NULL AND id < @event
+    WHERE stage = 'match' AND outcome = 'PENDING' AND due_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS}
+      AND asked_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS} AND attempts = 0 AND last_error IS NULL AND id < @event
     UNION ALL
     SELECT event.due_at FROM claim JOIN event ON event.id = claim.event
     WHERE claim.repository_id = @repositoryId AND claim.number = @leadId AND claim.released_at IS NULL
