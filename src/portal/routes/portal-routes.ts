@@ -7,18 +7,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/http-app.ts';
 import { createKnownPaths } from '#http/requests/known-paths.ts';
 import { routedPath } from '#http/requests/routed-path.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import type { Once } from '../page.ts';
-import { nothing, paramsOf, pathOf } from './check-input.ts';
+import type { Once, PortalFile, PortalPage } from '../page.ts';
+import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
 import { confirmationPage } from './confirmation.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
 import { refuseOtherOrigins } from './refusal.ts';
-import type { PortalRoutes } from './route-types.ts';
+import type { PortalRoutes, WrongFilters } from './route-types.ts';
 import { type AnyAction, runAction } from './run-action.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
 import { findSession, personOf, readerOf, requireSession, sessionOf } from './session-guard.ts';
-import { queryOf, showList } from './show-list.ts';
+import type { z } from 'zod';
+import { problemOf } from '../shell/notice.ts';
 
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {
@@ -128,4 +129,61 @@ export function addFallbackRoutes(app: HttpApp, context: PortalContext): void {
   app.route({ ...route, method, url: '/portal' });
   app.route({ ...route, method: ['GET', ...method], url: '/portal/*' });
   app.addHook('onRoute', (added) => paths.add(added));
+}
+
+type Given = Readonly<Record<string, unknown>>;
+type Show = (input: { query: unknown; wrong: WrongFilters }) => Promise<PortalPage | PortalFile>;
+
+/** @throws {validation-failed} */
+function queryOf(given: Given, schema: z.ZodType): unknown {
+  const checked = checkInput(schema, 'querystring', given);
+  return checked.kind === 'good' ? checked.value : refuse(checked.problems);
+}
+
+/**
+ * The list without the filters that its schema or its use case refuses, with what was typed still in
+ * their fields. It shows more than was asked for, so it offers nothing that works on all that it shows.
+ */
+async function showList(
+  given: Given,
+  schema: z.ZodType,
+  show: Show,
+): Promise<{ page: PortalPage; refused?: Once }> {
+  const checked = checkInput(schema, 'querystring', given);
+  const known = checked.kind === 'good' ? [] : checked.problems;
+  try {
+    return await showWithout(known, { given, schema, show });
+  } catch (error) {
+    const found = isTrackportError(error, 'validation-failed') ? (error.errors ?? []) : [];
+    if (found.length === 0) throw error;
+    return showWithout([...known, ...found], { given, schema, show });
+  }
+}
+
+/** Characters of what was typed: the rest of a longer text is no use to anybody. */
+const TYPED_SHOWN = 100;
+
+type List = { given: Given; schema: z.ZodType; show: Show };
+
+async function showWithout(problems: readonly FieldProblem[], { given, schema, show }: List) {
+  const entries = Object.entries(given);
+  const errorOf = (name: string) => problemOf(problems, name);
+  const fitting = Object.fromEntries(entries.filter(([name]) => errorOf(name) === undefined));
+  const wrong = Object.fromEntries(
+    entries.flatMap(([name, value]) => {
+      const error = errorOf(name);
+      return error === undefined
+        ? []
+        : [[name, { value: String(value).slice(0, TYPED_SHOWN), error }]];
+    }),
+  );
+  const page = (await show({ query: queryOf(fitting, schema), wrong })) as PortalPage;
+  if (problems.length === 0) return { page };
+  const { actions: _actions, ...wider } = page;
+  const details = problems.map(({ detail }) => detail).join(' ');
+  const notice = `Shown without a filter that is wrong: ${details}`;
+  return {
+    page: { ...wider, status: 400, hasProblems: true },
+    refused: { notice, isUndone: true },
+  };
 }

@@ -200,6 +200,7 @@ export type Lane = {
 /** From when to when; `announced` is outlined: it lies ahead. */
 type LaneSpan = { state: State; fromMs: number; untilMs: number; announced?: boolean };
 
+/** Spans of time below each other: the life of versions, the overlap of keys. */
 export type LanesFacts = {
   /** Id of the heading of the card that it stands in. */
   headingId: string;

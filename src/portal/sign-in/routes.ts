@@ -1,6 +1,6 @@
 /** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
 import type { FastifyRequest } from 'fastify';
-import { SignInFailure } from '#access/sessions/issuer-client.ts';
+import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -13,8 +13,10 @@ import { PortalRefusal, refuseOtherOrigins } from '../routes/refusal.ts';
 import { type Exchange, PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
 import { findSession } from '../routes/session-guard.ts';
 import { isTimeZone } from '../shell/times.ts';
-import { putAttempt, takeAttempt } from './attempts.ts';
 import { failedPage, signedOutPage, signingOutPage, signInPage } from './views.ts';
+import { z } from 'zod';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
 
 export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
   const { cookies, signIn } = context;
@@ -157,4 +159,75 @@ function refuse(refusals: PortalContext['refusals'], { request, reply }: Exchang
   }
   request.logFacts = { ...request.logFacts, code: 'invalid-logout-token' };
   return reply.code(400).send({ error: 'invalid_request' });
+}
+
+/**
+ * Sign-ins that are under way. What the callback needs to know is with the browser that began it, sealed
+ * and for ten minutes: no instance remembers anything, each tab has its own, and a callback that was
+ * meant for another browser finds nothing.
+ */
+const PREFIX = 'trackport-sign-in-';
+const ATTEMPT_MS = 10 * MINUTE;
+/** Tabs in which somebody signs in at the same time; what is older is given up. */
+const ATTEMPTS_MAX = 5;
+const NAME_CHARACTERS = 12;
+
+const sealedAttempt = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+  timeZone: z.string().exactOptional(),
+  startedAt: z.number(),
+});
+
+/** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
+type OpenAttempt = SignInAttempt & { returnTo: string; timeZone?: string };
+
+/** Begins one in this browser. */
+function putAttempt(
+  { cookies, sealer, clock }: PortalContext,
+  { request, reply }: Exchange,
+  attempt: OpenAttempt,
+): void {
+  const known = cookies.names(request.headers.cookie, PREFIX);
+  for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
+    reply.header('set-cookie', cookies.clear(name));
+  const text = JSON.stringify({ ...attempt, startedAt: clock.now() });
+  const sealed = sealer.seal(identityOf(attempt.state), Buffer.from(text));
+  const value = sealed.toString('base64url');
+  reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
+}
+
+/** The attempt of this state, which is over then; undefined when this browser has none. */
+function takeAttempt(
+  { cookies, sealer, clock }: PortalContext,
+  { request, reply }: Exchange,
+  state: unknown,
+): OpenAttempt | undefined {
+  if (typeof state !== 'string') return undefined;
+  const name = nameOf(state);
+  const value = cookies.read(request.headers.cookie, name);
+  if (value === undefined) return undefined;
+  reply.header('set-cookie', cookies.clear(name));
+  const attempt = open(sealer, state, value);
+  return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
+}
+
+/** What was altered, or sealed by another key, is none. */
+function open(sealer: Sealer, state: string, value: string) {
+  try {
+    const text = sealer.open(identityOf(state), Buffer.from(value, 'base64url')).toString();
+    return sealedAttempt.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(state: string): string {
+  return `${PREFIX}${state.slice(0, NAME_CHARACTERS).replaceAll(/[^\w-]/g, '_')}`;
+}
+
+function identityOf(state: string): string {
+  return `sign-in/${state}`;
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receipts.ts';
 import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
@@ -21,7 +22,6 @@ import {
   scope,
   toFilter,
 } from './query.ts';
-import { replayNotice } from './receipt-pages.ts';
 import { countWords } from './words.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
@@ -115,4 +115,25 @@ function sumOf(counts: Partial<Record<Outcome, number>>): number {
 function droppedWords(dropped: number): string {
   if (dropped === 0) return '';
   return `${count(dropped)} more cannot be worked again: their content was dropped after 30 days, and only the partner can send it again.`;
+}
+
+const REASONS: Readonly<Record<NotQueuedReason, string>> = {
+  pending: 'under way already',
+  done: 'done',
+  ignored: 'ignored',
+  rejected: 'rejected',
+  payloadDropped: 'cannot be worked again, their content was dropped after 30 days',
+};
+
+export type ActionNotice = { notice: string; isUndone?: boolean };
+
+/** What a replay did, or why it did nothing, in a sentence. */
+export function replayNotice({ queued, notQueued = {} }: Replayed): ActionNotice {
+  const left = Object.entries(notQueued) as [NotQueuedReason, number][];
+  const rest = left.map(([reason, n]) => `${n} ${REASONS[reason]}`).join(', ');
+  const others = rest === '' ? '' : ` Left as they are: ${rest}.`;
+  if (queued > 0)
+    return { notice: `${counted(queued, 'event')} queued: work begins now.${others}` };
+  const why = rest === '' ? ': no event failed or found nobody.' : `.${others}`;
+  return { isUndone: true, notice: `Nothing was replayed${why}` };
 }

@@ -27,7 +27,7 @@ import {
   scope,
   toFilter,
 } from './query.ts';
-import { receiptPage } from './receipt-pages.ts';
+import { receiptPage } from './receipt.ts';
 import { replayPages } from './replay.ts';
 
 const PAGE_RECEIPTS = 25;

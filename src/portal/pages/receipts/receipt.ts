@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import {
   type Erasure,
@@ -5,18 +6,113 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
 } from '#partners/receipts/receipt.ts';
+import { html, type Html } from '../../html.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { badge, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { count, counted, type Reader, time } from '../../shell/times.ts';
+import type { PagesContext } from '../context.ts';
+import { findClaim } from './claims.ts';
+import { type ActionNotice, replayNotice } from './replay.ts';
+import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
+import {
+  type IssueAddress,
+  issueLink,
+  issueLinks,
+  type Leads,
+  shortId,
+  statusBadge,
+} from './words.ts';
 import type { PortalPerson } from '../../page.ts';
 import { partnerPath } from '../partners/verdict.ts';
-import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
-import { badge, code, cut, foreign, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { pager } from '../../shell/table.ts';
-import { count, type Reader, time } from '../../shell/times.ts';
 import { eventCard } from './event-card.ts';
-import { type IssueAddress, issueLink, issueLinks, type Leads, statusBadge } from './words.ts';
-import { receiptPath, receiptsPath } from './query.ts';
 import { eventWords, verdict } from './verdict.ts';
 import { details } from '../../shell/texts.ts';
+
+/** Of one event: the others stand without what is known of them. */
+const LEADS_LOOKED_AT_MAX = 10;
+
+const params = z.object({ id: z.string().max(64) });
+const query = z.strictObject({
+  start: z
+    .string()
+    .regex(/^[0-9]{1,4}$/, 'must be a number')
+    .optional()
+    .transform((digits) => Number(digits ?? 0)),
+});
+
+/** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
+export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
+  const { receipts } = context.partners;
+  const path = `${RECEIPTS_PATH}/:id`;
+  portal.page(path, { scope, params, query }, async ({ person, reader, params, query }) => {
+    const { start } = query;
+    const receipt = await receipts.find(params.id);
+    const claimed = await claimedAmong(context, receipt, start);
+    const leads = { issueAddress: context.tracker.issueAddress, claimed };
+    const statusAddress = statusAddressOf(context, receipt, reader);
+    const { id, partnerId, eventType, receivedAt, status } = receipt;
+    return {
+      title: `Receipt ${shortId(id)}`,
+      heading: html`Receipt ${code(shortId(id))}`,
+      section: 'receipts',
+      crumbs: [{ href: RECEIPTS_PATH, text: 'Receipts' }],
+      badge: statusBadge(status, { fill: true }),
+      meta: [
+        html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
+        html`Received ${time(receivedAt, reader)}`,
+      ],
+      body: receiptView({ receipt, person, leads, start, statusAddress }, reader),
+    };
+  });
+  portal.action(`${path}/acknowledge`, {
+    scope,
+    params,
+    run: async ({ params: { id }, origin }) => ({
+      location: receiptPath(id),
+      ...acknowledgedNotice(await receipts.acknowledge(id, origin)),
+    }),
+  });
+  portal.action(`${path}/replay`, {
+    scope,
+    params,
+    run: async ({ params: { id }, origin }) => ({
+      location: receiptPath(id),
+      ...replayNotice(await receipts.replay(id, origin)),
+    }),
+  });
+}
+
+/** What was acknowledged, or that there was nothing. */
+function acknowledgedNotice(events: number): ActionNotice {
+  return events > 0
+    ? { notice: `${counted(events, 'event')} acknowledged: the overview speaks of it no more.` }
+    : { isUndone: true, notice: 'There was nothing to acknowledge any more.' };
+}
+
+/** Which leads of the events that are shown a deletion hides now. */
+async function claimedAmong(
+  context: PagesContext,
+  { events }: ReceiptDetail,
+  start: number,
+): Promise<ReadonlySet<string>> {
+  const shown = events.slice(start, start + EVENTS_SHOWN);
+  const numbers = new Set(shown.flatMap(({ leadIds }) => leadIds.slice(0, LEADS_LOOKED_AT_MAX)));
+  const found = await Promise.all(
+    [...numbers].map(async (number) => ((await findClaim(context, number)) ? [number] : [])),
+  );
+  return new Set(found.flat());
+}
+
+function statusAddressOf(
+  { partners }: PagesContext,
+  receipt: ReceiptDetail,
+  { nowMs }: Reader,
+): string | undefined {
+  if (nowMs - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
+  return `/api/v1/receipt-status/${partners.statusTokenOf(receipt)}`;
+}
 
 type ReceiptFacts = {
   receipt: ReceiptDetail;
@@ -29,7 +125,7 @@ type ReceiptFacts = {
 };
 
 /** Events on a page: more of a large batch are on the next. */
-export const EVENTS_SHOWN = 20;
+const EVENTS_SHOWN = 20;
 const STEPS_SHOWN = 60;
 
 /** What became of it, why, what to do now, and what is erased and what is not. */
