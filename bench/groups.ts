@@ -21,6 +21,15 @@ function leadGroups(isQuick: boolean): Record<string, Group> {
   const leads = isQuick ? 500 : 18_760;
   const hot = { leads: isQuick ? 500 : 2000, seconds: isQuick ? 1 : 3, rounds: isQuick ? 1 : 3 };
   const calls = { leads, reads: isQuick ? 200 : 10_000, pollSeconds: isQuick ? 5 : 60 };
+  const feed = {
+    issues: isQuick ? 500 : 2000,
+    changes: isQuick ? 5 : 20,
+    listeners: isQuick ? 100 : 1000,
+    idleSeconds: isQuick ? 2 : 10,
+    followSeconds: isQuick ? 5 : 20,
+    deliveries: isQuick ? 200 : 1000,
+    rounds: isQuick ? 1 : 3,
+  };
   const starts = { starts: isQuick ? 1 : 7 };
   return {
     'leads-hot': async () => {
@@ -34,6 +43,10 @@ function leadGroups(isQuick: boolean): Record<string, Group> {
     'leads-calls': async () => {
       const { measureCalls } = await import('./leads/calls.ts');
       return onSqlite((engine) => measureCalls(engine, calls));
+    },
+    'leads-feed': async () => {
+      const { measureFeed } = await import('./leads/feed.ts');
+      return onBothStores((engine) => measureFeed(engine, feed));
     },
     start: async () => {
       const { measureStart } = await import('./leads/start.ts');

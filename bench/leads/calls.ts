@@ -94,7 +94,7 @@ async function measureChanges(
   };
 }
 
-async function change(trackerUrl: string, second: number, leads: number): Promise<void> {
+export async function change(trackerUrl: string, second: number, leads: number): Promise<void> {
   const number = 1 + ((second * 7919) % leads);
   if (second % 4 === 0) {
     const issue = { title: 'New lead', labels: ['approved'], body: '' };

@@ -28,6 +28,7 @@ export async function measureHot(engine: BenchEngine, scale: HotScale): Promise<
       return [
         await rowOf('hot list ÷ bare Fastify', list, 0.9),
         await rowOf('hot detail ÷ bare Fastify', detail, 0.75),
+        await rowOf('hot page of the feed ÷ bare Fastify', `${list}/changes?from=start`, 0.6),
       ];
     } finally {
       await service.stop();

@@ -2,7 +2,7 @@ import { Octokit } from '@octokit/rest';
 import { readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
 import { type Running, start } from '../processes.ts';
-import { createKey, writeConfig } from '../service.ts';
+import { type ConfigOptions, createKey, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 
 /** A tracker that answers after 50 ms, a configuration for it, and a consumer's key. */
@@ -16,11 +16,15 @@ export type LeadWorld = {
 export const WEBHOOK_SECRET = 'bench-webhook-secret';
 const LATENCY_MS = 50;
 
-/** Opens it with so many rows, a fifth of them pull requests, and closes it after `work`. */
+/**
+ * Opens it with so many rows, a fifth of them pull requests, and closes it after `work`. `settings`: keys by section,
+ * above those that it needs.
+ */
 export async function inLeadWorld<T>(
   { folder, newStore }: BenchEngine,
   rows: number,
   work: (world: LeadWorld) => Promise<T>,
+  settings: ConfigOptions['settings'] = {},
 ): Promise<T> {
   const tracker = await start([
     'bench/tracker-process.ts',
@@ -33,7 +37,7 @@ export async function inLeadWorld<T>(
     const config = writeConfig(folder, {
       storeUrl: await newStore(),
       trackerUrl: tracker.url,
-      settings: { tracker: { webhookSecrets: [WEBHOOK_SECRET] } },
+      settings: { ...settings, tracker: { webhookSecrets: [WEBHOOK_SECRET] } },
     });
     return await work({ folder, config, key: await createKey(config), tracker });
   } finally {

@@ -114,7 +114,7 @@ async function startService(
 type Load = { url: string; kind: string; first: number; deliveries: number };
 
 /** Deliveries per second. */
-async function load({ url, kind, first, deliveries }: Load): Promise<number> {
+export async function load({ url, kind, first, deliveries }: Load): Promise<number> {
   const args = [url, SECRET, kind, deliveries, CONNECTIONS, first].map(String);
   const sent = JSON.parse(await output(['bench/webhooks/webhook-load.ts', ...args])) as {
     calls: number;

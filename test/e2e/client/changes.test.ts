@@ -44,6 +44,10 @@ test('a stream that is cut goes on behind the last item', async () => {
     expect(reader.items()).toContain(`+${two}`);
   });
   expect(reader.failures).toHaveLength(1);
+  expect(way.requests).toEqual([
+    expect.stringContaining('changes?from=start '),
+    expect.stringContaining('changes?cursor='),
+  ]);
 });
 
 for (const transport of ['stream', 'poll'] as const)

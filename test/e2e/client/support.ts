@@ -73,10 +73,14 @@ async function openServer(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A way whose connections break off when told. */
-export async function openWay(target: string): Promise<{ url: string; cut: () => number }> {
+/** A way whose connections break off when told; `requests`: the first line of each. */
+export async function openWay(
+  target: string,
+): Promise<{ url: string; requests: string[]; cut: () => number }> {
   const sockets = new Set<Socket>();
+  const requests: string[] = [];
   const server = createServer((near) => {
+    near.once('data', (head) => requests.push(String(head).split('\r\n')[0] ?? ''));
     const far = connect(Number(new URL(target).port), '127.0.0.1');
     for (const socket of [near, far]) {
       sockets.add(socket.on('error', () => undefined));
@@ -95,7 +99,7 @@ export async function openWay(target: string): Promise<{ url: string; cut: () =>
     return cutNow;
   };
   onTestFinished(() => void cut());
-  return { url, cut };
+  return { url, requests, cut };
 }
 
 type Way = { url: string; accepted: string[] };
