@@ -106,7 +106,8 @@ function matched(
   effect?: RuleEffect,
 ): Past | undefined {
   const { leadIds, outcome, isProvisional } = event;
-  if (leadIds.length === 0)
+  const isOpen = receipt.path === 'events' && !effect; // it claims nothing that could be shown before
+  if (leadIds.length === 0 || isOpen)
     return outcome === 'PENDING'
       ? {
           state: 'wait',

@@ -267,3 +267,10 @@ test('an event that a deletion came before says so', () => {
   expect(text).toContain('A deletion has claimed the lead that the event names');
   expect(text).not.toContain('No rule of the configuration');
 });
+
+test('an event that waits for its match has no leads yet, whatever it names', () => {
+  const one = event({ outcome: 'PENDING', dueAt: at, isReplayable: false });
+  const text = flat(view([one], { path: 'events', status: 'ACCEPTED' }));
+  expect(text).toContain('Looking for whom it names');
+  expect(text).not.toContain('Matched');
+});
