@@ -56,7 +56,7 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
   formBytesMax?: number;
   /**
    * A form that is sent twice, as by a second click, is done once, and both lead to the same page: for
-   * what shows a secret. Its `postForm` says `isDoneOnce`.
+   * what shows a secret. The `postForm` of a `page` says `isDoneOnce`.
    */
   doneOnce?: boolean;
   /** The page with the form, at the same address. A form that did not fit stands on it again. */

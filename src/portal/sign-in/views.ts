@@ -14,7 +14,7 @@ import { cut, link, type State } from '../shell/parts.ts';
 const LIMITS = `A session lasts ${SESSION_MS / HOUR} hours, and ${SESSION_IDLE_MS / MINUTE} minutes without use.`;
 const RETRY_AFTER_SECONDS = 30;
 
-/** Of the pages of sign-in, each a whole document. */
+/** As people know it: its host. */
 const issuerOf = ({ issuer }: Pick<PortalContext, 'issuer'>): string => new URL(issuer).host;
 
 function signInDocument(
