@@ -48,11 +48,11 @@ export type ConfirmedCache<T> = {
   lastGood(key: string): Entry<T> | undefined;
   /**
    * Marks the entries that `affects` as changed, without calling it for those that are marked already; loads in
-   * flight are not trusted afterwards.
+   * flight are not trusted afterwards. Not those that were asked for since `before`, in ms of the monotonic clock.
    */
-  invalidate(affects: (value: T) => boolean): void;
+  invalidate(affects: (value: T) => boolean, before?: number): void;
   /** The same for one entry, and for the load of it that is in flight. */
-  invalidateKey(key: string): void;
+  invalidateKey(key: string, before?: number): void;
   /** How long a response stays fresh now: longer while the quota runs low. */
   readonly freshForMs: number;
   readonly bytes: number;
@@ -115,16 +115,16 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       const cached = state.entries.get(key);
       return cached && mayServeStale(options, cached) ? cached : undefined;
     },
-    invalidate: (affects) => {
+    invalidate: (affects, before = Infinity) => {
       for (const entry of state.entries.values())
-        if (!entry.isInvalidated && affects(entry.value)) entry.isInvalidated = true;
-      for (const flight of state.flights.values()) if (flight.isSent) flight.isTainted = true;
+        if (!entry.isInvalidated && entry.confirmedAt < before && affects(entry.value))
+          entry.isInvalidated = true;
+      for (const flight of state.flights.values()) taint(flight, before);
     },
-    invalidateKey: (key) => {
+    invalidateKey: (key, before = Infinity) => {
       const entry = state.entries.peek(key);
-      if (entry) entry.isInvalidated = true;
-      const flight = state.flights.get(key);
-      if (flight?.isSent) flight.isTainted = true;
+      if (entry && entry.confirmedAt < before) entry.isInvalidated = true;
+      taint(state.flights.get(key), before);
     },
     get freshForMs() {
       return options.calls.stretch(options.freshForMs);
@@ -133,6 +133,10 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       return state.entries.calculatedSize;
     },
   };
+}
+
+function taint(flight: Flight<unknown> | undefined, before: number): void {
+  if (flight?.isSent && flight.startedAt < before) flight.isTainted = true;
 }
 
 function useOf<T>({ options }: State<T>, cached: Entry<T> | undefined): Use {

@@ -58,8 +58,8 @@ export type LeadCache = {
   lead(number: number): Promise<FoundLead>;
   /** The same, only when it is cached and fresh: at once, without a call. */
   peekLead(number: number): FoundLead | undefined;
-  /** What is cached of the issue is older than a change of it: it is asked for again. */
-  doubt(number: number): void;
+  /** What was asked for `before` (ms of the monotonic clock) is older than a change of the issue: it is asked again. */
+  doubt(number: number, before: number): void;
   /** True when no event newer than the row is known. */
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -111,9 +111,9 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       if (own instanceof Error) throw own;
       return fromIssue(own);
     },
-    doubt: (number) => {
-      pages.invalidate(({ leads }) => leads.has(number));
-      issues.invalidateKey(issueKey(number));
+    doubt: (number, before) => {
+      pages.invalidate(({ leads }) => leads.has(number), before);
+      issues.invalidateKey(issueKey(number), before);
     },
     isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
     stillMatches: (row, filter) => {

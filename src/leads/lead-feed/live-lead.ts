@@ -17,6 +17,7 @@ export type LiveLeadDeps = {
 
 /** A replica of the tracker may be so far behind the webhook. */
 const LAG_MAX_MS = 15 * SECOND;
+const ASK_AGAIN_MS = SECOND;
 
 /**
  * The lead of a change, as it is now. `gone`: this reader cannot read it any more. `later`: what the tracker shows is
@@ -31,7 +32,7 @@ export async function readLiveLead(
   const { number, position } = change;
   const ageMs = deps.clock.now() - position;
   const at = { ...change, changedAt: deps.clock.monotonicMs() - ageMs };
-  const { found, isAsNew } = await findLead(deps.cache, at);
+  const { found, isAsNew } = await findLead(deps, at);
   if (!isAsNew && ageMs < LAG_MAX_MS) return 'later';
   try {
     return (await deps.reader.read(String(number), visibility)).value;
@@ -47,11 +48,14 @@ export async function readLiveLead(
 type Dated = LeadChange & { changedAt: number };
 type Found = { found: CachedLead | undefined; isAsNew: boolean };
 
-/** What is cached may be older than a change that another instance learnt of. */
-async function findLead(cache: LiveLeadDeps['cache'], change: Dated): Promise<Found> {
+/**
+ * What is cached may be older than a change that another instance learnt of, and a replica of the tracker, too: it is
+ * asked again, once for all who read the change, and no more than once a second.
+ */
+async function findLead({ cache, clock }: LiveLeadDeps, change: Dated): Promise<Found> {
   const known = await loadLead(cache, change);
   if (known.isAsNew) return known;
-  cache.doubt(change.number);
+  cache.doubt(change.number, Math.max(change.changedAt, clock.monotonicMs() - ASK_AGAIN_MS));
   return loadLead(cache, change);
 }
 

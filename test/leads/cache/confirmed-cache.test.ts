@@ -65,6 +65,20 @@ test('a load in flight of a key that changes is not trusted', async () => {
   expect(loads).toEqual(['a', 'b', 'a']);
 });
 
+test('what was asked for since is trusted, cached or in flight', async () => {
+  const { cache, clock, loads, read } = createSlowCache();
+  const before = clock.monotonicMs();
+  const flying = read();
+  cache.invalidateKey('a', before);
+  loads[0]?.resolve({ value: 'new' });
+  await flying;
+  cache.invalidateKey('a', before);
+  cache.invalidate(() => true, before);
+  expect(cache.peek('a')?.value).toBe('new');
+  cache.invalidateKey('a', before + 1);
+  expect(cache.peek('a')).toBeUndefined();
+});
+
 /** Loads end when they are told to, in any order. */
 function createSlowCache() {
   const clock = createFakeClock();

@@ -40,7 +40,6 @@ export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
   const writer = createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS });
   return {
     ...connection,
-    listen: (_channel, onNotified) => watchVersion(connection, onNotified),
     writing,
     ...withWriter(connection, writer),
     close: () => {
@@ -51,7 +50,11 @@ export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
 }
 
 /** Nobody tells what another process wrote: the version of the file says that it did. */
-function watchVersion(connection: Connection, onChanged: () => void): Listening {
+function watchVersion(
+  connection: Connection,
+  looks: Set<() => void>,
+  onChanged: () => void,
+): Listening {
   let seen: number | undefined;
   const look = async (): Promise<void> => {
     const now = await connection.version();
@@ -59,8 +62,15 @@ function watchVersion(connection: Connection, onChanged: () => void): Listening 
     seen = now;
     onChanged();
   };
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS).unref();
-  return { close: async () => clearInterval(timer) };
+  const lookNow = (): void => void look().catch(() => undefined);
+  looks.add(lookNow);
+  const timer = setInterval(lookNow, LOOK_EVERY_MS).unref();
+  return {
+    close: async () => {
+      looks.delete(lookNow);
+      clearInterval(timer);
+    },
+  };
 }
 
 /**
@@ -80,8 +90,16 @@ export function writeInThread(
 
 /** What depends on who writes. */
 function withWriter<W extends Writer>(connection: Connection, writer: W) {
+  const looks = new Set<() => void>();
+  const callInTurn: Writer['callInTurn'] = async (...call) => {
+    const result = await writer.callInTurn(...call);
+    for (const look of looks) look();
+    return result;
+  };
   return {
-    writer,
+    writer: { ...writer, callInTurn },
+    listen: (_channel: string, onNotified: () => void) =>
+      watchVersion(connection, looks, onNotified),
     watchOthers: () => createChangeWatch(connection, writer),
     scrub: () => writer.truncateLog(),
   };

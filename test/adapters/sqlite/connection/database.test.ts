@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -250,4 +251,20 @@ describe('a store in trouble is 503 store-unavailable:', () => {
       expect.objectContaining({ code: 'SQLITE_ERROR' }),
     );
   });
+});
+
+test('whoever listens hears of what is written here at once, without a look at the file', async () => {
+  vi.stubGlobal('setInterval', () => ({ unref: () => undefined }));
+  const database = withTable();
+  const heard = vi.fn();
+  const listening = database.listen('any', heard);
+  const write = (session: Session) => session.run('INSERT INTO t VALUES (1)');
+  const writeInTurn = () => database.writer.callInTurn({ store: 't', name: 'write' }, write, []);
+  await writeInTurn();
+  await database.version();
+  expect(heard).toHaveBeenCalledTimes(1);
+  await listening.close();
+  await writeInTurn();
+  await database.version();
+  expect(heard).toHaveBeenCalledTimes(1);
 });
