@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** What needs more raises it in its own commit, and says why; what takes lines away lowers it. */
-const LINES_MAX = 60_500;
+const LINES_MAX = 60_300;
 
 const files = globSync('src/**/*.ts');
 const lines = files.reduce(
@@ -10,8 +10,8 @@ const lines = files.reduce(
   0,
 );
 if (lines > LINES_MAX) {
-  console.error(
-    `src has ${lines} lines in ${files.length} files, and ${LINES_MAX} lines are allowed: take as many away, or raise LINES_MAX in scripts/lines.js in a commit that says why.`,
+  process.stderr.write(
+    `src has ${lines} lines in ${files.length} files, and ${LINES_MAX} lines are allowed: take as many away, or raise LINES_MAX in scripts/lines.js in a commit that says why.\n`,
   );
   process.exitCode = 1;
 }
