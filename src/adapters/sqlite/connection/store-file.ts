@@ -1,6 +1,7 @@
 /** The file of a store: how it is made, and whether it is one to rely on. */
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -16,9 +17,23 @@ import { TrackportError } from '#shared/errors.ts';
  * files the same mode.
  */
 export function createPrivately(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true });
+  makeFolder(path.dirname(file));
   try {
     closeSync(openSync(file, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
+ * Makes a folder with all that are missing above it. One by one, because the recursive `mkdirSync` of Node never ends
+ * where a file system says ENOENT although the folder above is there, as /proc does.
+ */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  try {
+    mkdirSync(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
