@@ -17,7 +17,7 @@ test('a real issuer gives a client a token with the scopes it asks for, each tim
     scope: 'catalog:read',
   });
   const [first, second] = [await request(), await request()];
-  expect(first.lifetimeMs).toBe(3_600_000);
+  expect([3_600_000, 3_599_000]).toContain(first.lifetimeMs); // a second may begin meanwhile
   expect(claimsOf(first.token)).toMatchObject({ client_id: clientId, scope: 'catalog:read' });
   expect(second.token).not.toBe(first.token);
 });

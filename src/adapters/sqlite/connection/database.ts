@@ -96,11 +96,12 @@ function withWriter<W extends Writer>(connection: Connection, writer: W) {
     for (const look of looks) look();
     return result;
   };
+  const telling = { ...writer, callInTurn };
   return {
-    writer: { ...writer, callInTurn },
+    writer: telling,
     listen: (_channel: string, onNotified: () => void) =>
       watchVersion(connection, looks, onNotified),
-    watchOthers: () => createChangeWatch(connection, writer),
+    watchOthers: () => createChangeWatch(connection, telling),
     scrub: () => writer.truncateLog(),
   };
 }
