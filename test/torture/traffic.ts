@@ -40,7 +40,7 @@ export async function sendDeletions(run: Run): Promise<void> {
   }
 }
 
-/** Once the tool has had time to copy them: it hears of them by their deletion alone. */
+/** Once the tool has had time to copy them: the feed tells it to take them out. */
 async function unapprove({ tracker, report }: Run, numbers: readonly number[]): Promise<void> {
   await sleep(COPIED_AFTER_MS);
   for (const number of numbers) await tracker.control('relabel', number, { remove: ['approved'] });
