@@ -18,6 +18,19 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+// A text may come from a file, which this page reads.
+for (const field of document.querySelectorAll('[data-file-for]')) {
+  field.hidden = false;
+  field.querySelector('input').addEventListener('change', async ({ target: { files } }) => {
+    if (files.length > 0)
+      document.getElementById(field.dataset.fileFor).value = await files[0].text();
+  });
+}
+
+// Filters fold away on a phone.
+if (matchMedia('(max-width: 40rem)').matches)
+  for (const filters of document.querySelectorAll('details.fold')) filters.open = false;
+
 // Five minutes before the session ends.
 for (const warning of document.querySelectorAll('[data-ends]')) {
   const leftMs = Number(warning.dataset.ends) - Date.now() - 300_000;

@@ -156,7 +156,7 @@ describeInBrowser('a session', ({ open, portal }) => {
       await page.getByLabel('Id', { exact: true }).fill(id);
       await page.getByLabel('Title').fill('Leads & <more>');
       await page.getByLabel('Owner').fill('team');
-      await page.getByLabel('Spec').fill(spec);
+      await page.getByLabel('Spec', { exact: true }).fill(spec);
       // The person signs out in another tab.
       const tab = await page.context().newPage();
       await tab.goto(`${url}/portal`);

@@ -19,11 +19,13 @@ export type InputFacts = FieldFacts & {
   required?: boolean;
   min?: string | number;
   placeholder?: string;
+  /** In characters; by default as wide as there is room. */
+  size?: number;
 };
 
 /** A line to type in. Browsers complete nothing: it is never about the person who types. */
 export function input(given: InputFacts): Html {
-  const { type = 'text', value, required, min, placeholder } = given;
+  const { type = 'text', value, required, min, placeholder, size } = given;
   const names = attributes({
     ...tied(given),
     type,
@@ -31,6 +33,7 @@ export function input(given: InputFacts): Html {
     required,
     min,
     placeholder,
+    size,
     inputmode: type === 'number' ? 'numeric' : undefined,
     autocomplete: 'off',
     spellcheck: 'false',

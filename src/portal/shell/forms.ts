@@ -66,15 +66,12 @@ export type FiltersFacts = {
 
 /** Filters as a GET form, so that the address can be sent to a colleague. */
 export function filters({ action, label, fields, submit = 'Filter' }: FiltersFacts): Html {
-  return html`<form
-    class="filters"
-    role="search"
-    aria-label="${label}"
-    method="get"
-    action="${action}"
-  >
-    ${fields}<button class="btn">${submit}</button>
-  </form>`;
+  return html`<details class="fold" open>
+    <summary>${submit}</summary>
+    <form class="filters" role="search" aria-label="${label}" method="get" action="${action}">
+      ${fields}<button class="btn">${submit}</button>
+    </form>
+  </details>`;
 }
 
 /** A filter that takes the room that is left. */

@@ -246,7 +246,7 @@ function laneSvg({ sentence, spans }: Lane, given: LanesFacts): Html {
   </svg>`;
 }
 
-const WIDTH_MIN = 0.5;
+const WIDTH_MIN = 1;
 
 function rectangle(
   { state, fromMs, untilMs, announced = false }: LaneSpan,

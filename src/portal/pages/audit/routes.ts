@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AuditEntryOut } from '#access/audit/audit-out.ts';
 import type { AuditFilter } from '#access/audit/audit-reader.ts';
+import type { Grant } from '#access/grants/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import {
@@ -19,7 +20,8 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { type ListRequest, type Found, isFiltered, listCard } from '../../shell/list.ts';
 import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
-import { count, counted, spanOf, time } from '../../shell/times.ts';
+import { count, counted, type Reader, spanOf, time } from '../../shell/times.ts';
+import { grantWords } from '../consumers/words.ts';
 import type { PagesContext } from '../context.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
@@ -55,6 +57,7 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
     const { cursor, ...filtered } = query;
     const filter = toFilter(query, person.timeZone);
     const found = await access.listAudit({ filter, ...pageOf(PAGE_ENTRIES, cursor) });
+    const names = await namesOf(found.items, access);
     const { workspaceId } = person;
     return {
       title: 'Audit',
@@ -67,7 +70,7 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
         look: 'button',
         download: true,
       }),
-      body: auditView({ ...found, portalClientId, workspaceId }, request),
+      body: auditView({ ...found, names, portalClientId, workspaceId }, request),
     };
   });
   portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({
@@ -75,6 +78,23 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
     mediaType: 'text/csv; charset=utf-8',
     content: Readable.from(readSteps(access, toFilter(query, person.timeZone))),
   }));
+}
+
+const CONSUMER = 'consumer/';
+
+/** Names of the consumers that were changed, by the entries' subjects; of those that are still there. */
+async function namesOf(
+  entries: readonly AuditEntryOut[],
+  { consumers }: Pick<Access, 'consumers'>,
+): Promise<ReadonlyMap<string, string>> {
+  const subjects = new Set(entries.map(({ subject }) => subject));
+  const names = [...subjects]
+    .filter((subject) => subject.startsWith(CONSUMER))
+    .map(async (subject) => {
+      const consumer = await consumers.read(subject.slice(CONSUMER.length)).catch(() => undefined);
+      return consumer ? [[subject, consumer.name] as const] : [];
+    });
+  return new Map((await Promise.all(names)).flat());
 }
 
 /** The file's parts, with a turn of the event loop for others between two: a store on this machine answers at once. */
@@ -118,6 +138,8 @@ function toCell(text: string): string {
 }
 
 type AuditFound = Found<AuditEntryOut> & {
+  /** By subject; without one the subject itself is shown. */
+  names: ReadonlyMap<string, string>;
   /** Whose entries came through this portal. */
   portalClientId: string;
   /** Artifacts of another one have no page here. */
@@ -160,7 +182,7 @@ export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): 
 }
 
 function columnsFor(
-  { portalClientId, workspaceId }: AuditFound,
+  { portalClientId, workspaceId, names }: AuditFound,
   { query, reader }: ListRequest<AuditQuery>,
 ): Column<AuditEntryOut>[] {
   const only = (name: 'who' | 'on', value: string): string =>
@@ -174,8 +196,16 @@ function columnsFor(
         ${note(wayOf(actor, portalClientId))}`,
     ],
     ['What', ({ action }) => code(action)],
-    ['On', ({ subject }) => subjectLink(subject, workspaceId, only('on', subject))],
-    ['Detail', ({ changes }) => changesText(changes)],
+    [
+      'On',
+      ({ subject }) => {
+        const name = names.get(subject);
+        const words =
+          name === undefined ? foreign(subject, 80) : html`consumer ${foreign(name, 60)}`;
+        return link(pageOfSubject(subject, workspaceId) ?? only('on', subject), words);
+      },
+    ],
+    ['Detail', ({ changes }) => changesText(changes, reader)],
     ['Request', ({ requestId }) => requestId && shortId(requestId)],
   ];
 }
@@ -186,26 +216,40 @@ function wayOf({ kind, clientId }: AuditEntryOut['actor'], portalClientId: strin
   return clientId === portalClientId ? 'portal' : 'API';
 }
 
-/** Leads to the page of what was changed where there is one, else to all that was done to it. */
-function subjectLink(subject: string, workspaceId: string, entriesOfSubject: string): HtmlValue {
+/** The page of what was changed, where there is one. */
+function pageOfSubject(subject: string, workspaceId: string): string | undefined {
   const [kind, ...rest] = subject.split('/');
   const id = encodeURIComponent(rest.at(-1) ?? '');
   const page = { consumer: 'consumers', receipt: 'receipts', claim: 'claims', artifact: 'catalog' }[
     kind ?? ''
   ];
   const isElsewhere = kind === 'artifact' && rest[0] !== workspaceId;
-  const hasPage = page !== undefined && id !== '' && !isElsewhere;
-  const href = hasPage ? `/portal/${page}/${id}` : entriesOfSubject;
-  return link(href, foreign(subject, 80));
+  return page !== undefined && id !== '' && !isElsewhere ? `/portal/${page}/${id}` : undefined;
 }
 
-const CHARACTERS_MAX = 120;
-
 /** What an entry of the audit says was changed, in one line; undefined when it says nothing. */
-export function changesText(changes: AuditEntryOut['changes']): Html | undefined {
+export function changesText(changes: AuditEntryOut['changes'], reader: Reader): Html | undefined {
   if (!changes) return undefined;
-  const parts = Object.entries(changes).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return foreign(parts.join(', '), CHARACTERS_MAX);
+  return html`${Object.entries(changes).map(
+    ([name, value], at) =>
+      html`${at > 0 && ', '}${wordsOf(name)}: ${valueText(name, value, reader)}`,
+  )}`;
+}
+
+/** `expiresAt` as `expires at`. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+const VALUE_CHARACTERS_MAX = 120;
+const LABELS_SHOWN = 3;
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function valueText(name: string, value: unknown, reader: Reader): HtmlValue {
+  if (name === 'grants') return grantWords(value as Grant[], LABELS_SHOWN);
+  if (typeof value === 'string')
+    return INSTANT.test(value)
+      ? time(Date.parse(value), reader)
+      : foreign(value, VALUE_CHARACTERS_MAX);
+  return foreign(JSON.stringify(value), VALUE_CHARACTERS_MAX);
 }

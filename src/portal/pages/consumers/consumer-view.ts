@@ -68,16 +68,16 @@ function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
       rows: entries,
       columns: [
         ['When', ({ at }) => time(Date.parse(at), reader), 'whole'],
-        ['What', ({ action, changes }) => html`${code(action)} ${details(changes)}`],
+        ['What', ({ action, changes }) => html`${code(action)} ${details(changes, reader)}`],
         ['Who', ({ actor }) => foreign(actor.subject, 60)],
       ],
     }),
   );
 }
 
-function details(changes: AuditEntryOut['changes']): Html | undefined {
+function details(changes: AuditEntryOut['changes'], reader: Reader): Html | undefined {
   const { keyId, replacedBy } = changes ?? {};
-  if (typeof keyId !== 'string') return changesText(changes);
+  if (typeof keyId !== 'string') return changesText(changes, reader);
   return typeof replacedBy === 'string' ? html`${code(keyId)} to ${code(replacedBy)}` : code(keyId);
 }
 

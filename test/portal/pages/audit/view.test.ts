@@ -15,9 +15,11 @@ const entry = (given: Partial<AuditEntryOut> = {}): AuditEntryOut => ({
   ...given,
 });
 
-const view = (entries: AuditEntryOut[], search = '', pagination = { hasMore: false }) =>
+const names = new Map([['consumer/7c6d1f5e-0000-4000-8000-000000000001', 'Sales cockpit']]);
+
+const view = (items: AuditEntryOut[], search = '', pagination = { hasMore: false }) =>
   auditView(
-    { items: entries, pagination, portalClientId: 'trackport-portal', workspaceId: 'default' },
+    { items, names, pagination, portalClientId: 'trackport-portal', workspaceId: 'default' },
     {
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
       wrong: {},
@@ -29,9 +31,20 @@ test('an entry says when, who by which way, what, on what, and with which reques
   const text = flat(view([entry()]));
   expect(text).toContain('title="2026-11-21 14:01:12 UTC">21 Nov 15:01:12</time>');
   expect(text).toContain('ops-oncall</bdi></a><span class="note">portal</span>');
-  expect(text).toContain('href="/portal/consumers/7c6d1f5e-0000-4000-8000-000000000001"');
-  expect(text).toContain('keyId: 8fQ2mZr7KxLd, overlap: 24h');
+  expect(text).toContain(
+    'href="/portal/consumers/7c6d1f5e-0000-4000-8000-000000000001">consumer<bdi>Sales cockpit</bdi>',
+  );
+  expect(text).toContain('key id:<bdi>8fQ2mZr7KxLd</bdi>, overlap:<bdi>24h</bdi>');
   expect(text).toContain('<code title="3f9a1c00-0000-4000-8000-000000000001">00000001</code>');
+});
+
+test('changes are told in words and in the zone of who reads', () => {
+  const grants = [{ action: 'leads:read', labels: ['emea', 'b', 'c', 'd'] }];
+  const changes = { grants, expiresAt: '2026-11-21T14:01:12.000Z', limitPerMinute: 5 };
+  const text = flat(view([entry({ changes })]));
+  expect(text).toContain('grants:<span class="tag"><bdi>emea</bdi></span>');
+  expect(text).toContain('and 1 more');
+  expect(text).toContain('UTC">21 Nov 15:01:12</time>, limit per minute:<bdi>5</bdi>');
 });
 
 test.each([

@@ -89,7 +89,7 @@ test('the audit says what was changed', () => {
   const text = flat(
     show({}, ['emea'], [{ ...entry, action: 'consumer.update', subject, changes }]),
   );
-  expect(text).toContain('<bdi>state: disabled</bdi>');
+  expect(text).toContain('state:<bdi>disabled</bdi>');
 });
 
 test('no key of a disabled consumer looks as if it worked', () => {

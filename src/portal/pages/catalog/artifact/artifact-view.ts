@@ -217,7 +217,9 @@ function lanesCard(
       untilMs,
       nowMs,
       lanes: versions.map((record) => laneOf(record, defaultVersion, reader)),
-      axis: [day(fromMs), day((fromMs + untilMs) / 2), last],
+      axis: [
+        ...new Set([day(fromMs), day((fromMs + untilMs) / 2), untilMs > nowMs ? last : 'now']),
+      ],
       legend: states.map(({ state, words }) => ({ state, label: words })),
       wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
     }),

@@ -58,6 +58,7 @@ export function draftFormView(given: DraftFormFacts): Html {
   const form = postForm(
     { action, person, values: { ...hidden, ...omittedValues(omitted) }, look: 'body' },
     kind === 'new' && nameFields(given),
+    kind !== 'describe' && specFields(given),
     descriptiveFields(given),
     kind !== 'describe' && contentFields(given),
     buttons,
@@ -95,11 +96,12 @@ function longField(
   return html`${textArea({ ...common(given, name), ...rest, note })}${box}`;
 }
 
-function textField(given: DraftFormFacts, name: Name, note?: string): Html {
-  return input({
-    ...common(given, name),
-    ...(note !== undefined && { note }),
-  });
+function textField(
+  given: DraftFormFacts,
+  name: Name,
+  facts: { note?: string; size?: number } = {},
+) {
+  return input({ ...common(given, name), ...facts });
 }
 
 function common({ fields, problems = [] }: DraftFormFacts, name: Name) {
@@ -113,19 +115,20 @@ function common({ fields, problems = [] }: DraftFormFacts, name: Name) {
 }
 
 function nameFields(given: DraftFormFacts): Html {
-  return html`${textField(
-    given,
-    'id',
-    'Letters, digits, dots, underscores and hyphens. It never changes.',
-  )}${textField(given, 'version', 'Empty: 1.0.0, then the next minor of the highest one.')}`;
+  return html`${textField(given, 'id', {
+    note: 'Letters, digits, dots, underscores and hyphens. It never changes.',
+  })}${textField(given, 'version', {
+    note: 'Empty: 1.0.0, then the next minor of the highest one.',
+    size: 12,
+  })}`;
 }
 
 function descriptiveFields(given: DraftFormFacts): Html {
-  return html`${textField(given, 'title')}${textField(given, 'owner', 'A team or a person.')}${longField(
-    given,
-    'description',
-    { rows: 4 },
-  )}${textField(given, 'groupPath', 'Segments with / between them, such as sales/leads.')}`;
+  return html`${textField(given, 'title')}${textField(given, 'owner', {
+    note: 'A team or a person.',
+  })}${longField(given, 'description', { rows: 4 })}${textField(given, 'groupPath', {
+    note: 'Segments with / between them, such as sales/leads.',
+  })}`;
 }
 
 function contentFields(given: DraftFormFacts): Html {
@@ -138,11 +141,16 @@ function contentFields(given: DraftFormFacts): Html {
   return html`${select({ ...common(given, 'type'), choices: choices(types) })}${select({
     ...common(given, 'source'),
     choices: choices(sources),
-  })}${textField(given, 'projectId')}${lists}${specFields(given)}`;
+  })}${textField(given, 'projectId')}${lists}`;
 }
 
 function specFields(given: DraftFormFacts): Html {
   const limits = 'JSON or YAML, at most 5 MiB.';
   const rules = 'OpenAPI and AsyncAPI are validated; findings stop no draft.';
-  return longField(given, 'spec', { rows: 16, isCode: true, note: `${limits} ${rules}` });
+  const field = longField(given, 'spec', { rows: 12, isCode: true, note: `${limits} ${rules}` });
+  return html`${field}
+    <div class="field" hidden data-file-for="spec">
+      <label for="spec-file">Spec from a file</label>
+      <input type="file" id="spec-file" accept=".json,.yaml,.yml" />
+    </div>`;
 }
