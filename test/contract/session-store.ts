@@ -117,22 +117,6 @@ export function describeSessionStore(engine: string, open: Open): void {
       expect(await take(one, session, 4999)).toBeUndefined();
     });
 
-    test('what is held is read by its own session alone, in time, as often as it likes', async () => {
-      const [one, other] = await open();
-      const [session, stranger] = [row(), row()];
-      for (const each of [session, stranger]) await one.insert(each);
-      const digest = randomBytes(32);
-      const sealed = Buffer.from('a long text');
-      await one.putOnce({ digest, session: session.digest, endsAt: 5000, sealed });
-      const read = (by: SessionRow, now: number) =>
-        other.readOnce({ digest, session: by.digest, now });
-      expect(await read(stranger, 4999)).toBeUndefined();
-      for (const now of [1, 4999]) expect(await read(session, now)).toEqual(sealed);
-      expect(await read(session, 5000)).toBeUndefined();
-      await one.end(session.digest);
-      expect(await read(session, 1)).toBeUndefined();
-    });
-
     test('what is shown once goes with its session', async () => {
       const [one] = await open();
       const session = row();

@@ -66,10 +66,6 @@ export type SessionStore = {
   takeOnce(
     which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
   ): Promise<Buffer | undefined>;
-  /** What was put, as often as it is asked for within its time and session. */
-  readOnce(
-    which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
-  ): Promise<Buffer | undefined>;
   /** Removes what is over: sessions, what nobody looked at, logout tokens. Returns how many sessions. */
   purge(over: { now: number; unusedSince: number }): Promise<number>;
 };

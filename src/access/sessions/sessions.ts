@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -24,8 +24,6 @@ const ID_BYTES = 32;
 const ONCE_ID_BYTES = 16;
 /** A page is read right after the action that led to it. */
 const ONCE_MS = 10 * MINUTE;
-/** A form that came back is mended and sent again within it. */
-const TEXT_MS = HOUR;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
@@ -62,17 +60,9 @@ export function createSessions(deps: SessionsDeps) {
     renew: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) =>
       store.renew(digest, sealSession(deps.sealer, digest, signedIn)),
     /** Returns the id by which the next page takes it, within 10 minutes. */
-    putOnce: (session: Pick<Session, 'digest'>, value: unknown) =>
-      put(deps, session, { value, forMs: ONCE_MS }),
+    putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
     /** The value, for the first who asks. */
-    takeOnce: (session: Pick<Session, 'digest'>, id: string) =>
-      readOnce(deps, session, id, 'takeOnce'),
-    /** Stores a text for an hour. Returns the id by which the same session reads it. */
-    putText: (session: Pick<Session, 'digest'>, value: string) =>
-      put(deps, session, { value, forMs: TEXT_MS }),
-    /** The text; undefined when it is over. */
-    readText: (session: Pick<Session, 'digest'>, id: string) =>
-      readOnce(deps, session, id, 'readOnce'),
+    takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
     /** Removes from the store what is over. */
     purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };
@@ -116,26 +106,25 @@ async function readSession(deps: SessionsDeps, digest: Buffer): Promise<Session 
   return row && !isOver(row, deps.clock.now()) ? openSession(deps.sealer, row) : undefined;
 }
 
-async function put(
+async function putOnce(
   { store, sealer, clock, random = randomBytes }: SessionsDeps,
   { digest: session }: Pick<Session, 'digest'>,
-  { value, forMs }: { value: unknown; forMs: number },
+  value: unknown,
 ): Promise<string> {
   const id = random(ONCE_ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
-  await store.putOnce({ digest, session, endsAt: clock.now() + forMs, sealed });
+  await store.putOnce({ digest, session, endsAt: clock.now() + ONCE_MS, sealed });
   return id;
 }
 
-async function readOnce(
+async function takeOnce(
   { store, sealer, clock }: SessionsDeps,
   { digest: session }: Pick<Session, 'digest'>,
   id: string,
-  how: 'takeOnce' | 'readOnce',
 ): Promise<unknown> {
   const digest = sha256(id);
-  const sealed = await store[how]({ digest, session, now: clock.now() });
+  const sealed = await store.takeOnce({ digest, session, now: clock.now() });
   return sealed && openOnce(sealer, digest, sealed);
 }
 

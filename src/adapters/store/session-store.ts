@@ -51,10 +51,6 @@ const TAKE_ONCE = `
   DELETE FROM session_once
   WHERE digest = @digest AND session = @session AND ends_at > @now RETURNING sealed`;
 
-const READ_ONCE = `
-  SELECT sealed FROM session_once
-  WHERE digest = @digest AND session = @session AND ends_at > @now`;
-
 const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
 const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
 const PURGE_LOGOUTS = 'DELETE FROM logout_token WHERE ends_at <= @now';
@@ -67,7 +63,6 @@ export function createSessionStore(database: StoreDatabase): SessionStore {
       const row = await database.get<RowOf<SessionRow>>(FIND, { digest });
       return row && (present(row) as SessionRow);
     },
-    readOnce: async (which) => (await database.get<{ sealed: Buffer }>(READ_ONCE, which))?.sealed,
   };
 }
 

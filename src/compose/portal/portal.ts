@@ -84,15 +84,11 @@ export async function composePortal(
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),
       parseForm: parts.bodies.form,
-      addPages: (routes) =>
-        addPages(routes, { ...pagesContextOf(parts, context.publicUrl), sessions }),
+      addPages: (routes) => addPages(routes, pagesContextOf(parts, context.publicUrl)),
     });
 }
 
-function pagesContextOf(
-  parts: PortalParts,
-  publicUrl: () => string,
-): Omit<PagesContext, 'sessions'> {
+function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesContext {
   const { portal, config, settings, tracker } = parts;
   const { apiUrl, repository } = config.tracker;
   return {

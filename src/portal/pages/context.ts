@@ -1,5 +1,4 @@
 import type { Access } from '#access/index.ts';
-import type { Sessions } from '#access/sessions/sessions.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import type { Readiness } from '#http/routes/operations/readiness.ts';
@@ -17,8 +16,6 @@ export type PagesContext = {
   leadFeed: Pick<LeadFeed, 'follower' | 'newestAt' | 'listeners'>;
   claimedLeads: Pick<ClaimedLeads, 'read' | 'release'>;
   traffic: Pick<Traffic, 'read'>;
-  /** For what is too long for a form that came back. */
-  sessions: Pick<Sessions, 'putText' | 'readText'>;
   tracker: {
     quota: () => TrackerQuota | undefined;
     /** The last request that failed since this process started. */

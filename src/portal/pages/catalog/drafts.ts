@@ -1,23 +1,14 @@
 import { z } from 'zod';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { present, textFilter } from '../../address.ts';
-import type { PortalPage } from '../../page.ts';
+import { textFilter } from '../../address.ts';
+import type { PortalPage, TypedFields } from '../../page.ts';
 import { requireTyped } from '../../routes/confirmation.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
-import {
-  atSpec,
-  contentOf,
-  descriptionOf,
-  fieldsOf,
-  fitFields,
-  type FormTexts,
-  omittedIn,
-  storeText,
-} from './draft/draft-content.ts';
+import { atSpec, contentOf, fieldsOf } from './draft/draft-content.ts';
 import {
   describeForm,
   DRAFT_FORM_BYTES_MAX,
@@ -78,8 +69,7 @@ function withFindings(view: VersionView, what: string): ActionResult {
 
 async function createPage(context: PagesContext, request: NewRequest): Promise<PortalPage> {
   const { person, problems, query: from = {} } = request;
-  const { fields, omitted } =
-    (await typedFields(context, request)) ?? (await fieldsFrom(context, request));
+  const fields = typedFields(request) ?? (await fieldsFrom(context, request));
   const { id } = from;
   return {
     title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
@@ -90,7 +80,6 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
       action: NEW_PATH,
       kind: 'new',
       fields,
-      omitted,
       words: context.catalog.words(),
       problems,
       cancel: id === undefined ? CATALOG_PATH : artifactPath(id),
@@ -102,23 +91,16 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
 async function fieldsFrom(
   { catalog }: PagesContext,
   { person, query: { id, version } = {} }: NewRequest,
-): Promise<FormTexts> {
-  if (id === undefined || version === undefined)
-    return { fields: { id: id ?? '', source: 'INLINE' }, omitted: {} };
+): Promise<TypedFields> {
+  if (id === undefined || version === undefined) return { id: id ?? '', source: 'INLINE' };
   const { workspaceId } = person;
   const view = await catalog.read({ workspaceId }, { id, version, withSpec: true });
-  const { fields, omitted } = await fieldsOf(view);
-  return { fields: { ...fields, id: view.record.id, version: '' }, omitted };
+  return { ...fieldsOf(view), id: view.record.id, version: '' };
 }
 
-/** What was typed; of what is too long for the page, where it is stored. Undefined before that. */
-async function typedFields(
-  { sessions }: PagesContext,
-  { typed, session, problems }: FormRequest,
-): Promise<FormTexts | undefined> {
-  if (problems.length === 0) return undefined;
-  const texts = { fields: typed, omitted: omittedIn(typed) };
-  return fitFields(texts, (text) => storeText({ sessions, session }, text));
+/** What was typed, where something was wrong with it. */
+function typedFields({ typed, problems }: FormRequest): TypedFields | undefined {
+  return problems.length === 0 ? undefined : typed;
 }
 
 function addEdit(portal: PortalRoutes, context: PagesContext): void {
@@ -143,9 +125,13 @@ function addDescribe(portal: PortalRoutes, context: PagesContext): void {
     form: describeForm,
     onProblems: (request) => editPage(context, request),
     run: async (request) => {
-      const { title, owner, groupPath, seen } = request.form;
-      const description = await descriptionOf(context, request);
-      const patch = { title, owner, ...present({ description }), groupPath: groupPath || null };
+      const { title, owner, description, groupPath, seen } = request.form;
+      const patch = {
+        title,
+        owner,
+        description: description.trim() || null,
+        groupPath: groupPath || null,
+      };
       const input = { ...request.params, patch, ifMatch: asSeen(seen) };
       const saved = await context.catalog.patch(callerOf(request), input);
       return shown(saved, 'The changes were saved.');
@@ -164,7 +150,7 @@ async function editPage(
   const { record } = view;
   requireEditable(record);
   const current = toFields(record);
-  const { fields, omitted } = (await typedFields(context, request)) ?? (await fieldsOf(view));
+  const fields = typedFields(request) ?? fieldsOf(view);
   const isDraft = record.lifecycle === 'DRAFT';
   return {
     ...placeOf(record),
@@ -174,7 +160,6 @@ async function editPage(
       action: versionPath(record.id, record.version, isDraft ? 'edit' : 'describe'),
       kind: isDraft ? 'draft' : 'describe',
       fields,
-      omitted,
       hidden: { seen: seenBefore(request) ?? seenOf(view) },
       words: catalog.words(),
       problems: request.problems.map((one) => explainStale(one, { current, typed })),

@@ -16,7 +16,7 @@ export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
   const { catalog, clock } = buildCatalog(facts);
   const { specText: readSpecText } = createBodyReaders({ clock: createFakeClock() });
   const portal = startPortal(
-    (routes, sessions) => catalogPages(routes, pagesContext({ catalog, readSpecText, sessions })),
+    (routes) => catalogPages(routes, pagesContext({ catalog, readSpecText })),
     { clock },
   );
   const draft = (facts: Partial<Draft> = {}): Draft => ({

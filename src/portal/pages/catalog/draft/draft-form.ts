@@ -16,10 +16,6 @@ const text = (charactersMax: number) =>
 const line = text(LINE_CHARACTERS_MAX).trim();
 const lines = text(LINES_CHARACTERS_MAX);
 
-/** Fields that may be too long for a page: see `omitted-texts.ts`. */
-export const LONG_FIELDS = ['spec', 'members', 'counts', 'description'] as const;
-export type LongField = (typeof LONG_FIELDS)[number];
-
 const contentFields = {
   type: line,
   owner: line,

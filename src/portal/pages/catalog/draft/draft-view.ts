@@ -2,13 +2,10 @@ import type { Words } from '#catalog/version/content-check.ts';
 import type { FormProblem, PortalPerson, TypedFields } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { plainCard, row } from '../../../shell/card.ts';
-import { check, input, select, textArea } from '../../../shell/fields.ts';
+import { input, select, textArea } from '../../../shell/fields.ts';
 import { button, postForm } from '../../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../../shell/notice.ts';
 import { link } from '../../../shell/parts.ts';
-import { bytes } from '../../../shell/times.ts';
-import { omittedName, type OmittedText, type OmittedTexts, withoutName } from './draft-content.ts';
-import type { LongField } from './draft-form.ts';
 
 export type DraftFormFacts = {
   person: PortalPerson;
@@ -21,8 +18,6 @@ export type DraftFormFacts = {
   /** Values that nobody types. */
   hidden?: Readonly<Record<string, string>>;
   words: Words;
-  /** Texts that are too long for the page, and stay unless others are given. */
-  omitted: OmittedTexts;
   problems?: readonly FormProblem[];
   cancel: string;
 };
@@ -48,7 +43,7 @@ const SUBMITS = { new: 'Create draft', draft: 'Save draft', describe: 'Save' } a
 
 /** The form for a version: a new one, a draft, or what may still change of another one. */
 export function draftFormView(given: DraftFormFacts): Html {
-  const { person, action, kind, omitted, hidden = {}, problems = [], cancel } = given;
+  const { person, action, kind, hidden = {}, problems = [], cancel } = given;
   const buttons = row(
     button(SUBMITS[kind], { look: 'primary' }),
     link(cancel, 'Cancel', { look: 'button' }),
@@ -56,7 +51,7 @@ export function draftFormView(given: DraftFormFacts): Html {
   const heading = kind === 'new' ? 'Not created' : 'Not saved';
   const summary = problems.length > 0 && errorSummary({ heading, problems, labels: LABELS });
   const form = postForm(
-    { action, person, values: { ...hidden, ...omittedValues(omitted) }, look: 'body' },
+    { action, person, values: hidden, look: 'body' },
     kind === 'new' && nameFields(given),
     kind !== 'describe' && specFields(given),
     descriptiveFields(given),
@@ -66,34 +61,12 @@ export function draftFormView(given: DraftFormFacts): Html {
   return html`${summary}${plainCard(form)}`;
 }
 
-function omittedValues(omitted: OmittedTexts): Record<string, string> {
-  const all = Object.entries(omitted) as [LongField, OmittedText][];
-  return Object.fromEntries(
-    all.map(([name, { source, bytes }]) => [omittedName(name), `${bytes} ${source}`]),
-  );
-}
-
-/** A field whose text may be too long for the page. */
-function longField(
+function longText(
   given: DraftFormFacts,
-  name: LongField,
-  rest: { rows: number; isCode?: boolean; note?: string },
-) {
-  const { omitted, fields } = given;
-  const own = omitted[name];
-  if (!own) return textArea({ ...common(given, name), ...rest });
-  const size = bytes(own.bytes);
-  const stays = own.source.startsWith('held ')
-    ? `Empty: what you gave is used (${size}), too long for this page and held for an hour.`
-    : `Empty: it stays as it is (${size}, too long for this page).`;
-  const note = rest.note === undefined ? stays : `${stays} ${rest.note}`;
-  const box = check({
-    name: withoutName(name),
-    label: `Without ${LABELS[name].toLowerCase()}`,
-    value: 'yes',
-    checked: fields[withoutName(name)] === 'yes',
-  });
-  return html`${textArea({ ...common(given, name), ...rest, note })}${box}`;
+  name: Name,
+  facts: { rows: number; isCode?: boolean; note?: string },
+): Html {
+  return textArea({ ...common(given, name), ...facts });
 }
 
 function textField(
@@ -126,7 +99,7 @@ function nameFields(given: DraftFormFacts): Html {
 function descriptiveFields(given: DraftFormFacts): Html {
   return html`${textField(given, 'title')}${textField(given, 'owner', {
     note: 'A team or a person.',
-  })}${longField(given, 'description', { rows: 4 })}${textField(given, 'groupPath', {
+  })}${longText(given, 'description', { rows: 4 })}${textField(given, 'groupPath', {
     note: 'Segments with / between them, such as sales/leads.',
   })}`;
 }
@@ -134,10 +107,10 @@ function descriptiveFields(given: DraftFormFacts): Html {
 function contentFields(given: DraftFormFacts): Html {
   const { types, sources } = given.words;
   const choices = (words: readonly string[]) => words.map((value) => ({ value, label: value }));
-  const lists = html`${longField(given, 'members', {
+  const lists = html`${longText(given, 'members', {
     rows: 3,
     note: 'Ids of artifacts, one a line. A GROUP without any has those below its group path.',
-  })}${longField(given, 'counts', { rows: 2, note: 'Such as operations: 12, one a line.' })}`;
+  })}${longText(given, 'counts', { rows: 2, note: 'Such as operations: 12, one a line.' })}`;
   return html`${select({ ...common(given, 'type'), choices: choices(types) })}${select({
     ...common(given, 'source'),
     choices: choices(sources),
@@ -147,7 +120,7 @@ function contentFields(given: DraftFormFacts): Html {
 function specFields(given: DraftFormFacts): Html {
   const limits = 'JSON or YAML, at most 5 MiB.';
   const rules = 'OpenAPI and AsyncAPI are validated; findings stop no draft.';
-  const field = longField(given, 'spec', { rows: 12, isCode: true, note: `${limits} ${rules}` });
+  const field = longText(given, 'spec', { rows: 12, isCode: true, note: `${limits} ${rules}` });
   return html`${field}
     <div class="field" hidden data-file-for="spec">
       <label for="spec-file">Spec from a file</label>
