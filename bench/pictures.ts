@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { type Clock, HOUR, systemClock } from '#shared/clock.ts';
 import { startSandboxService } from '../src/compose/sandbox.ts';
-import { createLogOutput } from '../src/compose/telemetry/log-output.ts';
+import { logOutputTo } from '../test/support/log-output.ts';
 import { findChromium, launchChromium } from '../test/e2e/support/chromium.ts';
 import { showOnStandardError } from './progress.ts';
 
@@ -27,16 +27,11 @@ type Sandbox = { url: string; tracker: string; banner: string; stop(): Promise<v
 
 async function startSandbox(clock: Clock): Promise<Sandbox> {
   let banner = '';
-  const openFile = () => ({
-    write: (bytes: Uint8Array, done: (error: null, written: number) => void) =>
-      done(null, bytes.length),
-    writeNow: (bytes: Uint8Array) => bytes.length,
-  });
   const service = await startSandboxService({
     environment: {},
     port: '0',
     clock,
-    logOutput: createLogOutput({ clock, openFile }),
+    logOutput: logOutputTo(() => undefined),
     print: (text) => {
       banner += text;
     },

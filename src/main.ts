@@ -23,8 +23,7 @@ const READER_WAIT_MS = 500;
  */
 export async function run(argv: readonly string[]): Promise<void> {
   const terminal = createTerminal();
-  const logOutput = createLogOutput({ clock: systemClock });
-  process.on('exit', () => logOutput.flushNow());
+  const logOutput = createLogOutput(systemClock);
   endWithoutReader(terminal, logOutput);
   dieWithoutSecrets(terminal);
   process.on('SIGUSR1', () => undefined); // else Node opens its inspector to everybody on this machine
@@ -54,7 +53,7 @@ async function exit(code: number, logOutput: LogOutput): Promise<void> {
   const written = Promise.all([process.stdout, process.stderr].map(untilWritten));
   if (!logOutput.isOpen()) await written;
   else {
-    await logOutput.flush(READER_WAIT_MS);
+    await logOutput.close(READER_WAIT_MS);
     await Promise.race([written, systemClock.sleep(READER_WAIT_MS)]);
   }
   process.exit(code);

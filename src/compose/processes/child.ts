@@ -42,9 +42,8 @@ type Started = { service: Service; log: LevelLog };
 
 /** Serves until the primary process says otherwise, or is gone. */
 export function runChild(): void {
-  const logOutput = createLogOutput({ clock: systemClock });
+  const logOutput = createLogOutput(systemClock);
   const child: Child = { logOutput, requests: createRequests() };
-  process.on('exit', () => logOutput.flushNow());
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, die);
   // A terminal and a service manager signal every process; what is to be done comes from the primary.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1'])
@@ -116,7 +115,7 @@ async function start(child: Child, { config: packed }: { config: ToConfig }): Pr
 type ToConfig = Extract<ToChild, { kind: 'start' }>['config'];
 
 async function end({ logOutput }: Child, code: number): Promise<void> {
-  await logOutput.flush(READER_WAIT_MS);
+  await logOutput.close(READER_WAIT_MS);
   process.exit(code);
 }
 

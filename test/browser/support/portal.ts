@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { startSandboxService } from '../../../src/compose/sandbox.ts';
-import { createLogOutput } from '../../../src/compose/telemetry/log-output.ts';
+import { logOutputTo } from '../../support/log-output.ts';
 import { openPage, type Watched } from '../../e2e/support/browser.ts';
 import { findChromium, launchChromium } from '../../e2e/support/chromium.ts';
 
@@ -88,16 +88,7 @@ async function startSandbox(): Promise<SandboxPortal & { stop: () => Promise<voi
     environment: {},
     port: '0',
     clock: systemClock,
-    logOutput: createLogOutput({
-      clock: systemClock,
-      openFile: () => ({
-        write: (bytes, done) => {
-          lines.push(bytes.toString());
-          done(null, bytes.length);
-        },
-        writeNow: (bytes) => bytes.length,
-      }),
-    }),
+    logOutput: logOutputTo((line) => void lines.push(line)),
     print: (text) => void printed.push(text),
   });
   return {

@@ -86,22 +86,14 @@ async function startOn(output: number, args: readonly string[]): Promise<Started
   return { child, url, exited };
 }
 
-async function droppedLines(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^trackport_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
-}
-
-test('a reader that goes away keeps nothing from serving or stopping; lines are counted', async () => {
+test('a reader that goes away keeps nothing from serving or stopping', async () => {
   const { config } = await createWorld();
   const pipe = createPipe();
   const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
   await eventually(() => expect(pipe.read()).toContain('listening'));
   pipe.breakOff();
 
-  await eventually(async () => {
-    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-    expect(await droppedLines(url)).toBeGreaterThan(0);
-  });
+  for (let at = 0; at < 3; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   child.kill('SIGTERM');
 
   expect(await exited).toBe(0);
@@ -152,10 +144,7 @@ test('a full disk keeps nothing from serving or stopping', async () => {
   onTestFinished(() => closeSync(disk));
   const { child, url, exited } = await startOn(disk, ['serve', '--config', config]);
 
-  await eventually(async () => {
-    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-    expect(await droppedLines(url)).toBeGreaterThan(0);
-  });
+  for (let at = 0; at < 3; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   child.kill('SIGTERM');
 
   expect(await exited).toBe(0);
