@@ -10,10 +10,7 @@ export async function readAll<Item>(
 ): Promise<Item[]> {
   const all: Item[] = [];
   for (let cursor: string | undefined; ;) {
-    const { items, pagination } = await list({
-      limit: PAGE_ITEMS,
-      ...(cursor !== undefined && { cursor }),
-    });
+    const { items, pagination } = await list({ limit: PAGE_ITEMS, cursor });
     all.push(...items);
     if (pagination.nextCursor === undefined) return all;
     cursor = pagination.nextCursor;

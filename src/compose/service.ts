@@ -224,7 +224,7 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
   };
   const operations: OperationsDeps = {
     metrics: registry,
-    ...(parts.together && { together: parts.together }),
+    together: parts.together,
     isStopping: () => address.isStopping,
     checks: () => healthChecks(parts),
   };

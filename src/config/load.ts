@@ -12,12 +12,12 @@ import { type Config, configSchema } from './schema/schema.ts';
 
 export type ConfigRequest = {
   /** The YAML file of `--config`; without one the environment alone configures. */
-  file?: string | undefined;
+  file?: string;
   environment: Environment;
   /** `--port`, as it was typed. */
-  port?: string | undefined;
+  port?: string;
   /** Keys that stand above file and environment. */
-  settings?: Readonly<Record<string, unknown>> | undefined;
+  settings?: Readonly<Record<string, unknown>>;
 };
 
 /** Compiling a parser for each object, as zod does, takes longer than to parse it once without. */

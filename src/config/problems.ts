@@ -93,7 +93,7 @@ function unknownKey(path: KeyPath, key: string): Problem {
     path: pathText([...path, key]),
     found: 'an unknown key',
     allowed: `one of ${known.join(', ')}`,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   };
 }
 

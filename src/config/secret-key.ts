@@ -91,6 +91,6 @@ function makeKey(path: string): Buffer {
 function unusable(path: string, reason: string, cause?: unknown): TrackportError {
   return new TrackportError('store-unavailable', {
     detail: `The secret key in ${path} cannot be used (${reason}). Make the folder writable, or set secretKey in the configuration.`,
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }

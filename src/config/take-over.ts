@@ -15,7 +15,7 @@ type ReloadedPortalKey = 'clientSecret';
 export type FixedConfig = Omit<Config, ReloadedSection | 'server' | 'tracker' | 'portal'> & {
   server: Omit<Config['server'], ReloadedServerKey>;
   tracker: Omit<Config['tracker'], ReloadedTrackerKey>;
-  portal?: Omit<NonNullable<Config['portal']>, ReloadedPortalKey> | undefined;
+  portal?: Omit<NonNullable<Config['portal']>, ReloadedPortalKey>;
 };
 
 /** What a running service makes of another configuration. No member holds a value. */

@@ -33,7 +33,7 @@ export type AppDeps = ServerDeps & {
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: OperationsDeps;
   /** Another folder's, so it comes as a whole. */
-  portal?: ((context: HttpContext) => Area) | undefined;
+  portal?: (context: HttpContext) => Area;
 };
 
 /** The public server: not listening yet. */

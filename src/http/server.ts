@@ -49,13 +49,13 @@ export type ServerDeps = {
   trustProxy?: boolean | string | string[];
   /** Whose pages may read leads and the catalog; default nobody's. */
   corsOrigins?: readonly string[];
-  limits?: Partial<ServerLimits> | undefined;
+  limits?: Partial<ServerLimits>;
   /** Refused credentials by address; its default limit is `server.refusedPerMinute`. */
   refusalLimiter: Limiter;
   /** Default: here and now. */
   parseJson?: ParseJson;
   /** Without it requests are not traced. */
-  tracing?: Tracing | undefined;
+  tracing?: Tracing;
 };
 
 /** A server with everything but its routes: not listening yet. */

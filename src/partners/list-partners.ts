@@ -66,9 +66,9 @@ function summarize(partner: Partner, sums: readonly TrafficSum[], now: number): 
     headers,
     enabled,
     requireBearer,
-    ...(limitPerMinute !== undefined && { limitPerMinute }),
+    limitPerMinute,
     secrets: partner.secrets.map((secret) => summarizeSecret(secret, verified, now)),
-    ...(last !== undefined && { lastVerifiedAt: last }),
+    lastVerifiedAt: last,
     refusals: sums
       .filter(({ kind }) => kind === 'refused')
       .map(({ detail, count, lastAt }) => ({ reason: detail, count, lastAt })),
@@ -83,11 +83,5 @@ function summarizeSecret(
   const { notBefore, notAfter } = secret;
   const digest = digestOf(secret.value);
   const last = verified.find(({ detail }) => detail === digest)?.lastAt;
-  return {
-    digest,
-    standing: standingOf(secret, now),
-    ...(notBefore !== undefined && { notBefore }),
-    ...(notAfter !== undefined && { notAfter }),
-    ...(last !== undefined && { lastVerifiedAt: last }),
-  };
+  return { digest, standing: standingOf(secret, now), notBefore, notAfter, lastVerifiedAt: last };
 }

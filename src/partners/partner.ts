@@ -16,14 +16,14 @@ export type Action = (typeof deletionActions)[number];
 export type EventRule = {
   /** An event type; `*` stands for all. */
   type: string;
-  addLabels?: readonly string[] | undefined;
-  removeLabels?: readonly string[] | undefined;
+  addLabels?: readonly string[];
+  removeLabels?: readonly string[];
   /** Logins. Whoever is assigned already stays so. */
-  assign?: string | readonly string[] | undefined;
-  close?: boolean | undefined;
-  reopen?: boolean | undefined;
+  assign?: string | readonly string[];
+  close?: boolean;
+  reopen?: boolean;
   /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */
-  comment?: string | undefined;
+  comment?: string;
 };
 
 /** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
@@ -75,13 +75,13 @@ export type Partner = {
 };
 
 /** Some of it, as a file leaves out what it does not say. */
-type Some<T> = { [Name in keyof T]?: T[Name] | undefined };
+type Some<T> = { [Name in keyof T]?: T[Name] };
 type Pointers = string | readonly string[];
 
 /** What the configuration says of a signature of scheme `hmac`; `tolerance` in milliseconds. */
 type SignatureSettings = Omit<HmacForm, 'time' | 'decodesUrl'> & {
   header: string;
-  timestamp?: { header?: string | undefined; unit: 's' | 'ms'; tolerance: number } | undefined;
+  timestamp?: { header?: string; unit: 's' | 'ms'; tolerance: number };
 };
 
 /** What the configuration says of a partner; the scheme has a default for all the rest. */
@@ -185,7 +185,7 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
     events,
     enabled,
     requireBearer,
-    ...(limitPerMinute !== undefined && { limitPerMinute }),
+    limitPerMinute,
   };
 }
 

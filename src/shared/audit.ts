@@ -5,7 +5,7 @@ export const actorOut = z
   .object({
     kind: z.enum(['cli', 'token', 'system']),
     subject: z.string().describe('Of a token its `sub`; the user of the command line.'),
-    clientId: z.string().exactOptional().describe('The token’s client.'),
+    clientId: z.string().optional().describe('The token’s client.'),
   })
   .meta({ id: 'Actor', description: 'Who did something.' });
 

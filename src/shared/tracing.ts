@@ -16,11 +16,11 @@ export type SpanOptions = {
   kind?: 'server' | 'client' | 'consumer' | 'internal';
   attributes?: SpanAttributes;
   /** A W3C `traceparent` of ours; one that cannot be read counts as none. */
-  parent?: string | undefined;
+  parent?: string;
   /** Begins a trace of its own. */
   isRoot?: boolean;
   /** A `traceparent` from outside, which the span only points at; nothing when it cannot be read. */
-  link?: string | undefined;
+  link?: string;
   /** For what is over already, in ms; default 0. */
   startedAgoMs?: number;
 };

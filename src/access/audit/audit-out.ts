@@ -12,9 +12,9 @@ export const auditEntryOut = z
     subject: z.string(),
     changes: z
       .record(z.string(), z.unknown())
-      .exactOptional()
+      .optional()
       .describe('Names and new values of what changed; never a secret.'),
-    requestId: z.string().exactOptional().describe('`X-Request-Id` of the call that did it.'),
+    requestId: z.string().optional().describe('`X-Request-Id` of the call that did it.'),
   })
   .meta({ id: 'AuditEntry', description: 'Who did what to what, and when.' });
 
@@ -28,7 +28,7 @@ export function toAuditEntryOut(entry: AuditEntry): AuditEntryOut {
     action,
     subject,
     ...(changes !== undefined && { changes: withReadableTimes(changes) }),
-    ...(requestId !== undefined && { requestId }),
+    requestId,
   };
 }
 

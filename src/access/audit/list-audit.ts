@@ -26,7 +26,7 @@ export async function listAudit(
 ): Promise<{ items: AuditEntryOut[]; pagination: Pagination }> {
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
   const after = position === undefined ? undefined : toPosition(position);
-  const { items, next } = await audit.list({ filter: filters, limit, ...(after && { after }) });
+  const { items, next } = await audit.list({ filter: filters, limit, after });
   const nextCursor = next && sealPage(cursors, LIST, { filters, position: [next.at, next.id] });
   return { items: items.map(toAuditEntryOut), pagination: paginationOf(nextCursor) };
 }

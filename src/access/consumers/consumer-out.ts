@@ -8,8 +8,8 @@ import { type Consumer, consumerStates, type Key, keyStateAt, keyStates } from '
 export const grantOut = z
   .object({
     action: z.string(),
-    labels: z.array(z.string()).readonly().exactOptional(),
-    workspace: z.string().exactOptional(),
+    labels: z.array(z.string()).readonly().optional(),
+    workspace: z.string().optional(),
   })
   .meta({
     id: 'Grant',
@@ -24,11 +24,11 @@ const keyOut = z
     state: z.enum(keyStates),
     createdBy: z.string(),
     createdAt: instantOut,
-    expiresAt: instantOut.exactOptional(),
-    revokedAt: instantOut.exactOptional(),
-    replacedBy: z.string().exactOptional().describe('The key that a rotation made in its place.'),
+    expiresAt: instantOut.optional(),
+    revokedAt: instantOut.optional(),
+    replacedBy: z.string().optional().describe('The key that a rotation made in its place.'),
     lastUsedAt: instantOut
-      .exactOptional()
+      .optional()
       .describe(
         `When it last let somebody in, written within ${WRITE_LATE_MS / SECOND} seconds. Absent: never.`,
       ),
@@ -41,7 +41,7 @@ export const consumerOut = z
     id: z.string(),
     name: z.string(),
     state: z.enum(consumerStates),
-    limitPerMinute: z.int().exactOptional(),
+    limitPerMinute: z.int().optional(),
     grants: z.array(grantOut).readonly(),
     keys: z.array(keyOut).readonly(),
     createdAt: instantOut,
@@ -74,7 +74,7 @@ export function toConsumerOut(consumer: Consumer, now: number): ConsumerOut {
     id,
     name,
     state,
-    ...(limitPerMinute !== undefined && { limitPerMinute }),
+    limitPerMinute,
     grants,
     keys: keys.map((key) => toKeyOut(key, now)),
     createdAt: toRfc3339(createdAt),
@@ -91,7 +91,7 @@ function toKeyOut(key: Key, now: number): KeyOut {
     createdAt: toRfc3339(createdAt),
     ...(expiresAt !== undefined && { expiresAt: toRfc3339(expiresAt) }),
     ...(revokedAt !== undefined && { revokedAt: toRfc3339(revokedAt) }),
-    ...(replacedBy !== undefined && { replacedBy }),
+    replacedBy,
     ...(lastUsedAt !== undefined && { lastUsedAt: toRfc3339(lastUsedAt) }),
   };
 }

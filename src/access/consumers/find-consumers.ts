@@ -52,19 +52,13 @@ export async function findConsumers(
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const now = deps.clock.now();
   const items: Consumer[] = [];
-  let pagination: Pagination = {
-    hasMore: true,
-    ...(cursor !== undefined && { nextCursor: cursor }),
-  };
+  let pagination: Pagination = { hasMore: true, nextCursor: cursor };
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && pagination.hasMore;) {
     // Never more than what is missing, so that the cursor stands right behind the last that fits.
     const step = Math.min(STEP, limit - items.length);
     if (step === 0) break;
     const { nextCursor } = pagination;
-    const page = await pageConsumers(deps, {
-      limit: step,
-      ...(nextCursor !== undefined && { cursor: nextCursor }),
-    });
+    const page = await pageConsumers(deps, { limit: step, cursor: nextCursor });
     items.push(...page.items.filter((consumer) => fits(consumer, filter, now)));
     lookedAt += page.items.length;
     pagination = page.pagination;

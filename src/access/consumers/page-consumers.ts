@@ -21,7 +21,7 @@ export async function pageConsumers(
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, hasMore } = await store.list({ limit, ...(after && { after }) });
+  const { items, hasMore } = await store.list({ limit, after });
   const last = hasMore ? items.at(-1) : undefined;
   const next = last && cursors.seal(CURSOR_KIND, BINDING, [last.createdAt, last.id]);
   return { items, pagination: paginationOf(next) };

@@ -51,7 +51,7 @@ export function parseGrants(grants: readonly GrantInput[]): Grant[] {
     detail,
   }));
   const parsed = grants.map(({ action, labels, workspace }, index): Grant => {
-    const scope = { action: action as GrantAction, ...(workspace !== undefined && { workspace }) };
+    const scope = { action: action as GrantAction, workspace };
     if (labels === undefined) return scope;
     const trimmed = withoutRepetitions(labels.map((label) => label.trim()));
     problems.push(...labelProblems(index, trimmed));

@@ -112,8 +112,8 @@ function toKnownKey({ key, consumer }: KeyLookup): KnownKey {
       name: consumer.name,
       keyId: key.keyId,
       grants: consumer.grants,
-      ...(consumer.limitPerMinute !== undefined && { limitPerMinute: consumer.limitPerMinute }),
-      ...(key.expiresAt !== undefined && { expiresAt: key.expiresAt }),
+      limitPerMinute: consumer.limitPerMinute,
+      expiresAt: key.expiresAt,
     },
   };
 }

@@ -16,7 +16,7 @@ export type IssueFacts = {
   /** Subject of the actor. */
   createdBy: string;
   /** Milliseconds until it expires, at most 10 years; default: never. */
-  lifetimeMs?: number | undefined;
+  lifetimeMs?: number;
 };
 
 /** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */

@@ -36,7 +36,7 @@ export function parseOverlap(overlapMs: number = OVERLAP_MS_DEFAULT): number {
  */
 export function planRotation(
   consumer: Consumer,
-  { keyId, overlapMs }: { keyId?: string | undefined; overlapMs: number },
+  { keyId, overlapMs }: { keyId?: string; overlapMs: number },
   now: number,
 ): Rotation {
   refuseTooManyKeys(consumer, now);

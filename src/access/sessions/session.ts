@@ -50,10 +50,7 @@ export function sealSession(
     JSON.stringify({ principal, name, tokenEndsAt, refreshToken, idToken }),
   );
   const renewAt = refreshToken === undefined ? undefined : tokenEndsAt;
-  return {
-    sealed: sealer.seal(identityOf(digest), bytes),
-    ...(renewAt !== undefined && { renewAt }),
-  };
+  return { sealed: sealer.seal(identityOf(digest), bytes), renewAt };
 }
 
 /** Undefined for what another `secretKey` sealed: such a session is as good as over. */

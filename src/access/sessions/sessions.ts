@@ -77,7 +77,7 @@ async function startSession(deps: SessionsDeps, input: NewSession): Promise<stri
   await store.insert({
     digest,
     issuerSubject,
-    ...(issuerSession !== undefined && { issuerSession }),
+    issuerSession,
     timeZone,
     startedAt: now,
     usedAt: now,

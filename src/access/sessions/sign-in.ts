@@ -77,8 +77,8 @@ async function completeSignIn(
   const id = await deps.sessions.start({
     ...signedIn,
     issuerSubject: subject,
-    ...(session !== undefined && { issuerSession: session }),
-    ...(timeZone !== undefined && { timeZone }),
+    issuerSession: session,
+    timeZone,
   });
   return { id, principal: signedIn.principal };
 }
@@ -94,9 +94,9 @@ async function toSignedIn(
     return {
       principal: { ...principal, clientId },
       name: (identity?.name ?? principal.subject).slice(0, NAME_CHARACTERS_MAX),
-      ...(endsAt !== undefined && { tokenEndsAt: endsAt }),
-      ...(refreshToken !== undefined && { refreshToken }),
-      ...(idToken !== undefined && { idToken }),
+      tokenEndsAt: endsAt,
+      refreshToken,
+      idToken,
     };
   } catch (error) {
     if (isTrackportError(error, 'unauthorized'))

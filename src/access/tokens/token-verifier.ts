@@ -40,7 +40,7 @@ export function refusedToken(cause?: unknown): TrackportError {
   return new TrackportError('unauthorized', {
     detail: 'The access token is malformed, expired, or not meant for this service.',
     challenge: 'Bearer error="invalid_token"',
-    ...(cause !== undefined && { cause }),
+    cause,
   });
 }
 

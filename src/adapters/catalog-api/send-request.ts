@@ -66,7 +66,7 @@ export async function sendRequest(
       continue;
     }
     failures += 1;
-    const facts = { ...(response && { response }), now: deps.clock.now(), random: deps.random };
+    const facts = { response, now: deps.clock.now(), random: deps.random };
     const waitMs = isWorthRetrying(response) ? waitMsBeforeRetry(failures, facts) : undefined;
     if (waitMs === undefined)
       throw response ? toError(deps.server, response) : toUnreachable(deps.server, error);
@@ -91,7 +91,7 @@ async function attempt({ server, tokens }: ServerDeps, request: ServerRequest): 
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      ...(body !== undefined && { body }),
+      body,
     });
     return { response: await readResponse(response) };
   } catch (error) {
@@ -143,7 +143,7 @@ function toRefusal(server: string, status: number, problem: Problem): Error {
   // Artifacts have a code of their own: no such path is another server, or an older one.
   if (code === undefined || code === 'not-found' || code === 'method-not-allowed')
     return notTrackport(server, status);
-  return new TrackportError(code, { detail, ...(errors && { errors: errors.map(toField) }) });
+  return new TrackportError(code, { detail, errors: errors?.map(toField) });
 }
 
 function notTrackport(server: string, status: number): TargetFailure {
@@ -153,12 +153,7 @@ function notTrackport(server: string, status: number): TargetFailure {
 }
 
 function toField({ pointer, parameter, code, detail }: ProblemField): FieldProblem {
-  return {
-    ...(pointer !== undefined && { pointer }),
-    ...(parameter !== undefined && { parameter }),
-    code,
-    detail,
-  };
+  return { pointer, parameter, code, detail };
 }
 
 /** About a quarter of a minute in all: longer than a server takes to start again. */

@@ -33,7 +33,7 @@ export function createServerTarget(deps: ServerTargetDeps): ImportTarget {
       method: 'POST',
       target,
       headers: { ...headers, 'idempotency-key': deps.newKey() },
-      ...(body !== undefined && { body }),
+      body,
     });
   return {
     check: async (draft) => {
@@ -186,7 +186,7 @@ type ShownVersion = {
 /** Members that a later server may add are passed over. */
 const versionIn = artifactOut
   .omit({ spec: true })
-  .extend({ members: z.array(z.object({ id: z.string() })).exactOptional() });
+  .extend({ members: z.array(z.object({ id: z.string() })).optional() });
 
 /** Reads a response with one version. @throws {TargetFailure} when it is none */
 function readShownVersion({ headers, bytes }: ServerResponse): ShownVersion {
@@ -205,11 +205,11 @@ function readShownVersion({ headers, bytes }: ServerResponse): ShownVersion {
       title,
       source,
       counts,
-      ...(description !== undefined && { description }),
-      ...(projectId !== undefined && { projectId }),
-      ...(groupPath !== undefined && { groupPath }),
-      ...(data.members && { members: data.members.map(({ id }) => id) }),
-      ...(spec && { specText: spec.text }),
+      description,
+      projectId,
+      groupPath,
+      members: data.members?.map(({ id }) => id),
+      specText: spec?.text,
     },
   };
 }

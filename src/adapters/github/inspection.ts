@@ -107,10 +107,7 @@ export async function createLabel(
 function tokenFacts(headers: Headers): Pick<RepositoryInspection, 'scopes' | 'tokenExpires'> {
   const scopes = scopesOf(headers);
   const tokenExpires = headers['github-authentication-token-expiration']?.toString();
-  return {
-    ...(scopes !== undefined && { scopes }),
-    ...(tokenExpires !== undefined && { tokenExpires }),
-  };
+  return { scopes, tokenExpires };
 }
 
 function clockAheadOf(headers: Headers, now: number): Pick<RepositoryInspection, 'clockAheadMs'> {

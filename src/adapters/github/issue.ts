@@ -29,12 +29,12 @@ export const issueSchema = z
 
 type WireIssue = {
   number: number;
-  html_url?: string | null | undefined;
+  html_url?: string | null;
   title: string;
-  body?: string | null | undefined;
+  body?: string | null;
   state: 'open' | 'closed';
   labels: readonly z.infer<typeof label>[];
-  assignees?: readonly z.infer<typeof account>[] | null | undefined;
+  assignees?: readonly z.infer<typeof account>[] | null;
   user?: z.infer<typeof account>;
   created_at: number;
   updated_at: number;
@@ -50,14 +50,14 @@ function toIssue(wire: WireIssue): Issue {
     state: wire.state,
     labels: present(wire.labels.map((label) => nameOf(label))),
     assignees: present((wire.assignees ?? []).map((account) => account?.login)),
-    ...(wire.user && { author: wire.user.login }),
+    author: wire.user?.login,
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
     isPullRequest: wire.pull_request !== undefined && wire.pull_request !== null,
   };
 }
 
-function nameOf(label: string | { name?: string | null | undefined }): string | null | undefined {
+function nameOf(label: string | { name?: string | null }): string | null | undefined {
   return typeof label === 'string' ? label : label.name;
 }
 

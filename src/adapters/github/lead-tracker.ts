@@ -97,7 +97,7 @@ function parametersOf({ state, labels, order, since, after }: IssueQuery): Recor
     per_page: ISSUES_PER_PAGE,
     ...(sendable.length > 0 && { labels: sendable.join(',') }),
     ...(since !== undefined && { since: wholeSecond(since) }),
-    ...(after !== undefined && { after }),
+    after,
   };
 }
 
@@ -120,7 +120,7 @@ function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): Pick<Iss
 }
 
 function validatorOption(validator: string | undefined): { validator?: string } {
-  return { ...(validator !== undefined && { validator }) };
+  return { validator };
 }
 
 /** Sent back as it came, with its quotes and `W/`. */

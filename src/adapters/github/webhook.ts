@@ -12,9 +12,9 @@ import type { RepositoryName } from './repository.ts';
 /** One call of the tracker's webhook, as it came. */
 export type WebhookDelivery = {
   /** `X-GitHub-Event`. The signature does not cover it. */
-  event?: string | undefined;
+  event?: string;
   /** `X-Hub-Signature-256`. */
-  signature?: string | undefined;
+  signature?: string;
   rawBody: Buffer;
 };
 

@@ -226,8 +226,8 @@ function statusOf(state: State, now: number): IssuerStatus {
   return {
     state: state.failure === undefined ? worked : failed,
     keys: keys?.count ?? 0,
-    ...(keys && { fetchedAt: keys.fetchedAt }),
-    ...(state.failure !== undefined && { failure: state.failure }),
+    fetchedAt: keys?.fetchedAt,
+    failure: state.failure,
   };
 }
 

@@ -189,7 +189,7 @@ function toPrincipal(payload: JWTPayload, rules: TokenRules): TokenPrincipal {
   return {
     // Some issuers name no subject in a machine's token.
     subject: payload.sub ?? clientId ?? '',
-    ...(clientId !== undefined && { clientId }),
+    clientId,
     scopes: parseScopes(payload[rules.scopeClaim]),
     workspaceId: workspaceOf(payload, rules.workspaceClaim),
   };

@@ -182,9 +182,9 @@ function toIssuedTokens(
   return {
     accessToken: tokens.access_token,
     ...(lifetime !== undefined && { endsAt: now + lifetime * SECOND }),
-    ...(tokens.refresh_token !== undefined && { refreshToken: tokens.refresh_token }),
-    ...(tokens.id_token !== undefined && { idToken: tokens.id_token }),
-    ...(claims && { identity: identityOf(claims) }),
+    refreshToken: tokens.refresh_token,
+    idToken: tokens.id_token,
+    identity: claims && identityOf(claims),
   };
 }
 

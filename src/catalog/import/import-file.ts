@@ -90,7 +90,7 @@ function toSpecDraft(document: Record<string, unknown>, fileName: string): Draft
       lineOf(objectOf(info['contact'])['name'], OWNER_CHARACTERS_MAX) ??
       OWNER_UNKNOWN,
     title,
-    ...(description !== undefined && { description }),
+    description,
     source: 'FILE',
     specText: JSON.stringify(document),
   };

@@ -164,10 +164,5 @@ function toResult(
     ...placeFindings(errors, 'error', locate),
     ...placeFindings(warnings, 'warning', locate),
   ];
-  return {
-    ...name,
-    outcome,
-    ...(findings.length > 0 && { findings }),
-    ...(detail !== undefined && { detail }),
-  };
+  return { ...name, outcome, ...(findings.length > 0 && { findings }), detail };
 }

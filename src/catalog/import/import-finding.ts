@@ -70,5 +70,5 @@ function problemsOf({ errors = [], code, detail = code }: TrackportError): Said[
 
 /** Parameters and headers are parts of a request, not of the file. */
 function withoutHeader({ pointer, code, detail }: FieldProblem): Said {
-  return { ...(pointer !== undefined && { pointer }), code, detail };
+  return { pointer, code, detail };
 }

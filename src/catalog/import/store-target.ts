@@ -23,7 +23,7 @@ export function createStoreTarget(deps: CatalogDeps, caller: Caller): ImportTarg
       const found = await store.read(workspaceId, { id, version }, { withSpec: true });
       if (found.kind !== 'found') return undefined;
       const { record, specText } = found;
-      const content = { ...record, ...(specText !== undefined && { specText }) };
+      const content = { ...record, specText };
       const isSame = fingerprintOf(content) === fingerprintOf(draft);
       const { lifecycle, findings } = record;
       return { lifecycle, findings, match: isSame ? 'same' : 'different', tag: tagOf({ record }) };

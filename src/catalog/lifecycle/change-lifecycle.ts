@@ -62,12 +62,7 @@ export async function changeLifecycle(
   const ref = { id: change.id, version: await versionOf(deps, caller, change) };
   return changeVersion(deps, { caller, ref }, async (record) => {
     const now = deps.clock.now();
-    const next = transit(record, {
-      action,
-      now,
-      ...(sunsetAt !== undefined && { sunsetAt }),
-      isEarly: change.isEarly ?? false,
-    });
+    const next = transit(record, { action, now, sunsetAt, isEarly: change.isEarly ?? false });
     checkCondition(record, change.ifMatch);
     if (action === 'publish') return publish(deps, caller, { change, record, next });
     if (next === record) return respondUnchanged(deps, caller, record);

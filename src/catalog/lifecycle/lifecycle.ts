@@ -57,11 +57,7 @@ export function transit(version: VersionRecord, transition: Transition): Version
   if (action === 'publish') return { ...next, publishedAt: now };
   if (action === 'reinstate') return next;
   const sunset = action === 'deprecate' ? sunsetAt : formerSunset;
-  return {
-    ...next,
-    deprecatedAt: deprecatedAt ?? now,
-    ...(sunset !== undefined && { sunsetAt: sunset }),
-  };
+  return { ...next, deprecatedAt: deprecatedAt ?? now, sunsetAt: sunset };
 }
 
 function requirePossible(version: VersionRecord, { action, now, isEarly }: Transition): void {

@@ -116,7 +116,7 @@ async function pageOfArtifact<Row, Position>(
   const binding = JSON.stringify([workspaceId, foldId(id)]);
   const after =
     cursor === undefined ? undefined : rows.toPosition(cursors.open(rows.kind, binding, cursor));
-  const listed = await rows.list({ id, limit: limit + 1, ...(after !== undefined && { after }) });
+  const listed = await rows.list({ id, limit: limit + 1, after });
   if (!listed) refuseUnknown('no-artifact');
   const { items, last } = cutPage(listed, limit);
   const next = last && cursors.seal(rows.kind, binding, rows.positionOf(last));

@@ -20,7 +20,7 @@ type Patch = Partial<
 >;
 
 /** The version that is meant, and what the caller demands of its present state. */
-export type VersionTarget = VersionRef & { ifMatch?: Precondition | undefined };
+export type VersionTarget = VersionRef & { ifMatch?: Precondition };
 export type ReplaceInput = VersionTarget & { content: Content };
 export type PatchInput = VersionTarget & { patch: Patch };
 

@@ -12,7 +12,7 @@ const memberOut = z
     type: z.string(),
     title: z.string(),
     lifecycle: z.enum(lifecycles),
-    groupPath: z.string().exactOptional(),
+    groupPath: z.string().optional(),
   })
   .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
 
@@ -22,31 +22,31 @@ const summary = {
   type: z.string(),
   owner: z.string(),
   title: z.string(),
-  description: z.string().exactOptional(),
+  description: z.string().optional(),
   lifecycle: z.enum(lifecycles),
   source: z.string(),
   createdAt: instantOut,
   updatedAt: instantOut,
-  publishedAt: instantOut.exactOptional(),
-  sunsetAt: instantOut.exactOptional(),
+  publishedAt: instantOut.optional(),
+  sunsetAt: instantOut.optional(),
   workspaceId: z.string(),
-  projectId: z.string().exactOptional(),
-  groupPath: z.string().exactOptional(),
+  projectId: z.string().optional(),
+  groupPath: z.string().optional(),
 };
 
 /** One version as it leaves the service. */
 export const artifactOut = z
   .object({
     ...summary,
-    members: z.array(memberOut).exactOptional(),
+    members: z.array(memberOut).optional(),
     counts: z.record(z.string(), z.int()),
     findings: z
       .array(findingOut)
-      .exactOptional()
+      .optional()
       .describe(
         'There when the spec is not valid, or broke the version before when it was published.',
       ),
-    spec: z.record(z.string(), z.unknown()).exactOptional(),
+    spec: z.record(z.string(), z.unknown()).optional(),
   })
   .meta({ id: 'Artifact', description: 'One version of an artifact.' });
 
@@ -65,9 +65,9 @@ const artifactAuditEntryOut = z
     at: instantOut,
     actor: actorOut,
     action: z.string(),
-    version: z.string().exactOptional(),
-    changes: z.record(z.string(), z.unknown()).exactOptional(),
-    requestId: z.string().exactOptional(),
+    version: z.string().optional(),
+    changes: z.record(z.string(), z.unknown()).optional(),
+    requestId: z.string().optional(),
   })
   .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' });
 
@@ -97,6 +97,6 @@ export function toArtifactAuditEntryOut({
     action,
     ...(typeof version === 'string' && { version }),
     ...(Object.keys(rest).length > 0 && { changes: rest }),
-    ...(requestId !== undefined && { requestId }),
+    requestId,
   };
 }

@@ -64,7 +64,7 @@ export function deprecationHeaders({ record, successor }: VersionView): Record<s
 export function renderVersion({ record, specText, members, counts }: VersionView): string {
   const text = JSON.stringify({
     ...toArtifactSummaryOut(record),
-    ...(members !== undefined && { members }),
+    members,
     counts,
     ...(record.findings.length > 0 && { findings: record.findings }),
   });
@@ -81,7 +81,7 @@ export function toArtifactSummaryOut(record: VersionRecord): ArtifactSummaryOut 
     type,
     owner,
     title,
-    ...(description !== undefined && { description }),
+    description,
     lifecycle,
     source,
     createdAt: toRfc3339(record.createdAt),
@@ -89,7 +89,7 @@ export function toArtifactSummaryOut(record: VersionRecord): ArtifactSummaryOut 
     ...(publishedAt !== undefined && { publishedAt: toRfc3339(publishedAt) }),
     ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }),
     workspaceId,
-    ...(projectId !== undefined && { projectId }),
-    ...(groupPath !== undefined && { groupPath }),
+    projectId,
+    groupPath,
   };
 }

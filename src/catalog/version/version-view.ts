@@ -94,15 +94,15 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
   const byType = Object.entries(membersByType);
   return {
     record,
-    ...(specText !== undefined && { specText }),
+    specText,
     counts: {
       ...record.counts,
       versions,
       members: byType.reduce((total, [, count]) => total + count, 0),
       ...Object.fromEntries(byType.map(([type, count]) => [`members.${type}`, count])),
     },
-    ...(members !== undefined && { members }),
-    ...(successor !== undefined && { successor }),
+    members,
+    successor,
     isSetDefault,
   };
 }
@@ -110,7 +110,7 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
 /** What a version's entity tag is made from. */
 export function taggedOf({ record, counts, members }: VersionView): Tagged {
   const { serial, revision } = record;
-  return { serial, revision, counts, ...(members !== undefined && { members }) };
+  return { serial, revision, counts, members };
 }
 
 /** What goes with a change: its audit entry, and the response that is stored for it. */
@@ -120,14 +120,8 @@ export function accompany(
   { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
 ): Accompaniment {
   return {
-    audit: {
-      at: clock.now(),
-      actor,
-      action: `artifact.${action}`,
-      ...(changes !== undefined && { changes }),
-      ...(requestId !== undefined && { requestId }),
-    },
-    ...(run && { run }),
+    audit: { at: clock.now(), actor, action: `artifact.${action}`, changes, requestId },
+    run,
   };
 }
 

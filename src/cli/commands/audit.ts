@@ -36,7 +36,7 @@ async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
   const { items, pagination } = await services.access.listAudit({
     filter,
     limit: toLimit(options.limit ?? LIMIT_DEFAULT),
-    ...(options.cursor !== undefined && { cursor: options.cursor }),
+    cursor: options.cursor,
   });
   if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(renderEntries(items));
@@ -62,9 +62,9 @@ function renderEntries(entries: readonly AuditEntryOut[]): string {
 
 function toFilter({ actor, action, subject, since }: FilterOptions): AuditFilter {
   return {
-    ...(actor !== undefined && { actor }),
+    actor,
     ...(action !== undefined && { action: toAction(action) }),
-    ...(subject !== undefined && { subject }),
+    subject,
     ...(since !== undefined && { since: instantOption('--since', since) }),
   };
 }

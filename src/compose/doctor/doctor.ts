@@ -124,7 +124,7 @@ async function checkIssuer(
 ): Promise<Finding> {
   const { keys, failure } = await inspectIssuer({
     issuer,
-    ...(jwksUri !== undefined && { keySetUrl: jwksUri }),
+    keySetUrl: jwksUri,
     clock,
     log: silentLog,
   });

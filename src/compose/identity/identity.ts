@@ -13,12 +13,7 @@ export type IdentityDeps = { identity: NonNullable<Config['identity']>; clock: C
 /** No request to the issuer before the first token comes. */
 export function composeIdentity({ identity, clock, log }: IdentityDeps): Identity {
   const { issuer, jwksUri, clockTolerance, ...rules } = identity;
-  const keySet = createKeySet({
-    issuer,
-    ...(jwksUri !== undefined && { keySetUrl: jwksUri }),
-    clock,
-    log,
-  });
+  const keySet = createKeySet({ issuer, keySetUrl: jwksUri, clock, log });
   const verifier = createTokenVerifier({
     keySet,
     clock,

@@ -130,7 +130,7 @@ function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: Sign
       clientSecret: () => settings.current().portal?.clientSecret?.reveal(),
       scopes,
       audience,
-      ...(resource !== undefined && { resource }),
+      resource,
       redirectUri: () => `${publicUrl()}/portal/callback`,
       signedOutUri: () => `${publicUrl()}/portal/signed-out`,
       clockToleranceMs,

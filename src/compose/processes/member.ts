@@ -121,7 +121,7 @@ async function hear(
     case 'ask': {
       const { id, topic } = message;
       const report = await deps.whole(topic).catch(() => undefined);
-      send({ kind: 'whole', id, ...(report !== undefined && { report }) });
+      send({ kind: 'whole', id, report });
     }
   }
 }
@@ -133,7 +133,7 @@ async function endOf(worker: Worker, state: MemberState): Promise<MemberEnd> {
     pid: worker.process.pid,
     cause: signal ?? `exit code ${code}`,
     hasListened,
-    ...(failure && { detail: failure.detail }),
+    detail: failure?.detail,
     isStoreAway: failure?.isStoreAway === true,
   };
 }

@@ -45,7 +45,7 @@ export async function listen(deps: ListenDeps): Promise<Listening> {
     await app.listen({ host, port, ...(reusePort && { reusePort }) });
   } catch (error) {
     await app.close().catch(() => undefined);
-    throw listenError(error, { host, port, ...(setBy && { setBy }) });
+    throw listenError(error, { host, port, setBy });
   }
   return {
     host,

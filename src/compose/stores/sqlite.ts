@@ -12,7 +12,7 @@ export type SqliteStoreDeps = {
   clock: Clock;
   log: Log;
   /** That of a service, and what runs in it, for tests that disturb it. */
-  thread?: { module?: URL } | undefined;
+  thread?: { module?: URL };
 };
 
 /**

@@ -39,7 +39,7 @@ function trackerCheck(
         return { isReady: true, state: 'failing', detail };
       }
       const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
-      return { isReady: true, state: condition.state, ...(detail !== undefined && { detail }) };
+      return { isReady: true, state: condition.state, detail };
     },
   };
 }
@@ -58,11 +58,7 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
       if (isWell && lackedPartners.length > 0)
         return { isReady: true, state: 'lacking', detail: LACKING };
       const detail = detailOf(status);
-      return {
-        isReady: true,
-        state: state === 'running' ? 'ok' : state,
-        ...(detail !== undefined && { detail }),
-      };
+      return { isReady: true, state: state === 'running' ? 'ok' : state, detail };
     },
   };
 }

@@ -76,7 +76,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
       requestTimeoutMs: requestTimeout,
       credential,
       onExchange,
-      ...(cut && { cut }),
+      cut,
     });
   const watched = (credential: TrackerCredential): TrackerClient =>
     watchCredential(clientFor(credential), watch);

@@ -29,11 +29,7 @@ const partnerSecret = z.union(
         notBefore: instant().optional(),
         notAfter: instant().optional(),
       })
-      .transform(({ value, notBefore, notAfter }) => ({
-        value,
-        ...(notBefore !== undefined && { notBefore }),
-        ...(notAfter !== undefined && { notAfter }),
-      })),
+      .transform(({ value, notBefore, notAfter }) => ({ value, notBefore, notAfter })),
   ],
   { error: 'a secret, or { value, notBefore, notAfter }' },
 );

@@ -40,7 +40,7 @@ export function createBearerHook(authorize: AuthorizeBearer) {
     request.logFacts = {
       subject: token.subject,
       workspaceId: token.workspaceId,
-      ...(token.clientId !== undefined && { clientId: token.clientId }),
+      clientId: token.clientId,
     };
   };
 }
@@ -53,7 +53,7 @@ export function tokenOf(request: FastifyRequest): TokenPrincipal {
 
 /** The principal as the audit log names it. */
 export function actorOf({ subject, clientId }: TokenPrincipal): Actor {
-  return { kind: 'token', subject, ...(clientId !== undefined && { clientId }) };
+  return { kind: 'token', subject, clientId };
 }
 
 /** Who makes a change by this request, for the audit log. */

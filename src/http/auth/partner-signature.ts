@@ -103,7 +103,7 @@ function refuseVerdict(
 }
 
 /** Why a request is refused, for metric and log; without a partner it named none that is known. */
-type Refusal = { reason: string; partner?: Partner | undefined; verifiedAddress?: string };
+type Refusal = { reason: string; partner?: Partner; verifiedAddress?: string };
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
@@ -115,9 +115,9 @@ function refuseRequest(
   if (partner) partners.recordRefusal(partner, reason);
   request.logFacts = {
     ...request.logFacts,
-    ...(partner && { partnerId: partner.id }),
+    partnerId: partner?.id,
     refusal: reason,
-    ...(verifiedAddress !== undefined && { verifiedAddress }),
+    verifiedAddress,
   };
   return context.refusals.rethrow(request.ip, unverifiedSignature());
 }

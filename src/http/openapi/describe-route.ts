@@ -58,19 +58,19 @@ export function describeRoute<
   const S extends Record<number, Success>,
 >(given: Description<R, S>) {
   return {
-    ...(given.bodyLimit !== undefined && { bodyLimit: given.bodyLimit }),
+    bodyLimit: given.bodyLimit,
     config: {
-      ...(given.freeQuery === true && { freeQuery: true }),
-      ...(given.isRoutine === true && { isRoutine: true }),
-      ...(given.signedBody && { signedBody: true }),
-      ...(given.responseHeaders && { responseHeaders: given.responseHeaders }),
+      freeQuery: given.freeQuery,
+      isRoutine: given.isRoutine,
+      signedBody: given.signedBody !== undefined,
+      responseHeaders: given.responseHeaders,
       problems: given.problems,
     },
     schema: {
       tags: [given.tag],
       operationId: given.operationId,
       summary: given.summary,
-      ...(given.description !== undefined && { description: given.description }),
+      description: given.description,
       security: [given.security ?? []].flat().map((scheme) => ({ [scheme]: [] })),
       ...(given.signedBody && { body: given.signedBody }),
       ...(given.request as R),

@@ -62,7 +62,7 @@ function noTunnels(): TrackportError {
 type Refused = {
   refusal: TrackportError;
   headers?: Readonly<Record<string, string>>;
-  target?: string | undefined;
+  target?: string;
 };
 
 function endWith(

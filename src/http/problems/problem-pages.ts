@@ -11,7 +11,7 @@ export type ProblemPage = (
 ) => { headers: Readonly<Record<string, string>>; document: string } | undefined;
 
 /** The target as it came, and what the client takes, where it said so. */
-type FailedRequest = { target: string | undefined; accept?: string | undefined };
+type FailedRequest = { target: string | undefined; accept?: string };
 
 /** How failures before routing are shown, where people may read them. */
 export type ProblemPages = {

@@ -75,7 +75,7 @@ export function renderProblem(context: ProblemContext, error: TrackportError): R
     type: `${context.publicUrl}/problems/${error.code}`,
     title,
     status,
-    ...(error.detail !== undefined && { detail: error.detail }),
+    detail: error.detail,
     instance: `urn:uuid:${context.requestId}`,
     code: error.code,
     ...(error.errors && error.errors.length > 0 && { errors: error.errors }),

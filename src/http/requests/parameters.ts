@@ -31,7 +31,7 @@ export const cursorParameter = z
 /** The two query parameters of every list. */
 export const pageParameters = {
   limit: limitUpTo(LIMIT_MAX, LIMIT_DEFAULT),
-  cursor: cursorParameter.exactOptional().meta({
+  cursor: cursorParameter.optional().meta({
     description:
       '`pagination.nextCursor` of the page before. It repeats the filters: those beside it must be the same, or be left out.',
   }),
@@ -63,7 +63,7 @@ export const sinceParameter = z
 const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-  .exactOptional();
+  .optional();
 
 /** Of a `POST` that is done once per key. */
 export const idempotencyHeader = z.object({

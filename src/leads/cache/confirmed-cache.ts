@@ -215,7 +215,7 @@ function store<T>(
 ): Entry<T> {
   const entry: Entry<T> = {
     value: loaded.value,
-    ...(loaded.validator !== undefined && { validator: loaded.validator }),
+    validator: loaded.validator,
     confirmedAt: flight.startedAt,
     isLagging: source.isLagging(loaded.value),
     isInvalidated: flight.isTainted,

@@ -142,7 +142,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
 
 function fromIssue(result: CacheResult<CachedIssue>): FoundLead {
   const { found } = result.entry.value;
-  return { ...(found && { found }), result };
+  return { found, result };
 }
 
 function createCaches(options: LeadCacheOptions) {
@@ -202,10 +202,7 @@ function issueSource({ tracker, rules, events }: Parts, number: number): Source<
       const { validator } = result;
       const issue = withoutBody(result.issue);
       const found = isApproved(issue, rules) && { issue, lead: toLead(result.issue, rules) };
-      return {
-        value: { number, issue, ...(found && { found }) },
-        ...(validator !== undefined && { validator }),
-      };
+      return { value: { number, issue, ...(found && { found }) }, validator };
     },
     isLagging: ({ issue }) => {
       const event = events.aheadOf(number);

@@ -12,7 +12,7 @@ import type { Issue, IssueFacts, TrackerEvent } from '../lead-tracker.ts';
  * missing when another instance told.
  */
 export type IssueEvent = {
-  issue: IssueFacts & { title?: string | undefined };
+  issue: IssueFacts & { title?: string };
   isGone: boolean;
 };
 

@@ -47,7 +47,7 @@ export async function toLoadedPage(
       after === undefined || after === cached.value.after
         ? cached.value
         : { ...cached.value, after };
-    return { value, ...(cached.validator !== undefined && { validator: cached.validator }) };
+    return { value, validator: cached.validator };
   }
   const { issues, after } = result.page;
   const approved = issues.filter(
@@ -56,7 +56,7 @@ export async function toLoadedPage(
   const last = issues.at(-1);
   const value: UpstreamPage = {
     query,
-    ...(from !== undefined && { from }),
+    from,
     leads: new Map(
       await mapIssues(approved, (issue) => {
         const lead = toLead(issue, rules);
@@ -65,10 +65,10 @@ export async function toLoadedPage(
       }),
     ),
     ...(last && { lastTime: orderTime(last, query.order) }),
-    ...(after !== undefined && { after }),
+    after,
     bytes: approved.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
   };
-  return { value, ...(result.validator !== undefined && { validator: result.validator }) };
+  return { value, validator: result.validator };
 }
 
 /** True when the event can change what the page holds. */

@@ -21,7 +21,7 @@ export async function listClaims(
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, next } = await claims.list({ limit, ...(after !== undefined && { after }) });
+  const { items, next } = await claims.list({ limit, after });
   const nextCursor = next === undefined ? undefined : cursors.seal(CURSOR_KIND, BINDING, next);
   return { items: items.map(toClaimOut), pagination: paginationOf(nextCursor) };
 }

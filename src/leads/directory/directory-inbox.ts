@@ -119,7 +119,7 @@ function shorten({ number, body, state, labels, author, ...issue }: Issue): Issu
     state,
     labels,
     assignees: NOBODY,
-    ...(author !== undefined && { author }),
+    author,
     createdAt,
     updatedAt,
     isPullRequest,

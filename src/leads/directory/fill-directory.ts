@@ -184,7 +184,7 @@ function toStatus(state: DirectoryState): DirectoryStatus {
     state: state.completedAt === undefined ? 'crawling' : 'complete',
     issues: state.issues,
     startedAt: state.startedAt,
-    ...(state.completedAt !== undefined && { completedAt: state.completedAt }),
+    completedAt: state.completedAt,
   };
 }
 

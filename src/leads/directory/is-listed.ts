@@ -25,7 +25,7 @@ export async function isListed(
   const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
   let after: string | undefined;
   do {
-    const result = await tracker.listIssues({ ...query, ...(after !== undefined && { after }) });
+    const result = await tracker.listIssues({ ...query, after });
     if (result.kind === 'unchanged') throw new Error('no validator was sent');
     const { issues } = result.page;
     if (issues.some((issue) => issue.number === number)) return true;

@@ -19,7 +19,7 @@ export async function walkChanges(
   } as const;
   let after: string | undefined;
   do {
-    const result = await tracker.listIssues({ ...query, ...(after !== undefined && { after }) });
+    const result = await tracker.listIssues({ ...query, after });
     if (result.kind === 'unchanged') throw new Error('no validator was sent');
     await store(result.page);
     after = result.page.after;

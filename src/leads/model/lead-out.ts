@@ -5,23 +5,23 @@ import { paginationOut } from '#shared/pagination/page.ts';
 
 const contactOut = z
   .object({
-    firstName: z.string().exactOptional(),
-    email: z.string().exactOptional(),
-    company: z.string().exactOptional(),
-    interest: z.string().exactOptional(),
-    message: z.string().exactOptional(),
-    sourcePage: z.string().exactOptional(),
+    firstName: z.string().optional(),
+    email: z.string().optional(),
+    company: z.string().optional(),
+    interest: z.string().optional(),
+    message: z.string().optional(),
+    sourcePage: z.string().optional(),
     fields: z
       .record(z.string(), z.string())
-      .exactOptional()
+      .optional()
       .describe('Further fields of the form, by the names that the configuration exposes.'),
   })
   .describe('What the person typed into the form. A field that is unknown is absent.');
 
 const connectOut = z
   .object({
-    correlationId: z.string().exactOptional(),
-    portalRunUrl: z.string().exactOptional().describe('An http or https URL.'),
+    correlationId: z.string().optional(),
+    portalRunUrl: z.string().optional().describe('An http or https URL.'),
   })
   .describe('How the lead connects to the portal that took it in.');
 
@@ -29,11 +29,11 @@ const connectOut = z
 export const leadOut = z
   .object({
     id: z.string().describe('The issue number as text.'),
-    url: z.string().exactOptional().describe('Where people see the issue, with `leads.url: true`.'),
+    url: z.string().optional().describe('Where people see the issue, with `leads.url: true`.'),
     title: z.string(),
     state: z.enum(['open', 'closed']),
-    priority: z.string().exactOptional().describe('From the first priority label, in lower case.'),
-    assignee: z.string().exactOptional().describe('Login of the first assignee.'),
+    priority: z.string().optional().describe('From the first priority label, in lower case.'),
+    assignee: z.string().optional().describe('Login of the first assignee.'),
     labels: z.array(z.string()).readonly(),
     createdAt: instantOut,
     updatedAt: instantOut,

@@ -56,8 +56,8 @@ export function readIssueBody(
   const portalRunUrl = metadata?.portalRunUrl ?? httpUrlOf(values['portalRunUrl']);
   return {
     contact: toContact(values, rules.form),
-    ...(correlationId !== undefined && { correlationId }),
-    ...(portalRunUrl !== undefined && { portalRunUrl }),
+    correlationId,
+    portalRunUrl,
     externalIds: metadata?.externalIds ?? {},
   };
 }
@@ -65,7 +65,7 @@ export function readIssueBody(
 function readBody(
   { body, author }: Pick<Issue, 'body' | 'author'>,
   { form, portalAuthors }: Pick<LeadRules, 'form' | 'portalAuthors'>,
-): { values: FormValues; metadata?: Metadata | undefined } {
+): { values: FormValues; metadata?: Metadata } {
   if (body.length > BODY_CHARACTERS_MAX) return { values: {} };
   if (!isPortalAuthor(author, portalAuthors)) return { values: readForm(body, form) };
   const { text, metadata } = splitMetadata(body, form);
@@ -110,19 +110,16 @@ export function toLead(issue: Issue, rules: LeadRules): Lead {
   const url = rules.url === true ? httpUrlOf(issue.url) : undefined;
   return {
     id: String(issue.number),
-    ...(url !== undefined && { url }),
+    url,
     title: issue.title,
     state: issue.state,
-    ...(priority !== undefined && { priority }),
-    ...(assignee !== undefined && { assignee }),
+    priority,
+    assignee,
     labels: issue.labels,
     createdAt: toRfc3339(issue.createdAt),
     updatedAt: toRfc3339(issue.updatedAt),
     contact,
-    connect: {
-      ...(correlationId !== undefined && { correlationId }),
-      ...(portalRunUrl !== undefined && { portalRunUrl }),
-    },
+    connect: { correlationId, portalRunUrl },
   };
 }
 

@@ -50,7 +50,7 @@ export function splitMetadata(body: string, form: FormLayout): SplitBody {
   const isBelieved = (headings.at(-1)?.at ?? -1) < last && !isMoved(places, messageAt);
   const metadata = isBelieved ? readBlock(body, places.at(-1)) : undefined;
   const text = metadata ? body.slice(0, last) : body;
-  return { text: withoutPlaces(text, places), ...(metadata && { metadata }) };
+  return { text: withoutPlaces(text, places), metadata };
 }
 
 /**
@@ -141,11 +141,7 @@ function parseMetadata(inner: string): Metadata | undefined {
   const externalIds = Object.entries(isRecord(fields['externalIds']) ? fields['externalIds'] : {})
     .map(([partner, id]) => [partner, textOf(id)] as const)
     .filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return {
-    ...(correlationId !== undefined && { correlationId }),
-    ...(portalRunUrl !== undefined && { portalRunUrl }),
-    externalIds: Object.fromEntries(externalIds),
-  };
+  return { correlationId, portalRunUrl, externalIds: Object.fromEntries(externalIds) };
 }
 
 /** Enough for a hundred external ids. Each token costs the YAML parser up to 50 µs. */

@@ -71,11 +71,7 @@ export function createQueryPreparer({
 
 /** The filters that a query names, in a form in which the same ones are equal. */
 function givenIn({ state, labels, since }: LeadListQuery): GivenFilters {
-  return {
-    ...(state !== undefined && { state }),
-    ...(labels.length > 0 && { label: foldLabels(labels) }),
-    ...(since !== undefined && { since }),
-  };
+  return { state, ...(labels.length > 0 && { label: foldLabels(labels) }), since };
 }
 
 /** What a caller requests and may see, as one filter. */
@@ -84,11 +80,7 @@ export function toFilter(
   visibility: Pick<Visibility, 'labels'>,
   approvedLabel: string,
 ): LeadFilter {
-  return {
-    state,
-    labels: foldLabels([approvedLabel, ...visibility.labels, ...label]),
-    ...(since !== undefined && { since }),
-  };
+  return { state, labels: foldLabels([approvedLabel, ...visibility.labels, ...label]), since };
 }
 
 /**

@@ -60,7 +60,7 @@ export async function walk(
   const candidates = new Map<number, Candidate>();
   let at: UpstreamPlace = placeOf(position);
   for (;;) {
-    const query = { ...issueQuery, ...(at.after !== undefined && { after: at.after }) };
+    const query = { ...issueQuery, after: at.after };
     const result = await cache.page(query, at.from);
     seen.push({ query, result });
     const { leads, after, lastTime } = result.entry.value;
@@ -77,7 +77,7 @@ export async function walk(
       if (position) cache.readAhead({ ...issueQuery, after }, lastTime);
       return finish(found, seen, { limit, order });
     }
-    at = { after, ...(lastTime !== undefined && { from: lastTime }) };
+    at = { after, from: lastTime };
   }
 }
 
@@ -88,10 +88,7 @@ function compareKeys(left: OrderKey, right: OrderKey, order: IssueQuery['order']
 }
 
 function placeOf(position: WalkPosition | undefined): UpstreamPlace {
-  return {
-    ...(position?.after !== undefined && { after: position.after }),
-    ...(position?.from !== undefined && { from: position.from }),
-  };
+  return { after: position?.after, from: position?.from };
 }
 
 /** Of a lead that stands on two upstream pages the newer row counts. */

@@ -49,7 +49,7 @@ export type AcceptDeliveryDeps = {
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
   reporter: Pick<OutcomeReporter, 'settled'>;
-  tracing?: Pick<Tracing, 'current'> | undefined;
+  tracing?: Pick<Tracing, 'current'>;
 };
 
 /** What the response and the metrics need. */
@@ -70,7 +70,7 @@ export async function acceptDelivery(
   const read = await deps.readDelivery(body, partner.fields, signal);
   const events: NewEvent[] = [];
   for (const [position, { event: inBody, start, end }] of read.entries()) {
-    const event = inBody && { ...(messageId !== undefined && { eventId: messageId }), ...inBody };
+    const event = inBody && { eventId: messageId, ...inBody };
     const bytes = body.subarray(start, end);
     events.push({ position, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
@@ -87,7 +87,7 @@ export async function acceptDelivery(
       read.map(({ event }) => event),
     ),
     receivedAt: deps.clock.now(),
-    ...(traceparent !== undefined && { traceparent }),
+    traceparent,
     events,
   };
   const acceptance = await deps.store.accept(receipt);
@@ -122,9 +122,9 @@ function toNewEvent(
   const eventId = shown(event?.eventId);
   const externalId = shown(event?.externalId);
   return {
-    ...(eventType !== undefined && { eventType }),
-    ...(eventId !== undefined && { eventId }),
-    ...(externalId !== undefined && { externalId }),
+    eventType,
+    eventId,
+    externalId,
     ...eventKeys(hashKey, { partnerId: partner.id, path }, event, bytes),
     outcome: decision.outcome,
     ...(decision.outcome === 'REJECTED' && { lastError: decision.reason }),
@@ -170,10 +170,7 @@ function summarize(
   const types = new Set(events.map(({ eventType }) => eventType ?? typeWithoutName[path]));
   const [type = typeWithoutName[path]] = types;
   const externalId = events.length === 1 ? events[0]?.externalId : undefined;
-  return {
-    eventType: types.size > 1 ? 'batch' : type,
-    ...(externalId !== undefined && { externalId }),
-  };
+  return { eventType: types.size > 1 ? 'batch' : type, externalId };
 }
 
 /** The header's when it can be used, else that of the only event, else a new one. */

@@ -22,7 +22,7 @@ export const receiptOut = z
     id: z.uuid(),
     partnerId: z.string(),
     eventType: z.string().describe('The event’s own; `batch` when a delivery holds several kinds.'),
-    externalId: z.string().exactOptional().describe('Left out for a batch of several events.'),
+    externalId: z.string().optional().describe('Left out for a batch of several events.'),
     correlationId: z.string(),
     status: z.enum(receiptStatuses),
     receivedAt: z.iso.datetime(),
@@ -57,26 +57,26 @@ const eventStepOut = z
       .describe(
         '`missed`: a look found nobody. `failed`: an attempt. `ended`: how it had ended before it was worked again. `repeated`: the partner sent it again. `late-lead`: the tracker showed a lead of the person late.',
       ),
-    outcome: z.enum(outcomes).exactOptional().describe('How it had ended.'),
-    code: z.string().exactOptional().describe('Why; as `lastError`.'),
-    by: z.string().exactOptional().describe('Who replayed, released or acknowledged it.'),
-    leadId: z.string().exactOptional().describe('Which lead was released.'),
+    outcome: z.enum(outcomes).optional().describe('How it had ended.'),
+    code: z.string().optional().describe('Why; as `lastError`.'),
+    by: z.string().optional().describe('Who replayed, released or acknowledged it.'),
+    leadId: z.string().optional().describe('Which lead was released.'),
   })
   .meta({ id: 'ReceiptEventStep', description: 'One thing that happened to an event.' });
 
 const receiptEventOut = z
   .object({
-    eventType: z.string().exactOptional().describe('As it was sent.'),
-    eventId: z.string().exactOptional(),
-    externalId: z.string().exactOptional(),
+    eventType: z.string().optional().describe('As it was sent.'),
+    eventId: z.string().optional(),
+    externalId: z.string().optional(),
     outcome: z.enum(outcomes),
     erasure: z
       .enum(erasures)
-      .exactOptional()
+      .optional()
       .describe('How complete the strongest action that succeeded has erased the data.'),
     note: z
       .enum(eventNotes)
-      .exactOptional()
+      .optional()
       .describe(
         '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back. `merged`: whoever is known by one of the merged ids is known by the new one, too.',
       ),
@@ -88,13 +88,13 @@ const receiptEventOut = z
     attempts: z.int().describe('Tries so far, the one that succeeded among them.'),
     lastError: z
       .string()
-      .exactOptional()
+      .optional()
       .describe(
         `Why it ended so, or why its last attempt failed. ${describeErrors()} More may come.`,
       ),
-    completedAt: instantOut.exactOptional(),
+    completedAt: instantOut.optional(),
     acknowledgedAt: instantOut
-      .exactOptional()
+      .optional()
       .describe('When an operator acknowledged that it came to nothing.'),
     history: z.array(eventStepOut).readonly().describe('Oldest first; the newest 50.'),
   })
@@ -105,7 +105,7 @@ export const receiptDetailOut = receiptOut
   .extend({ events: z.array(receiptEventOut).readonly() })
   .meta({ id: 'ReceiptDetail', description: 'A receipt with its events.' });
 
-const count = z.int().min(1).exactOptional();
+const count = z.int().min(1).optional();
 
 /** A receipt in a list. */
 export const receiptSummaryOut = receiptOut
@@ -133,7 +133,7 @@ export function toReceiptOut(receipt: Receipt): ReceiptOut {
     id,
     partnerId,
     eventType,
-    ...(externalId !== undefined && { externalId }),
+    externalId,
     correlationId,
     status,
     receivedAt: toRfc3339(receivedAt),

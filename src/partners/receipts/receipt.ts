@@ -77,7 +77,7 @@ export type RuleEffect = {
   removeLabels: readonly string[];
   /** Logins. */
   assign: readonly string[];
-  state?: 'open' | 'closed' | undefined;
+  state?: 'open' | 'closed';
   comments: boolean;
 };
 

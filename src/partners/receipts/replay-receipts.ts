@@ -18,13 +18,13 @@ export type ReplayOrigin = { actor: Actor; requestId?: string };
 /** Why an event was not queued. A payload is dropped 30 days after the event ended. */
 const notQueuedOut = z
   .object({
-    pending: z.int().exactOptional().describe('They wait already, or are worked on.'),
-    done: z.int().exactOptional(),
-    ignored: z.int().exactOptional(),
-    rejected: z.int().exactOptional(),
+    pending: z.int().optional().describe('They wait already, or are worked on.'),
+    done: z.int().optional(),
+    ignored: z.int().optional(),
+    rejected: z.int().optional(),
     payloadDropped: z
       .int()
-      .exactOptional()
+      .optional()
       .describe(
         'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
       ),
@@ -36,7 +36,7 @@ export const replayedOut = z
   .object({
     queued: z.int().describe('How many events wait for the worker because of this.'),
     notQueued: notQueuedOut
-      .exactOptional()
+      .optional()
       .describe(
         'There when events were left as they are. Of many receipts: `payloadDropped` only.',
       ),

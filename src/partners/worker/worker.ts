@@ -46,7 +46,7 @@ export type WorkerDeps = {
   reporter: OutcomeReporter;
   random: Random;
   /** Without it the work is not traced. */
-  tracing?: Tracing | undefined;
+  tracing?: Tracing;
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
   /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */

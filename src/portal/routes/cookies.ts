@@ -29,7 +29,7 @@ export function createPortalCookies(publicUrl: () => string): PortalCookies {
       httpOnly: true,
       sameSite: 'lax',
       secure: isSecure(),
-      ...(maxAge !== undefined && { maxAge }),
+      maxAge,
     });
   return {
     read: (header = '', name) => parseCookie(header)[fullName(name)],

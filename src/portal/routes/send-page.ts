@@ -20,7 +20,7 @@ export function sendPage(
   once?: Once,
 ) {
   const person = personOf(context, sessionOf(request));
-  const frame = { person, currentPath: currentPathOf(request), ...(once && { once }) };
+  const frame = { person, currentPath: currentPathOf(request), once };
   const document = renderPage(context, frame, page);
   return sendDocument(reply, document, once?.secret ? SECRET_STATUS : page.status);
 }

@@ -42,12 +42,7 @@ export function sessionOf({ portalSession }: Pick<FastifyRequest, 'portalSession
 function noteSession(request: FastifyRequest, session: Session): void {
   const { subject, workspaceId, clientId } = session.principal;
   request.portalSession = session;
-  request.logFacts = {
-    ...request.logFacts,
-    subject,
-    workspaceId,
-    ...(clientId !== undefined && { clientId }),
-  };
+  request.logFacts = { ...request.logFacts, subject, workspaceId, clientId };
 }
 
 export function personOf({ formTokens }: PortalContext, session: Session): PortalPerson {

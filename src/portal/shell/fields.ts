@@ -10,12 +10,12 @@ export type FieldFacts = {
   id?: string;
   note?: HtmlValue;
   /** What is wrong with it; see `problemOf`. */
-  error?: string | undefined;
+  error?: string;
 };
 
 export type InputFacts = FieldFacts & {
   type?: 'text' | 'search' | 'number' | 'date';
-  value?: string | number | undefined;
+  value?: string | number;
   required?: boolean;
   min?: string | number;
   placeholder?: string;
@@ -67,7 +67,7 @@ ${value}</textarea>`,
 
 export type Choice = { value: string; label: HtmlValue };
 
-export type SelectFacts = FieldFacts & { value?: string | undefined; choices: readonly Choice[] };
+export type SelectFacts = FieldFacts & { value?: string; choices: readonly Choice[] };
 
 /** One of several. For `no filter` put a choice with an empty value first. */
 export function select(given: SelectFacts): Html {

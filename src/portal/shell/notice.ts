@@ -33,10 +33,7 @@ export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html
 }
 
 /** What the last action did, or why it did nothing, once, after the redirect. */
-export function doneNotice(
-  text: string,
-  { isUndone = false }: { isUndone?: boolean | undefined } = {},
-): Html {
+export function doneNotice(text: string, { isUndone = false }: { isUndone?: boolean } = {}): Html {
   const state = isUndone ? 'warn' : 'ok';
   return html`<div class="notice" data-s="${state}" role="status">
     <strong>${cut(text)}</strong>

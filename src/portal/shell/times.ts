@@ -116,7 +116,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
 
 /** The span of two days, such as `2026-11-21`, as the reader's calendar has them; the second is part of it. */
 export function spanOf(
-  { from, to }: { from?: string | undefined; to?: string | undefined },
+  { from, to }: { from?: string; to?: string },
   timeZone: string,
 ): { since?: number; before?: number } {
   return {

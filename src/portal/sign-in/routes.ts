@@ -177,7 +177,7 @@ const sealedAttempt = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  timeZone: z.string().exactOptional(),
+  timeZone: z.string().optional(),
   startedAt: z.number(),
 });
 

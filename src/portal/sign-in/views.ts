@@ -24,12 +24,7 @@ function signInDocument(
 ): string {
   const startPath = startOf(context.publicUrl(), returnTo);
   const { repository } = context;
-  return renderSignIn({
-    repository,
-    issuer: issuerOf(context),
-    startPath,
-    ...(reason && { reason }),
-  });
+  return renderSignIn({ repository, issuer: issuerOf(context), startPath, reason });
 }
 
 export function signInPage(context: PortalContext, returnTo: string, hadSession: boolean): string {

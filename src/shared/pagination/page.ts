@@ -10,7 +10,7 @@ const CURSOR_CHARACTERS_MAX = 6144;
 export const paginationOut = z
   .object({
     hasMore: z.boolean(),
-    nextCursor: z.string().exactOptional().describe('There exactly when `hasMore` is true.'),
+    nextCursor: z.string().optional().describe('There exactly when `hasMore` is true.'),
   })
   .meta({ id: 'Pagination' });
 
@@ -73,7 +73,7 @@ export type PageStart<Filters> = { filters: Filters; position?: unknown };
 export function startPage<Filters extends object>(
   cursors: CursorSealer,
   { kind, binding }: ListName,
-  { cursor, filters }: { cursor?: string | undefined; filters: Filters },
+  { cursor, filters }: { cursor?: string; filters: Filters },
 ): PageStart<Filters> {
   if (cursor === undefined) return { filters };
   const opened = cursors.open(kind, binding, cursor);

@@ -41,12 +41,7 @@ export function parseYaml(
   documents.push(...composer.end(true, parser.offset));
   const [document, second] = documents;
   if (!document) throw new Error('the composer made no document');
-  return {
-    document,
-    lines,
-    ...(second && { secondAt: second.range[0] }),
-    ...(tooDeepAt !== undefined && { tooDeepAt }),
-  };
+  return { document, lines, secondAt: second?.range[0], tooDeepAt };
 }
 
 /** Where the collection begins that is one too many inside of others; undefined while there is none. */

@@ -121,5 +121,5 @@ test('a refusal of a signature that covers the address names the address in the 
     },
     { partnerId: 'hooks', refusal: 'signature-wrong' },
   ]);
-  expect(lines[1]).not.toHaveProperty('verifiedAddress');
+  expect(lines[1]).toMatchObject({ verifiedAddress: undefined });
 });

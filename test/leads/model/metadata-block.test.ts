@@ -64,11 +64,11 @@ describe('the metadata block', () => {
 
   test('shows only an http or https address of at most 2,048 characters as portalRunUrl', () => {
     const script = block.replace('https://portal.example.com/runs/81', 'javascript:alert(1)');
-    expect(read(`${head}\n${script}`)).not.toHaveProperty('portalRunUrl');
+    expect(read(`${head}\n${script}`).portalRunUrl).toBeUndefined();
     const url = (length: number) => 'https://portal.example.com/'.padEnd(length, 'a');
     const blockWith = (length: number) => block.replace(/https:.*/, url(length));
     expect(read(`${head}\n${blockWith(2048)}`).portalRunUrl).toBe(url(2048));
-    expect(read(`${head}\n${blockWith(2049)}`)).not.toHaveProperty('portalRunUrl');
+    expect(read(`${head}\n${blockWith(2049)}`).portalRunUrl).toBeUndefined();
   });
 
   test.each([

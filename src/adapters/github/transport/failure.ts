@@ -85,6 +85,6 @@ export function toTrackportError(error: unknown): unknown {
   return new TrackportError('tracker-unavailable', {
     detail: 'The issue tracker cannot be used right now. Try again later.',
     cause: error,
-    ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    retryAfterSeconds: error.retryAfterSeconds,
   });
 }

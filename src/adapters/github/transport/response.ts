@@ -39,7 +39,7 @@ export function transportFailure(error: unknown): TrackerFailure {
   const chain = [...causesOf(error)];
   if (chain.some(({ name }) => name === 'TimeoutError')) return new TrackerFailure('timeout');
   const reason = chain.map(systemCodeOf).find((code) => code !== undefined);
-  return new TrackerFailure('network', { ...(reason !== undefined && { reason }) });
+  return new TrackerFailure('network', { reason });
 }
 
 /** The failure of a response that is no success. Limits on 403 are recognized before. */

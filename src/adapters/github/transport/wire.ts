@@ -45,7 +45,7 @@ export type WireRequest = {
   /** Octokit's, with `{placeholders}` that `parameters` fill. */
   route: string;
   parameters: Readonly<Record<string, unknown>>;
-  validator?: string | undefined;
+  validator?: string;
   signal: AbortSignal;
 };
 

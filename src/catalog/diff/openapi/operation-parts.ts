@@ -22,14 +22,14 @@ export type Part = {
   at: At;
   direction: Direction;
   /** What it means that it is there now, and that it is not any more; nothing by default. */
-  added?: Verdict['impact'] | undefined;
-  removed?: Verdict['impact'] | undefined;
+  added?: Verdict['impact'];
+  removed?: Verdict['impact'];
   isRequired?: boolean;
   /** How a value of it is written. */
   style?: string;
   schema?: Entry;
   /** What a caller has to come with, one of the sets being enough. */
-  needs?: { at: At; sets: Set<string>[] } | undefined;
+  needs?: { at: At; sets: Set<string>[] };
   parts?: () => Part[];
 };
 

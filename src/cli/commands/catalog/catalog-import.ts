@@ -121,7 +121,7 @@ async function run(context: Context, { files, plan, importer, server }: Run): Pr
   printReport(terminal, {
     ...report,
     plan,
-    ...(server !== undefined && { server }),
+    server,
     pathOf: (file) => repositoryPath(foundAs(file).path, root),
   });
   refuseFailure(context, report, { plan, total: files.length });

@@ -97,7 +97,7 @@ function toClient(
     clientId,
     clientSecret: new Secret(secret),
     scope: scope ?? SCOPES[work],
-    ...(audience !== undefined && { audience }),
+    audience,
   };
 }
 

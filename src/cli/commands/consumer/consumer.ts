@@ -141,7 +141,7 @@ function registerKeys(parent: Command, action: Action): void {
         const { key, overlap } = task.options;
         const input = {
           id: firstArgument(task),
-          ...(key !== undefined && { keyId: key }),
+          keyId: key,
           ...(overlap !== undefined && { overlapMs: durationOption('--overlap', overlap) }),
         };
         printKey(task, await accessOf(task).keys.rotate(input, originOf(task)));

@@ -69,7 +69,7 @@ async function showList(task: ReceiptTask<ListOptions>): Promise<void> {
   const { items, pagination } = await services.receipts.list({
     filter: toFilter(options),
     limit: numberOption('--limit', options.limit ?? LIMIT_DEFAULT),
-    ...(options.cursor !== undefined && { cursor: options.cursor }),
+    cursor: options.cursor,
   });
   if (isJson) return printJson(terminal, { items, pagination });
   terminal.print(

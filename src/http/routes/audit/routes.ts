@@ -18,7 +18,7 @@ const exactly = (description: string) =>
     .string('must be given once')
     .min(1, 'must not be empty')
     .max(TEXT_CHARACTERS_MAX, `must have at most ${TEXT_CHARACTERS_MAX} characters`)
-    .exactOptional()
+    .optional()
     .describe(description);
 
 const auditListQuery = z.strictObject({
@@ -26,12 +26,12 @@ const auditListQuery = z.strictObject({
   actor: exactly('Who did it: the subject of a token, or the user of the command line.'),
   action: z
     .enum(auditActions, `must be one of ${auditActions.join(', ')}`)
-    .exactOptional()
+    .optional()
     .describe('What was done.'),
   subject: exactly(
     'What it was done to: `consumer/ID` (keys too), `claim/NUMBER`, `receipt/ID`, `receipts` or `artifact/WORKSPACE/ID`, the last with the id in lower case.',
   ),
-  since: sinceParameter.exactOptional().meta({ description: 'Done at or after this instant.' }),
+  since: sinceParameter.optional().meta({ description: 'Done at or after this instant.' }),
 });
 
 const auditListOut = z
@@ -46,7 +46,7 @@ export function auditRoutes(context: HttpContext, { access, authorize }: AuditRo
     requireBearer(app, authorize);
     app.get('/api/v1/audit', listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
-      const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
+      const query = { filter, limit, cursor };
       const { items, pagination } = await access.listAudit(query);
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
       return reply.headers(uncached).send({ items, pagination });

@@ -34,7 +34,7 @@ export function respondWithVersionOnce(
 ): Promise<IdempotentResponse> {
   const caller = callerOf(request);
   return respondOnce<VersionView>(idempotency, request, {
-    work: (run) => work({ ...caller, ...(run && { run }) }),
+    work: (run) => work({ ...caller, run }),
     render,
   });
 }

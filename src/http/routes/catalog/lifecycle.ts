@@ -48,12 +48,7 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset, ...ref } = request.query;
-    const change = {
-      ...request.params,
-      ...ref,
-      action: 'deprecate',
-      ...(sunset !== undefined && { sunsetAt: sunset }),
-    } as const;
+    const change = { ...request.params, ...ref, action: 'deprecate', sunsetAt: sunset } as const;
     return respondToChange(deps, { request, reply, change });
   });
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
@@ -61,13 +56,13 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
     const view = await deps.catalog.setDefault(callerOf(request), {
       ...request.params,
       ...request.query,
-      ...(ifMatch && { ifMatch }),
+      ifMatch,
     });
     return sendResponse(reply, { response: versionResponse(view) });
   });
   app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
     const ifMatch = parseIfMatch(request.headers['if-match']);
-    const target = { ...request.params, ...(ifMatch && { ifMatch }) };
+    const target = { ...request.params, ifMatch };
     const view = await deps.catalog.unsetDefault(callerOf(request), target);
     return sendResponse(reply, { response: versionResponse(view) });
   });
@@ -83,8 +78,7 @@ type Changing = { request: FastifyRequest; reply: FastifyReply; change: Lifecycl
 async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
   const ifMatch = parseIfMatch(request.headers['if-match']);
   const sent = await respondWithVersionOnce(deps, request, {
-    work: async (caller) =>
-      deps.catalog.changeLifecycle(caller, { ...change, ...(ifMatch && { ifMatch }) }),
+    work: async (caller) => deps.catalog.changeLifecycle(caller, { ...change, ifMatch }),
     render: (view) => versionResponse(view),
   });
   return sendResponse(reply, sent);

@@ -67,7 +67,7 @@ const diffOut = z
     to: z.string(),
     breaking: z.boolean().describe('Whether any change is known to break.'),
     changes: z.array(changeOut).max(CHANGES_MAX).describe('Breaking ones first.'),
-    truncated: z.literal(true).exactOptional().describe('There when there are more changes.'),
+    truncated: z.literal(true).optional().describe('There when there are more changes.'),
   })
   .meta({ id: 'ArtifactDiff', description: 'What changed from one version to another.' });
 

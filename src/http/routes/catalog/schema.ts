@@ -64,27 +64,27 @@ const contentIn = {
   type,
   owner: text(OWNER_CHARACTERS_MAX),
   title: text(TITLE_CHARACTERS_MAX),
-  description: text(DESCRIPTION_CHARACTERS_MAX).exactOptional(),
+  description: text(DESCRIPTION_CHARACTERS_MAX).optional(),
   source: source.default('INLINE'),
   spec: z
     .record(z.string(), z.unknown(), 'must be an object')
-    .exactOptional()
+    .optional()
     .describe(
       'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI and AsyncAPI documents are validated.',
     ),
-  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
-  groupPath: groupPath.exactOptional(),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).optional(),
+  groupPath: groupPath.optional(),
   members: z
     .array(id, 'must be an array of ids')
     .max(MEMBERS_MAX, `must name at most ${MEMBERS_MAX} members`)
-    .exactOptional()
+    .optional()
     .describe('Ids of artifacts, in the order in which they are to be shown.'),
   counts: z
     .record(
       z.string().meta({ minLength: 1, maxLength: COUNT_KEY_CHARACTERS_MAX }),
       z.int(count).min(0, count),
     )
-    .exactOptional()
+    .optional()
     .meta({
       description: 'Numbers of your own; `versions`, `members` and `members.<TYPE>` are computed.',
       maxProperties: COUNT_KEYS_MAX,
@@ -93,12 +93,12 @@ const contentIn = {
 
 /** The body of a create. */
 export const draftIn = z
-  .strictObject({ id, version: versionIn.exactOptional(), ...contentIn })
+  .strictObject({ id, version: versionIn.optional(), ...contentIn })
   .meta({ id: 'ArtifactDraft', description: 'A new version of an artifact.' });
 
 /** The body of a replace: the whole content. */
 export const contentOnlyIn = z
-  .strictObject({ id: id.exactOptional(), version: versionIn.exactOptional(), ...contentIn })
+  .strictObject({ id: id.optional(), version: versionIn.optional(), ...contentIn })
   .meta({
     id: 'ArtifactContent',
     description:
@@ -108,10 +108,10 @@ export const contentOnlyIn = z
 /** The body of an edit: a JSON merge patch (RFC 7396) of four fields. */
 export const patchIn = z
   .strictObject({
-    title: contentIn.title.exactOptional(),
-    owner: contentIn.owner.exactOptional(),
-    description: text(DESCRIPTION_CHARACTERS_MAX).nullable().exactOptional(),
-    groupPath: groupPath.nullable().exactOptional(),
+    title: contentIn.title.optional(),
+    owner: contentIn.owner.optional(),
+    description: text(DESCRIPTION_CHARACTERS_MAX).nullable().optional(),
+    groupPath: groupPath.nullable().optional(),
   })
   .meta({ id: 'ArtifactPatch', description: 'What changes; `null` takes an optional field away.' });
 
@@ -120,7 +120,7 @@ export const artifactParams = z.object({
 });
 
 const optionalVersion = version
-  .exactOptional()
+  .optional()
   .describe('Name it: what a call without it means can change at any time.');
 
 export const versionQuery = z.strictObject({ version: optionalVersion });
@@ -129,21 +129,21 @@ export const publishQuery = z.strictObject({
   version: optionalVersion,
   breaking: z
     .enum(['accept'], 'must be `accept`')
-    .exactOptional()
+    .optional()
     .describe('`accept`: also with breaking changes, where they block. The audit keeps it.'),
 });
 export const retireQuery = z.strictObject({
   version: optionalVersion,
   early: z
     .enum(['true', 'false'], 'must be `true` or `false`')
-    .exactOptional()
+    .optional()
     .describe('`true`: also while the sunset lies ahead.'),
 });
 export const diffQuery = z.strictObject({
   from: version
-    .exactOptional()
+    .optional()
     .describe('By default the highest PUBLISHED or DEPRECATED version below `to`.'),
-  to: version.exactOptional().describe('By default the version that a read returns.'),
+  to: version.optional().describe('By default the version that a read returns.'),
 });
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -170,29 +170,29 @@ export const sunsetParameter = z
 
 export const deprecateQuery = z.strictObject({
   version: optionalVersion,
-  sunset: sunsetParameter.exactOptional(),
+  sunset: sunsetParameter.optional(),
 });
 
 export const catalogQuery = z.strictObject({
   ...pageParameters,
-  type: type.exactOptional(),
-  lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).exactOptional(),
-  owner: text(OWNER_CHARACTERS_MAX).exactOptional(),
-  source: source.exactOptional(),
-  groupPath: groupPath.exactOptional().describe('The group itself and all below it.'),
-  projectId: text(PROJECT_ID_CHARACTERS_MAX).exactOptional(),
+  type: type.optional(),
+  lifecycle: z.enum(lifecycles, `must be one of ${lifecycles.join(', ')}`).optional(),
+  owner: text(OWNER_CHARACTERS_MAX).optional(),
+  source: source.optional(),
+  groupPath: groupPath.optional().describe('The group itself and all below it.'),
+  projectId: text(PROJECT_ID_CHARACTERS_MAX).optional(),
   q: text(SEARCH_CHARACTERS_MAX)
     .refine((given) => isSearchable(given), {
       error: `must have 1 to ${SEARCH_TERMS_MAX} words of letters and digits`,
       params: { code: 'out-of-range' },
     })
-    .exactOptional()
+    .optional()
     .describe(
       'Full text over id, title, description, owner and group path: each word must begin a word there.',
     ),
   versions: z
     .enum(['all'], 'must be `all`')
-    .exactOptional()
+    .optional()
     .describe('Every version instead of one row per artifact.'),
 });
 
@@ -200,6 +200,6 @@ export const ifMatchHeader = z.object({
   'If-Match': z
     .string()
     .regex(ENTITY_TAGS, 'must be `*` or a list of entity tags in double quotes')
-    .exactOptional()
+    .optional()
     .describe('The `ETag` that the change is based on, or `*`.'),
 });

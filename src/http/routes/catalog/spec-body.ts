@@ -28,7 +28,7 @@ export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: Readers
 
 /** The content's part of a spec, if the body has one. */
 export function specTextOf({ spec }: FastifyRequest): { specText?: string } {
-  return { ...(spec !== undefined && { specText: spec.text }) };
+  return { specText: spec?.text };
 }
 
 declare module 'fastify' {

@@ -34,7 +34,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     const sent = await respondWithVersionOnce(deps, request, {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
-        const name = { id, ...(version !== undefined && { version }) };
+        const name = { id, version };
         const draft: Draft = { ...toContent(body, request), ...name };
         return catalog.create(caller, draft);
       },

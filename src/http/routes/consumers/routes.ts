@@ -53,7 +53,7 @@ function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps
   const { access } = deps;
   app.post(PATH, routes.create, async (request, reply) => {
     const { expires, ...fields } = request.body;
-    const input = { ...fields, ...(expires !== undefined && { expiresInMs: expires }) };
+    const input = { ...fields, expiresInMs: expires };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
       work: (toStoredRun) => access.consumers.create(input, originOf(request), toStoredRun),
       render: (created) => {
@@ -80,7 +80,7 @@ function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
   const { access } = deps;
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const expiresInMs = request.body?.expires;
-    const input = { id: request.params.id, ...(expiresInMs !== undefined && { expiresInMs }) };
+    const input = { id: request.params.id, expiresInMs };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
       work: (toStoredRun) => access.keys.add(input, originOf(request), toStoredRun),
       render: (made) => toResponse(201, toNewKeyOut(made)),
@@ -89,7 +89,7 @@ function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
   });
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const overlapMs = request.body?.overlap;
-    const input = { ...request.params, ...(overlapMs !== undefined && { overlapMs }) };
+    const input = { ...request.params, overlapMs };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
       work: (toStoredRun) => access.keys.rotate(input, originOf(request), toStoredRun),
       render: (made) => toResponse(200, toNewKeyOut(made)),

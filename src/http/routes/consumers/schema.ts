@@ -47,12 +47,12 @@ const grantIn = z
       .array(labelIn, 'must be a list of label names')
       .min(1, LABELS_RULE)
       .max(LABELS_MAX, LABELS_RULE)
-      .exactOptional()
+      .optional()
       .describe('Of `leads:read`: only leads that carry all of these labels.'),
     workspace: z
       .string('must be a text')
       .max(WORKSPACE_CHARACTERS_MAX, WORKSPACE_RULE)
-      .exactOptional()
+      .optional()
       .describe('Of `catalog:read`, which needs it: the workspace whose catalog is read.'),
   })
   .meta({ id: 'GrantIn', examples: [{ action: 'leads:read', labels: ['partner-program'] }] });
@@ -113,10 +113,10 @@ const forceIn = z
 export const consumerIn = z
   .strictObject({
     name: nameIn,
-    force: forceIn.exactOptional(),
-    grants: grantsIn.exactOptional(),
-    limitPerMinute: limitIn.exactOptional(),
-    expires: expiresIn.exactOptional(),
+    force: forceIn.optional(),
+    grants: grantsIn.optional(),
+    limitPerMinute: limitIn.optional(),
+    expires: expiresIn.optional(),
   })
   .meta({
     id: 'ConsumerIn',
@@ -125,12 +125,12 @@ export const consumerIn = z
 
 export const consumerPatch = z
   .strictObject({
-    name: nameIn.exactOptional(),
-    force: forceIn.exactOptional(),
-    limitPerMinute: limitIn.nullable().exactOptional().describe('`null` takes the default again.'),
+    name: nameIn.optional(),
+    force: forceIn.optional(),
+    limitPerMinute: limitIn.nullable().optional().describe('`null` takes the default again.'),
     state: z
       .enum(['active', 'disabled'], 'must be `active` or `disabled`')
-      .exactOptional()
+      .optional()
       .describe('The keys of a disabled consumer are refused until it is active again.'),
   })
   .meta({ id: 'ConsumerPatch', examples: [{ state: 'disabled' }] });
@@ -140,13 +140,13 @@ export const grantsReplace = z
   .meta({ id: 'GrantsIn', examples: [{ grants: [{ action: 'leads:read' }] }] });
 
 export const keyIn = z
-  .strictObject({ expires: expiresIn.exactOptional() })
+  .strictObject({ expires: expiresIn.optional() })
   .meta({ id: 'KeyIn', examples: [{ expires: '30d' }] });
 
 export const rotateIn = z
   .strictObject({
     overlap: duration({ min: 0, max: OVERLAP_MS_MAX, example: '24h' })
-      .exactOptional()
+      .optional()
       .describe('How long the old key stays good; left out: `24h`.'),
   })
   .meta({ id: 'RotateIn', examples: [{ overlap: '24h' }] });

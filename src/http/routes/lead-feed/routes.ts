@@ -72,10 +72,10 @@ const headers = { ...uncached, vary: 'X-API-KEY, Accept' };
 const changesQuery = z
   .strictObject({
     limit: limitUpTo(500, 100),
-    cursor: cursorParameter.exactOptional().meta({
+    cursor: cursorParameter.optional().meta({
       description: '`pagination.nextCursor` of the page before. Without it the feed begins now.',
     }),
-    from: z.literal('start', 'must be `start`').exactOptional().meta({
+    from: z.literal('start', 'must be `start`').optional().meta({
       description:
         'Begins with every lead that is readable now, and goes on with what changes from then on.',
     }),
@@ -88,7 +88,7 @@ const changesQuery = z
         issues.addIssue({ code: 'custom', message: 'must be a duration from 0s to 30s' });
         return z.NEVER;
       })
-      .exactOptional()
+      .optional()
       .meta({
         description: 'How long an empty answer is held open until something comes: `0s` to `30s`.',
       }),

@@ -48,13 +48,13 @@ const labelQuery = z.preprocess(
 
 const leadListParameters = z.strictObject({
   ...pageParameters,
-  since: sinceParameter.exactOptional().meta({
+  since: sinceParameter.optional().meta({
     description:
       'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
   }),
   state: z
     .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
-    .exactOptional()
+    .optional()
     .meta({
       default: 'open',
       description: 'Ask for `all` with `since`, else a lead that closes goes unseen.',
@@ -65,13 +65,7 @@ const leadListParameters = z.strictObject({
 /** The query of the lead list; its result is the same frozen object for the same query text. */
 const leadListQuery = leadListParameters.transform(
   ({ limit, state, label, since, cursor }): LeadListQuery =>
-    Object.freeze({
-      limit,
-      ...(state !== undefined && { state }),
-      labels: label ?? [],
-      ...(since !== undefined && { since }),
-      ...(cursor !== undefined && { cursor }),
-    }),
+    Object.freeze({ limit, state, labels: label ?? [], since, cursor }),
 );
 
 export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };

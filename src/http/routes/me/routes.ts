@@ -23,9 +23,7 @@ const keyHolderOut = z
     key: z
       .object({
         keyId: z.string().describe('The public part of the key that was sent.'),
-        expiresAt: instantOut
-          .exactOptional()
-          .describe('From then on it is refused. Absent: never.'),
+        expiresAt: instantOut.optional().describe('From then on it is refused. Absent: never.'),
       })
       .meta({ id: 'HeldKey' }),
   })

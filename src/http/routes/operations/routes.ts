@@ -78,5 +78,5 @@ function createWhole(context: HttpContext, deps: OperationsDeps): Whole {
 }
 
 function toPublic([name, { state, detail }]: [name: string, result: CheckResult]) {
-  return [name, { state, ...(detail !== undefined && { detail }) }] as const;
+  return [name, { state, detail }] as const;
 }

@@ -108,8 +108,8 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
       path,
       body: rawBodyOf(request),
       signal: hangUpOf(request),
-      ...(correlationId !== undefined && { correlationId }),
-      ...(messageId !== undefined && { messageId }),
+      correlationId,
+      messageId,
     });
     if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
     const token = partners.statusTokenOf(accepted.receipt);

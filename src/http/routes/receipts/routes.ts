@@ -23,18 +23,18 @@ const filters = {
   partnerId: z
     .string('must be given once')
     .max(PARTNER_ID_CHARACTERS_MAX, 'is too long')
-    .exactOptional(),
-  status: z.enum(receiptStatuses, `must be one of ${receiptStatuses.join(', ')}`).exactOptional(),
+    .optional(),
+  status: z.enum(receiptStatuses, `must be one of ${receiptStatuses.join(', ')}`).optional(),
   outcome: z
     .enum(outcomes, `must be one of ${outcomes.join(', ')}`)
-    .exactOptional()
+    .optional()
     .meta({
       description:
         'At least one event of the receipt has it, and the ids of an event that are given beside it.',
     }),
-  externalId: identifier.exactOptional(),
-  eventId: identifier.exactOptional(),
-  correlationId: identifier.exactOptional().meta({ description: 'That of the receipt.' }),
+  externalId: identifier.optional(),
+  eventId: identifier.optional(),
+  correlationId: identifier.optional().meta({ description: 'That of the receipt.' }),
   leadId: z
     .string('must be given once')
     .transform((text, context) => {
@@ -43,12 +43,12 @@ const filters = {
       context.addIssue({ code: 'custom', message: 'must be the number of an issue' });
       return z.NEVER;
     })
-    .exactOptional()
+    .optional()
     .meta({
       description: 'The number of an issue that an event has matched.',
       pattern: '^#?[1-9][0-9]{0,15}$',
     }),
-  since: sinceParameter.exactOptional().meta({ description: 'Received at or after this instant.' }),
+  since: sinceParameter.optional().meta({ description: 'Received at or after this instant.' }),
 };
 
 /** Which receipts a replay is for. */
@@ -80,7 +80,7 @@ export function receiptRoutes(
     requireBearer(app, authorize);
     app.get(PATH, listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
-      const query = { filter, limit, ...(cursor !== undefined && { cursor }) };
+      const query = { filter, limit, cursor };
       const list = await receipts.list(query);
       const { pagination } = list;
       linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });

@@ -34,7 +34,7 @@ export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Ar
 
 const removalListQuery = z.strictObject({
   ...pageParameters,
-  since: sinceParameter.exactOptional().meta({
+  since: sinceParameter.optional().meta({
     description:
       'Only leads taken away at or after this instant. An RFC 3339 date-time with a zone, or a date in UTC.',
   }),

@@ -46,7 +46,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   rules: () => DeletionRules;
   /** How long an event waits whose write was refused without a reason, in ms. */
   probeEveryMs: number;
-  tracing?: Tracing | undefined;
+  tracing?: Tracing;
 };
 
 type EventDeps = ActDeps & DeletionRules;

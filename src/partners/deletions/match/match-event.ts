@@ -56,7 +56,7 @@ export type MatchDeps = MatchByNumberDeps & {
   reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
   lateLooksMs: readonly number[];
-  tracing?: Tracing | undefined;
+  tracing?: Tracing;
 };
 
 /**

@@ -10,9 +10,9 @@ export type HmacForm = {
   prefix: string;
   /** `{body}`, `{timestamp}`, `{method}` and `{url}` stand for what the request has. */
   content: string;
-  time?: SignedTime | undefined;
+  time?: SignedTime;
   /** What is what in a header such as `t=…,v1=…`. */
-  pairs?: { timestamp?: string | undefined; signature: string } | undefined;
+  pairs?: { timestamp?: string; signature: string };
   /** Whether the address is signed with the twelve escapes decoded. */
   decodesUrl?: boolean;
 };

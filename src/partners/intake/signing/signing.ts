@@ -31,7 +31,7 @@ export type Signing = {
   /** Whether a message's id is signed, and stands in a header of its own. */
   coversId: boolean;
   /** Absent: no time is signed. */
-  time?: SignedTime | undefined;
+  time?: SignedTime;
   /**
    * The signatures that the header's value holds, of each the one spelling that is compared; none: it is
    * malformed. `timestamps` where the time stands in the same header.

@@ -11,7 +11,7 @@ type OutcomeReport = {
   path: PartnerPath;
   outcome: SettledOutcome;
   /** Why, for outcomes that need a reason. */
-  code?: string | undefined;
+  code?: string;
   /** How many; default 1. */
   events?: number;
   /** Numbers of the issues that something is still to be done about. */
@@ -58,7 +58,7 @@ export function createOutcomeReporter({ log, count }: OutcomeReporterDeps): Outc
         receiptId,
         partnerId,
         outcome,
-        ...(code !== undefined && { code }),
+        code,
         ...(events > 1 && { events }),
         ...(issues.length > 0 && { issues: issues.join(',') }),
       };

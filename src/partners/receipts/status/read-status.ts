@@ -23,14 +23,14 @@ export const receiptStatusOut = z
       .array(
         z.object({
           position: z.int().min(0).describe('In the delivery, from 0; repeats leave gaps.'),
-          eventType: z.string().exactOptional().describe('As it was sent.'),
-          eventId: z.string().exactOptional(),
+          eventType: z.string().optional().describe('As it was sent.'),
+          eventId: z.string().optional(),
           outcome: z.enum(outcomes),
           erasure: z
             .enum(erasures)
-            .exactOptional()
+            .optional()
             .describe('How complete the strongest action that succeeded has erased the data.'),
-          completedAt: z.iso.datetime().exactOptional(),
+          completedAt: z.iso.datetime().optional(),
         }),
       )
       .readonly(),
@@ -71,10 +71,10 @@ function toStatusEvent(event: ReceiptEventDetail): StatusEvent {
   const { position, eventType, eventId, outcome, erasure, completedAt } = event;
   return {
     position,
-    ...(eventType !== undefined && { eventType }),
-    ...(eventId !== undefined && { eventId }),
+    eventType,
+    eventId,
     outcome,
-    ...(erasure !== undefined && { erasure }),
+    erasure,
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
   };
 }

@@ -89,7 +89,7 @@ export type CatalogFound = Found<VersionRecord> & {
   words: Words;
   mayWrite: boolean;
   /** What is wrong with the words that were searched for. */
-  searchProblem?: string | undefined;
+  searchProblem?: string;
 };
 
 /** What is there, in which state, and whose it is. */

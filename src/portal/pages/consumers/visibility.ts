@@ -106,7 +106,7 @@ function labelLines(chosen: readonly string[], known: number, error?: string): H
       .join('\n'),
     rows: 5,
     note: `One on each line. The tracker has ${known} labels; only those can be granted. Names compare without regard to case.`,
-    ...(error !== undefined && { error }),
+    error,
   });
 }
 

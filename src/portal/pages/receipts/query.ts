@@ -44,11 +44,11 @@ const filters = {
 
 /** The filters of a list or a replay: what a form leaves empty is none. */
 export type ReceiptsFilters = {
-  [Name in Exclude<keyof typeof filters, 'by' | 'id' | 'status' | 'outcome'>]?: string | undefined;
-} & { status?: ReceiptStatus | undefined; outcome?: Outcome | undefined };
+  [Name in Exclude<keyof typeof filters, 'by' | 'id' | 'status' | 'outcome'>]?: string;
+} & { status?: ReceiptStatus; outcome?: Outcome };
 
 /** The same with where the page starts. */
-export type ReceiptsQuery = ReceiptsFilters & { cursor?: string | undefined };
+export type ReceiptsQuery = ReceiptsFilters & { cursor?: string };
 
 type GivenFilters = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
 

@@ -121,7 +121,7 @@ type ReceiptFacts = {
   /** How many events stand before the first that is shown. */
   start: number;
   /** For the partner; undefined once it is too old. */
-  statusAddress?: string | undefined;
+  statusAddress?: string;
 };
 
 /** Events on a page: more of a large batch are on the next. */

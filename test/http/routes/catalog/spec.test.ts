@@ -142,7 +142,12 @@ test('of a deprecated version it says so with the headers of the version', async
 test('a version without a spec is a 404 that says so, whatever is asked', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: least });
-  const asked = [{}, yaml.headers, { 'if-none-match': '*' }, { 'if-none-match': '"x"' }];
+  const asked: Record<string, string>[] = [
+    {},
+    yaml.headers,
+    { 'if-none-match': '*' },
+    { 'if-none-match': '"x"' },
+  ];
   for (const headers of asked) {
     const read = await call('GET', '/petstore/spec?version=1.0.0', { headers });
     expect(read.status).toBe(404);

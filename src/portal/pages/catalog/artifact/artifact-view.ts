@@ -20,7 +20,7 @@ export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
   /** The version that the page is about. */
   shown: VersionView;
   /** Of two versions that were chosen. */
-  diff?: VersionDiff | undefined;
+  diff?: VersionDiff;
   /** The last changes, newest first. */
   entries: readonly AuditEntry[];
 };

@@ -28,9 +28,9 @@ export type VersionsFacts = {
   versions: readonly VersionRecord[];
   pagination: Pagination;
   /** Where this page of versions begins; undefined for the highest. */
-  cursor?: string | undefined;
+  cursor?: string;
   /** The version that a read without one returns. */
-  defaultVersion?: string | undefined;
+  defaultVersion?: string;
   /** The default version is one that was set, not computed. */
   isDefaultSet?: boolean;
 };
@@ -173,7 +173,7 @@ type DiffFacts = {
   /** Those that one can choose of, highest first. */
   versions: readonly VersionRecord[];
   /** What was compared; undefined before two were chosen. */
-  diff?: VersionDiff | undefined;
+  diff?: VersionDiff;
 };
 
 const CHANGES_SHOWN = 60;

@@ -39,10 +39,10 @@ export async function contentOf(
   const problems = [...countsProblems(form.counts), ...spec.problems];
   if (problems.length > 0)
     refuse([...draftProblems({ ...content, ...name }, catalog.words()), ...problems]);
-  return { ...content, ...(spec.text !== undefined && { specText: spec.text }) };
+  return { ...content, specText: spec.text };
 }
 
-type ReadSpec = { text?: string | undefined; problems: FieldProblem[] };
+type ReadSpec = { text?: string; problems: FieldProblem[] };
 
 async function readSpec(
   readSpecText: PagesContext['readSpecText'],

@@ -56,7 +56,7 @@ export function toContent(form: ContentFields): Omit<Content, 'specText'> {
     ...filled('projectId', form.projectId),
     ...filled('groupPath', form.groupPath),
     ...(members.length > 0 && { members }),
-    ...(counts && { counts }),
+    counts,
   };
 }
 
