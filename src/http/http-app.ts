@@ -8,8 +8,9 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '#shared/clock.ts';
-import type { ErrorCode, FieldProblem } from '#shared/errors.ts';
+import type { FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
+import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPages } from './problems/problem-pages.ts';
 import type { ReadBody } from './requests/read-body.ts';
 import type { SendRendered } from './responses/send-rendered.ts';
@@ -56,8 +57,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Query parameters that the schema does not name are ignored instead of refused. */
     freeQuery?: boolean;
-    /** The body stays raw bytes: its schema is for openapi.json alone. */
-    signedBody?: boolean;
+    /** The route looks at its body itself. */
+    freeBody?: boolean;
     /**
      * Finds what no schema can know, such as words of the configuration, so that it is reported
      * together with the rest. A part that its schema refused is as it was given, and can be anything.
@@ -67,9 +68,7 @@ declare module 'fastify' {
     isRoutine?: boolean;
     /** It responds while the service is overloaded or stopping, too. */
     isOperation?: boolean;
-    /** Names of documented response headers by status, for openapi.json. */
-    responseHeaders?: Readonly<Record<number, readonly string[]>>;
-    /** The codes that this route can respond with, for openapi.json. */
-    problems?: readonly ErrorCode[];
+    /** Which credential it takes, and all else that openapi.json says of it. */
+    described?: RouteDescription;
   }
 }

@@ -10,19 +10,8 @@ import type { HttpApp } from '../http-app.ts';
  */
 export type AuthorizeBearer = (request: FastifyRequest, scope: Scope) => Promise<TokenPrincipal>;
 
-/** The options of a route that only tokens with `scope` may use. */
-export function withScope<T extends { config: object; schema: object }>(scope: Scope, route: T) {
-  const security = [{ Bearer: [scope] }];
-  return { ...route, config: { ...route.config, scope }, schema: { ...route.schema, security } };
-}
-
-/** The options of a route for operators. */
-export function forOperators<T extends { config: object; schema: object }>(route: T) {
-  return withScope('trackport:admin', route);
-}
-
 /**
- * Every route of the area needs a token with the scope that `withScope` names. The credential is
+ * Every route of the area needs a token with the scope that its description names. The credential is
  * checked before anything else of the request is looked at.
  */
 export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
@@ -33,7 +22,7 @@ export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
 /** The hook alone, for areas that take other credentials, too. */
 export function createBearerHook(authorize: AuthorizeBearer) {
   return async (request: FastifyRequest): Promise<void> => {
-    const { scope } = request.routeOptions.config;
+    const scope = request.routeOptions.config.described?.scope;
     if (scope === undefined) throw new Error('a bearer-protected route names no scope');
     const token = await authorize(request, scope);
     request.token = token;
@@ -65,9 +54,5 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the hook of `requireBearer`. */
     token: TokenPrincipal | undefined;
-  }
-  interface FastifyContextConfig {
-    /** The scope that a bearer token must have. */
-    scope?: Scope;
   }
 }

@@ -2,13 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grants/grant.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { HttpApp, HttpContext } from '../http-app.ts';
-import { type AuthorizeBearer, createBearerHook, tokenOf, withScope } from './bearer.ts';
-import {
-  createKeyAccess,
-  type KeyAccessDeps,
-  keyHeaders,
-  keyHeadersOnProblems,
-} from './key-access.ts';
+import { type AuthorizeBearer, createBearerHook, tokenOf } from './bearer.ts';
+import { createKeyAccess, type KeyAccessDeps } from './key-access.ts';
 import { hangUpOf } from '../requests/hang-up.ts';
 
 export type CatalogAccessDeps = KeyAccessDeps & { authorize: AuthorizeBearer };
@@ -27,7 +22,7 @@ export function requireCatalogAccess(
   app.decorateRequest('token', undefined);
   app.decorateRequest('grantedWorkspace', undefined);
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.scope !== 'catalog:read') return byToken(request);
+    if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken(request);
     const { authorization, 'x-api-key': key } = request.headers;
     const isByKey = authorization === undefined && key !== undefined;
     await (
@@ -53,21 +48,12 @@ function challengeForBoth(error: unknown): never {
   });
 }
 
-/** The options of a route that reads the catalog. */
-export function forCatalogReaders<T extends { config: ReaderConfig; schema: object }>(route: T) {
-  const scoped = withScope('catalog:read', route);
-  const named = Object.entries(route.config.responseHeaders ?? {});
-  const withKeys = named.map(([status, names]) => [status, [...names, ...keyHeaders]] as const);
-  const responseHeaders = { ...keyHeadersOnProblems, ...Object.fromEntries(withKeys) };
-  const security = [{ Bearer: ['catalog:read'] }, { ApiKey: [] }];
-  return {
-    ...scoped,
-    config: { ...scoped.config, responseHeaders },
-    schema: { ...scoped.schema, security },
-  };
-}
-
-type ReaderConfig = { responseHeaders?: Readonly<Record<number, readonly string[]>> };
+/** What a route that reads the catalog says of itself. */
+export const forCatalogReaders = {
+  tag: 'Catalog',
+  scope: 'catalog:read',
+  security: ['Bearer', 'ApiKey'],
+} as const;
 
 /** Whose catalog the caller reads, and whether it still waits. */
 export function readerOf(request: FastifyRequest): { workspaceId: string; signal: AbortSignal } {

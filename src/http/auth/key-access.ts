@@ -6,7 +6,6 @@ import { type Clock, DAY } from '#shared/clock.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import type { HttpContext } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
-import { headersOn } from '../openapi/describe-route.ts';
 
 /** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;
@@ -98,12 +97,3 @@ function announceExpiry(
   if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
     headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
 }
-
-/** What every response to the holder of a key says. */
-export const keyHeaders = ['RateLimit-Policy', 'RateLimit', 'Key-Expires'] as const;
-
-/** The same on the responses that are problems; a 403 comes before the request is counted. */
-export const keyHeadersOnProblems = {
-  ...headersOn([400, 404, 429, 502, 503], keyHeaders),
-  403: ['Key-Expires'],
-};

@@ -1,3 +1,4 @@
+import type { RouteOptions } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /** An OpenAPI 3.1 document as a plain value. */
@@ -15,16 +16,10 @@ export function operationsOf(document: OpenApiDocument) {
   );
 }
 
-/** Every response of a document, none of which is a reference yet. */
-export function responsesOf(document: OpenApiDocument) {
-  return operationsOf(document).flatMap(({ key, operation }) =>
-    Object.entries(operation.responses ?? {}).map(([status, response]) => ({
-      key,
-      status: Number(status),
-      security: operation.security ?? [],
-      response: response as OpenAPIV3_1.ResponseObject,
-    })),
-  );
+/** The keys of a route's operations: `get /api/v1/leads/{leadId}`. */
+export function operationKeysOf({ method, url }: Pick<RouteOptions, 'method' | 'url'>): string[] {
+  const path = url.replaceAll(/:([^/]+)/g, '{$1}');
+  return [method].flat().map((name) => `${name.toLowerCase()} ${path}`);
 }
 
 /** The text of a document, as it is served and committed. */

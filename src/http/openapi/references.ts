@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { commonProblems } from './describe-route.ts';
 import { type OpenApiDocument, operationsOf } from './document.ts';
-import { headersOf } from './headers.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
+import { commonProblems, usualHeaders } from './responses.ts';
 
 type Parameter = { in: string; name: string };
 type Response = {
@@ -98,7 +97,7 @@ function nameOfProblem(status: number, { content, headers = {} }: Response): str
     .filter((code) => !common.includes(code))
     .map(toPascal)
     .filter((code, _at, { length }) => length > 1 || code !== reason);
-  const usual = headersOf(status, { isBearer: false });
+  const usual = usualHeaders(status);
   const further = Object.keys(headers)
     .filter((name) => !usual.includes(name) && name !== 'RateLimit-Policy')
     .map(toPascal);

@@ -7,8 +7,7 @@ import type { RouteOptions } from 'fastify';
 import { systemCodeOf } from '#shared/errors.ts';
 import { programUrl } from '#shared/program.ts';
 import { withUsedParts } from './components.ts';
-import { type OpenApiDocument, operationsOf, renderDocument } from './document.ts';
-import { operationKeysOf } from './operation-key.ts';
+import { type OpenApiDocument, operationKeysOf, operationsOf, renderDocument } from './document.ts';
 
 const MADE = programUrl('openapi.json');
 

@@ -89,7 +89,7 @@ function checksOf(route: RouteOptions): Check[] {
 /** What a part has to be; undefined where anything will do. */
 function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
   const { config = {} } = route;
-  if (part === 'body' && config.signedBody === true) return undefined;
+  if (part === 'body' && config.freeBody === true) return undefined;
   const named = route.schema?.[part];
   if (named instanceof z.ZodType)
     return part === 'params' && acceptsAnyText(named) ? undefined : named;

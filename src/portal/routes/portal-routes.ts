@@ -24,7 +24,7 @@ import { problemOf } from '../shell/notice.ts';
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {
   schema: { hide: true },
-  config: { freeQuery: true, signedBody: true },
+  config: { freeQuery: true, freeBody: true },
 } as const;
 
 /** Call `finish` when all are added. */

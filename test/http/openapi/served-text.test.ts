@@ -52,9 +52,10 @@ test('one operation of a path can be there without the others', async () => {
 });
 
 test('an installation without the file makes the document of its routes', async () => {
-  const schema = { operationId: 'one', response: {} };
+  const described = { tag: 'Leads', operationId: 'one', summary: 'One', ok: {}, problems: [] };
+  const config = { described };
   const missing = new URL('no-such-file.json', import.meta.url);
-  const route = { method: 'GET', url: '/one/:id', schema, handler: () => undefined } as const;
+  const route = { method: 'GET', url: '/one/:id', config, handler: () => undefined } as const;
   const { paths = {} } = JSON.parse(await servedText([route], missing)) as OpenApiDocument;
   expect(paths['/one/{id}']?.get).toMatchObject({ operationId: 'one' });
 });

@@ -3,11 +3,11 @@ import type { Access } from '#access/index.ts';
 import { auditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
-import { type AuthorizeBearer, forOperators, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 /** Longer than any subject of ours: a workspace and an artifact's id among them. */
@@ -54,17 +54,15 @@ export function auditRoutes(context: HttpContext, { access, authorize }: AuditRo
   };
 }
 
-const listRoute = forOperators(
-  describeRoute({
-    tag: 'Operations',
-    operationId: 'listAudit',
-    summary: 'List who did what',
-    description:
-      'Newest first: every change of consumers, keys and artifacts, every release of a lead and every replay, in all workspaces.',
-    security: 'Bearer',
-    request: { querystring: auditListQuery },
-    ok: { 200: { description: 'One page of the audit log.', schema: auditListOut } },
-    responseHeaders: { 200: ['Cache-Control', 'Link'] },
-    problems: ['invalid-cursor', ...bearerProblems],
-  }),
-);
+const listRoute = describeRoute({
+  tag: 'Operations',
+  operationId: 'listAudit',
+  summary: 'List who did what',
+  description:
+    'Newest first: every change of consumers, keys and artifacts, every release of a lead and every replay, in all workspaces.',
+  scope: 'trackport:admin',
+  request: { querystring: auditListQuery },
+  ok: { 200: { description: 'One page of the audit log.', schema: auditListOut } },
+  headers: ['Cache-Control', 'Link'],
+  problems: ['invalid-cursor'],
+});

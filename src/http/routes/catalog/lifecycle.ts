@@ -2,7 +2,6 @@ import { artifactOut } from '#catalog/version/version-out.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { withScope } from '../../auth/bearer.ts';
 import { versionHeaderNames } from './response.ts';
 import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
@@ -20,7 +19,7 @@ import {
 } from './schema.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 
 const PATH = '/api/v1/catalog/:id';
 
@@ -87,102 +86,82 @@ async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);
 
 const problems = [
-  ...bearerProblems,
   'artifact-not-found',
   'invalid-lifecycle-transition',
   'precondition-failed',
   'idempotency-in-progress',
   'idempotency-mismatch',
-  ...bodyProblems,
 ] as const;
 
 const common = {
   tag: 'Catalog',
-  security: 'Bearer',
+  scope: 'catalog:publish',
   ok: { 200: { description: 'The version as it is now.', schema: artifactOut } },
-  responseHeaders: { 200: [...versionHeaderNames, 'Idempotent-Replayed'] },
+  headers: [...versionHeaderNames, 'Idempotent-Replayed'],
 } as const;
 
 const request = { params: artifactParams, querystring: versionQuery, headers };
 
 const lifecycleRoutes = {
-  publish: withScope(
-    'catalog:publish',
-    describeRoute({
-      ...common,
-      operationId: 'publishArtifactVersion',
-      summary: 'Publish a draft',
-      description:
-        'Scope `catalog:publish`. Its content is frozen from then on. What breaks against the highest published version of the same major number is a finding; where the operator wants that to block, `breaking` must be `accept`. Without `version`: the only draft.',
-      request: { params: artifactParams, querystring: publishQuery, headers },
-      problems: ['spec-invalid', 'breaking-change', ...problems],
-    }),
-  ),
-  reinstate: withScope(
-    'catalog:publish',
-    describeRoute({
-      ...common,
-      operationId: 'reinstateArtifactVersion',
-      summary: 'Take a deprecation back',
-      description:
-        'Scope `catalog:publish`. The sunset is forgotten. Without `version`: the only deprecated one.',
-      request,
-      problems,
-    }),
-  ),
-  retire: withScope(
-    'catalog:publish',
-    describeRoute({
-      ...common,
-      operationId: 'retireArtifactVersion',
-      summary: 'Retire a deprecated version',
-      description:
-        'Scope `catalog:publish`. It can still be read by its name, and never changes again. A version whose sunset lies ahead is refused (409), unless `early` is `true`. Without `version`: the only deprecated one.',
-      request: { params: artifactParams, querystring: retireQuery, headers },
-      problems,
-    }),
-  ),
-};
-
-const deprecateRoute = withScope(
-  'catalog:publish',
-  describeRoute({
+  publish: describeRoute({
     ...common,
-    operationId: 'deprecateArtifactVersion',
-    summary: 'Deprecate a published version',
+    operationId: 'publishArtifactVersion',
+    summary: 'Publish a draft',
     description:
-      'Scope `catalog:publish`. Without `version`: the version that a read returns, when it is PUBLISHED. A deprecated one named by `version` gets the new `sunset`.',
-    request: { params: artifactParams, querystring: deprecateQuery, headers },
+      'Scope `catalog:publish`. Its content is frozen from then on. What breaks against the highest published version of the same major number is a finding; where the operator wants that to block, `breaking` must be `accept`. Without `version`: the only draft.',
+    request: { params: artifactParams, querystring: publishQuery, headers },
+    problems: ['spec-invalid', 'breaking-change', ...problems],
+  }),
+  reinstate: describeRoute({
+    ...common,
+    operationId: 'reinstateArtifactVersion',
+    summary: 'Take a deprecation back',
+    description:
+      'Scope `catalog:publish`. The sunset is forgotten. Without `version`: the only deprecated one.',
+    request,
     problems,
   }),
-);
+  retire: describeRoute({
+    ...common,
+    operationId: 'retireArtifactVersion',
+    summary: 'Retire a deprecated version',
+    description:
+      'Scope `catalog:publish`. It can still be read by its name, and never changes again. A version whose sunset lies ahead is refused (409), unless `early` is `true`. Without `version`: the only deprecated one.',
+    request: { params: artifactParams, querystring: retireQuery, headers },
+    problems,
+  }),
+};
+
+const deprecateRoute = describeRoute({
+  ...common,
+  operationId: 'deprecateArtifactVersion',
+  summary: 'Deprecate a published version',
+  description:
+    'Scope `catalog:publish`. Without `version`: the version that a read returns, when it is PUBLISHED. A deprecated one named by `version` gets the new `sunset`.',
+  request: { params: artifactParams, querystring: deprecateQuery, headers },
+  problems,
+});
 
 const defaultProblems = problems.filter((code) => !code.startsWith('idempotency'));
 
-const defaultRoute = withScope(
-  'catalog:publish',
-  describeRoute({
-    ...common,
-    operationId: 'setDefaultArtifactVersion',
-    summary: 'Set the version that a read without `version` returns',
-    description: 'Scope `catalog:publish`. It must be PUBLISHED or DEPRECATED.',
-    request: { params: artifactParams, querystring: namedVersionQuery, headers: ifMatchHeader },
-    problems: defaultProblems,
-  }),
-);
+const defaultRoute = describeRoute({
+  ...common,
+  operationId: 'setDefaultArtifactVersion',
+  summary: 'Set the version that a read without `version` returns',
+  description: 'Scope `catalog:publish`. It must be PUBLISHED or DEPRECATED.',
+  request: { params: artifactParams, querystring: namedVersionQuery, headers: ifMatchHeader },
+  problems: defaultProblems,
+});
 
-const unsetDefaultRoute = withScope(
-  'catalog:publish',
-  describeRoute({
-    ...common,
-    operationId: 'unsetDefaultArtifactVersion',
-    summary: 'Compute again which version a read without `version` returns',
-    description:
-      'Scope `catalog:publish`. The response is the version that is the default now; the same where none was set. `If-Match` is of the default version.',
-    request: { params: artifactParams, headers: ifMatchHeader },
-    problems: [
-      ...defaultProblems.filter((code) => code !== 'invalid-lifecycle-transition'),
-      'no-published-version',
-    ],
-  }),
-);
+const unsetDefaultRoute = describeRoute({
+  ...common,
+  operationId: 'unsetDefaultArtifactVersion',
+  summary: 'Compute again which version a read without `version` returns',
+  description:
+    'Scope `catalog:publish`. The response is the version that is the default now; the same where none was set. `If-Match` is of the default version.',
+  request: { params: artifactParams, headers: ifMatchHeader },
+  problems: [
+    ...defaultProblems.filter((code) => code !== 'invalid-lifecycle-transition'),
+    'no-published-version',
+  ],
+});

@@ -23,7 +23,7 @@ import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import { artifactParams, catalogQuery, versionQuery } from './schema.ts';
-import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
 const PATH = '/api/v1/catalog';
@@ -96,57 +96,49 @@ function createPageHeaders(publicUrl: () => string) {
 
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
 
-const listRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'listCatalog',
-    summary: 'List and search artifacts',
-    description:
-      'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
-    request: { querystring: catalogQuery },
-    ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
-    responseHeaders: { 200: listHeaders },
-    problems: ['invalid-cursor', ...bearerProblems],
-  }),
-);
+const listRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'listCatalog',
+  summary: 'List and search artifacts',
+  description:
+    'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
+  request: { querystring: catalogQuery },
+  ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
+  headers: listHeaders,
+  problems: ['invalid-cursor'],
+});
 
-const readRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'readArtifact',
-    summary: 'Read one version of an artifact',
-    description:
-      'Scope `catalog:read`. Without `version`: the set default, else the highest PUBLISHED version (releases before pre-releases), else the highest DEPRECATED one.',
-    request: { params: artifactParams, querystring: versionQuery },
-    ok: { 200: { description: 'The version.', schema: artifactOut } },
-    notModified: true,
-    responseHeaders: { 200: versionHeaderNames, 304: versionHeaderNames },
-    problems: ['artifact-not-found', 'no-published-version', ...bearerProblems],
-  }),
-);
+const readRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'readArtifact',
+  summary: 'Read one version of an artifact',
+  description:
+    'Scope `catalog:read`. Without `version`: the set default, else the highest PUBLISHED version (releases before pre-releases), else the highest DEPRECATED one.',
+  request: { params: artifactParams, querystring: versionQuery },
+  ok: { 200: { description: 'The version.', schema: artifactOut } },
+  notModified: true,
+  headers: versionHeaderNames,
+  problems: ['artifact-not-found', 'no-published-version'],
+});
 
-const versionsRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'listArtifactVersions',
-    summary: 'List the versions of an artifact',
-    description: 'Scope `catalog:read`. Highest version first.',
-    request: { params: artifactParams, querystring: pageQuery },
-    ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
-    responseHeaders: { 200: listHeaders },
-    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
-  }),
-);
+const versionsRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'listArtifactVersions',
+  summary: 'List the versions of an artifact',
+  description: 'Scope `catalog:read`. Highest version first.',
+  request: { params: artifactParams, querystring: pageQuery },
+  ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
+  headers: listHeaders,
+  problems: ['artifact-not-found', 'invalid-cursor'],
+});
 
-const auditRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'readArtifactAudit',
-    summary: 'See who changed an artifact',
-    description: 'Scope `catalog:read`. Newest first.',
-    request: { params: artifactParams, querystring: pageQuery },
-    ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
-    responseHeaders: { 200: listHeaders },
-    problems: ['artifact-not-found', 'invalid-cursor', ...bearerProblems],
-  }),
-);
+const auditRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'readArtifactAudit',
+  summary: 'See who changed an artifact',
+  description: 'Scope `catalog:read`. Newest first.',
+  request: { params: artifactParams, querystring: pageQuery },
+  ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
+  headers: listHeaders,
+  problems: ['artifact-not-found', 'invalid-cursor'],
+});

@@ -13,7 +13,7 @@ import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
 import { addCatalogWrites } from './writes.ts';
-import { bearerProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { artifactParams, diffQuery, versionQuery } from './schema.ts';
 import { prefersYaml } from '../../requests/accept.ts';
 import { matchesNone } from '../../requests/precondition.ts';
@@ -75,19 +75,17 @@ function toDiffOut({ truncated, ...diff }: VersionDiff): z.infer<typeof diffOut>
   return { ...diff, ...(truncated && { truncated }) };
 }
 
-const diffRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'diffArtifactVersions',
-    summary: 'Compare two versions of an artifact',
-    description:
-      "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
-    request: { params: artifactParams, querystring: diffQuery },
-    ok: { 200: { description: 'What changed.', schema: diffOut } },
-    responseHeaders: { 200: ['Cache-Control', 'Vary', 'Content-Location'] },
-    problems: ['artifact-not-found', 'no-published-version', ...bearerProblems],
-  }),
-);
+const diffRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'diffArtifactVersions',
+  summary: 'Compare two versions of an artifact',
+  description:
+    "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
+  request: { params: artifactParams, querystring: diffQuery },
+  ok: { 200: { description: 'What changed.', schema: diffOut } },
+  headers: ['Cache-Control', 'Vary', 'Content-Location'],
+  problems: ['artifact-not-found', 'no-published-version'],
+});
 
 /** Reading the spec of one version alone, as JSON or YAML. */
 function addSpecRead(app: HttpApp, deps: CatalogRoutesDeps): void {
@@ -126,23 +124,21 @@ async function respondToSpec(
     : sendResponse(reply, { response });
 }
 
-const specRoute = forCatalogReaders(
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'readArtifactSpec',
-    summary: 'Read the spec of one version alone',
-    description:
-      'Scope `catalog:read`. As JSON, or as YAML when `Accept` wants `application/yaml` more; other types get JSON, and so does a spec whose YAML would be longer than 16 Mi characters. The `ETag` is one for `If-Match`, too. Without `version`: the version that a read returns.',
-    request: { params: artifactParams, querystring: versionQuery },
-    ok: {
-      200: {
-        description: 'The spec.',
-        schema: z.record(z.string(), z.unknown()),
-        mediaTypes: specMediaTypes,
-      },
+const specRoute = describeRoute({
+  ...forCatalogReaders,
+  operationId: 'readArtifactSpec',
+  summary: 'Read the spec of one version alone',
+  description:
+    'Scope `catalog:read`. As JSON, or as YAML when `Accept` wants `application/yaml` more; other types get JSON, and so does a spec whose YAML would be longer than 16 Mi characters. The `ETag` is one for `If-Match`, too. Without `version`: the version that a read returns.',
+  request: { params: artifactParams, querystring: versionQuery },
+  ok: {
+    200: {
+      description: 'The spec.',
+      schema: z.record(z.string(), z.unknown()),
+      mediaTypes: specMediaTypes,
     },
-    notModified: true,
-    responseHeaders: { 200: versionHeaderNames, 304: versionHeaderNames },
-    problems: ['artifact-not-found', 'no-published-version', 'not-found', ...bearerProblems],
-  }),
-);
+  },
+  notModified: true,
+  headers: versionHeaderNames,
+  problems: ['artifact-not-found', 'no-published-version', 'not-found'],
+});

@@ -5,7 +5,6 @@ import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
-import { withScope } from '../../auth/bearer.ts';
 import { versionHeaderNames } from './response.ts';
 import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
@@ -20,7 +19,7 @@ import {
   versionQuery,
 } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX, specTextOf } from './spec-body.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
@@ -104,100 +103,70 @@ function otherAddress(field: string): FieldProblem {
   };
 }
 
-const writeProblems = [...bearerProblems, ...bodyProblems] as const;
 const draftProblems = [
   'artifact-not-found',
   'not-a-draft',
   'precondition-required',
   'precondition-failed',
-  ...writeProblems,
 ] as const;
-/** Those that a draft can have. */
+const common = { tag: 'Catalog', scope: 'catalog:write' } as const;
+/** The headers that a draft can have. */
 const draftHeaderNames = ['ETag', 'Cache-Control', 'Vary', 'Content-Location'] as const;
 
-const createRoute = withScope(
-  'catalog:write',
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'createArtifactVersion',
-    summary: 'Create a draft',
-    description:
-      'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. All versions of an artifact have the `type` of its first one. Findings in an OpenAPI or AsyncAPI `spec` are warnings on a draft.',
-    security: 'Bearer',
-    bodyLimit: SPEC_BODY_BYTES_MAX,
-    request: { headers: idempotencyHeader, body: draftIn },
-    ok: { 201: { description: 'The draft.', schema: artifactOut } },
-    responseHeaders: { 201: [...draftHeaderNames, 'Location', 'Idempotent-Replayed'] },
-    problems: [
-      'version-exists',
-      'idempotency-in-progress',
-      'idempotency-mismatch',
-      ...writeProblems,
-    ],
-  }),
-);
+/** What a request says of a version that is there. */
+const named = { params: artifactParams, querystring: versionQuery, headers: ifMatchHeader };
 
-const replaceRoute = withScope(
-  'catalog:write',
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'replaceArtifactVersion',
-    summary: 'Replace a draft',
-    description:
-      'Scope `catalog:write`. Without `version`: the only draft. Its `type` can change while it is the only version of the artifact.',
-    security: 'Bearer',
-    bodyLimit: SPEC_BODY_BYTES_MAX,
-    request: {
-      params: artifactParams,
-      querystring: versionQuery,
-      headers: ifMatchHeader,
-      body: contentOnlyIn,
-    },
-    ok: { 200: { description: 'The draft.', schema: artifactOut } },
-    responseHeaders: { 200: draftHeaderNames },
-    problems: draftProblems,
-  }),
-);
+const createRoute = describeRoute({
+  ...common,
+  operationId: 'createArtifactVersion',
+  summary: 'Create a draft',
+  description:
+    'Scope `catalog:write`. Makes a new version, and the artifact with its first one. Without `version`: `1.0.0`, then the next minor of the highest version. All versions of an artifact have the `type` of its first one. Findings in an OpenAPI or AsyncAPI `spec` are warnings on a draft.',
+  bodyLimit: SPEC_BODY_BYTES_MAX,
+  request: { headers: idempotencyHeader, body: draftIn },
+  ok: { 201: { description: 'The draft.', schema: artifactOut } },
+  headers: [...draftHeaderNames, 'Location', 'Idempotent-Replayed'],
+  problems: ['version-exists', 'idempotency-in-progress', 'idempotency-mismatch'],
+});
 
-const patchRoute = withScope(
-  'catalog:write',
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'editArtifactVersion',
-    summary: 'Edit title, description, owner or group path',
-    description:
-      'Scope `catalog:write`. In every state but RETIRED. Without `version`: the version that a read returns.',
-    security: 'Bearer',
-    request: {
-      params: artifactParams,
-      querystring: versionQuery,
-      headers: ifMatchHeader,
-      body: patchIn,
-    },
-    ok: { 200: { description: 'The version.', schema: artifactOut } },
-    responseHeaders: { 200: versionHeaderNames },
-    problems: [
-      'artifact-not-found',
-      'no-published-version',
-      'invalid-lifecycle-transition',
-      'precondition-required',
-      'precondition-failed',
-      ...writeProblems,
-    ],
-  }),
-);
+const replaceRoute = describeRoute({
+  ...common,
+  operationId: 'replaceArtifactVersion',
+  summary: 'Replace a draft',
+  description:
+    'Scope `catalog:write`. Without `version`: the only draft. Its `type` can change while it is the only version of the artifact.',
+  bodyLimit: SPEC_BODY_BYTES_MAX,
+  request: { ...named, body: contentOnlyIn },
+  ok: { 200: { description: 'The draft.', schema: artifactOut } },
+  headers: draftHeaderNames,
+  problems: draftProblems,
+});
 
-const deleteRoute = withScope(
-  'catalog:write',
-  describeRoute({
-    tag: 'Catalog',
-    operationId: 'deleteArtifactVersion',
-    summary: 'Delete a draft',
-    description: 'Scope `catalog:write`. Without `version`: the only draft.',
-    security: 'Bearer',
-    request: { params: artifactParams, querystring: versionQuery, headers: ifMatchHeader },
-    ok: { 204: { description: 'Deleted.' } },
-    responseHeaders: { 204: ['Content-Location'] },
-    problems: draftProblems,
-  }),
-);
+const patchRoute = describeRoute({
+  ...common,
+  operationId: 'editArtifactVersion',
+  summary: 'Edit title, description, owner or group path',
+  description:
+    'Scope `catalog:write`. In every state but RETIRED. Without `version`: the version that a read returns.',
+  request: { ...named, body: patchIn },
+  ok: { 200: { description: 'The version.', schema: artifactOut } },
+  headers: versionHeaderNames,
+  problems: [
+    'artifact-not-found',
+    'no-published-version',
+    'invalid-lifecycle-transition',
+    'precondition-required',
+    'precondition-failed',
+  ],
+});
+
+const deleteRoute = describeRoute({
+  ...common,
+  operationId: 'deleteArtifactVersion',
+  summary: 'Delete a draft',
+  description: 'Scope `catalog:write`. Without `version`: the only draft.',
+  request: named,
+  ok: { 204: { description: 'Deleted.' } },
+  headers: ['Content-Location'],
+  problems: draftProblems,
+});

@@ -1,10 +1,10 @@
 import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams, pageQuery } from '../../requests/parameters.ts';
 
 export type ClaimRoutesDeps = {
@@ -37,43 +37,37 @@ export function claimRoutes(
   };
 }
 
-const common = { tag: 'Operations', security: 'Bearer' } as const;
+const common = { tag: 'Operations', scope: 'trackport:admin' } as const;
 
-const listRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'listClaims',
-    summary: 'List the leads that deletions have claimed',
-    description: 'The newest claim first, each lead once. Released ones are not among them.',
-    request: { querystring: pageQuery },
-    ok: { 200: { description: 'One page of claimed leads.', schema: claimListOut } },
-    responseHeaders: { 200: ['Cache-Control', 'Link'] },
-    problems: ['invalid-cursor', ...bearerProblems],
-  }),
-);
+const listRoute = describeRoute({
+  ...common,
+  operationId: 'listClaims',
+  summary: 'List the leads that deletions have claimed',
+  description: 'The newest claim first, each lead once. Released ones are not among them.',
+  request: { querystring: pageQuery },
+  ok: { 200: { description: 'One page of claimed leads.', schema: claimListOut } },
+  headers: ['Cache-Control', 'Link'],
+  problems: ['invalid-cursor'],
+});
 
-const readRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'readClaim',
-    summary: 'Read the claim on one lead',
-    description: 'Which receipts hide it, and since when. 404 when nothing does.',
-    request: { params: leadParams },
-    ok: { 200: { description: 'The lead is claimed.', schema: claimOut } },
-    responseHeaders: { 200: ['Cache-Control'] },
-    problems: ['not-found', ...bearerProblems],
-  }),
-);
+const readRoute = describeRoute({
+  ...common,
+  operationId: 'readClaim',
+  summary: 'Read the claim on one lead',
+  description: 'Which receipts hide it, and since when. 404 when nothing does.',
+  request: { params: leadParams },
+  ok: { 200: { description: 'The lead is claimed.', schema: claimOut } },
+  headers: ['Cache-Control'],
+  problems: ['not-found'],
+});
 
-const releaseRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'releaseClaim',
-    summary: 'Give a lead back to readers after a wrong match',
-    description:
-      'All claims on it end; its issue stays as it is, so that readers see it again once it is approved there and does not carry the deleted label. The events that had claimed it leave it alone from then on; a new deletion claims it anew. A repeat is 404, because nothing is claimed any more.',
-    request: { params: leadParams },
-    ok: { 204: { description: 'It is released.' } },
-    problems: ['not-found', ...bodyProblems, ...bearerProblems],
-  }),
-);
+const releaseRoute = describeRoute({
+  ...common,
+  operationId: 'releaseClaim',
+  summary: 'Give a lead back to readers after a wrong match',
+  description:
+    'All claims on it end; its issue stays as it is, so that readers see it again once it is approved there and does not carry the deleted label. The events that had claimed it leave it alone from then on; a new deletion claims it anew. A repeat is 404, because nothing is claimed any more.',
+  request: { params: leadParams },
+  ok: { 204: { description: 'It is released.' } },
+  problems: ['not-found'],
+});

@@ -5,7 +5,7 @@ import type { FeedQuery, LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { isStillGranted, requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo } from '../../requests/parameters.ts';
@@ -129,7 +129,7 @@ const changesRoute = describeRoute({
       mediaTypes: ['application/json', 'text/event-stream'],
     },
   },
-  responseHeaders: { 200: ['Cache-Control', 'Vary', ...keyHeaders], ...keyHeadersOnProblems },
+  headers: ['Cache-Control', 'Vary'],
   problems: [
     'validation-failed',
     'invalid-cursor',

@@ -14,12 +14,12 @@ import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, renderOnce } from '../../responses/rendered-response.ts';
-import { describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';
 import { leadParams, pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 const labelQuery = z.preprocess(
@@ -125,14 +125,7 @@ const leadProblems = [
   'tracker-unavailable',
   'store-unavailable',
 ] as const;
-const leadHeaders = [
-  'ETag',
-  'Cache-Control',
-  'Vary',
-  'Age',
-  'Cache-Status',
-  ...keyHeaders,
-] as const;
+const leadHeaders = ['ETag', 'Cache-Control', 'Vary', 'Age', 'Cache-Status'] as const;
 
 const listRoute = describeRoute({
   tag: 'Leads',
@@ -144,11 +137,7 @@ const listRoute = describeRoute({
   request: { querystring: leadListQuery },
   ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
   notModified: true,
-  responseHeaders: {
-    200: [...leadHeaders, 'Link'],
-    304: [...leadHeaders, 'Link'],
-    ...keyHeadersOnProblems,
-  },
+  headers: [...leadHeaders, ...keyHeaders, 'Link'],
   problems: ['validation-failed', 'invalid-cursor', ...leadProblems],
 });
 
@@ -161,6 +150,6 @@ const detailRoute = describeRoute({
   request: { params: leadParams },
   ok: { 200: { description: 'The lead.', schema: leadOut } },
   notModified: true,
-  responseHeaders: { 200: leadHeaders, 304: leadHeaders, ...keyHeadersOnProblems },
+  headers: leadHeaders,
   problems: ['validation-failed', 'lead-not-found', ...leadProblems],
 });

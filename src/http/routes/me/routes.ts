@@ -4,12 +4,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import {
-  createKeyAccess,
-  type KeyAccessDeps,
-  keyHeaders,
-  keyHeadersOnProblems,
-} from '../../auth/key-access.ts';
+import { createKeyAccess, type KeyAccessDeps } from '../../auth/key-access.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
@@ -73,7 +68,7 @@ const meRoute = describeRoute({
     'Its consumer, what that may do, how often it may call, and until when the key is good. Needs no grant.',
   security: 'ApiKey',
   ok: { 200: { description: 'The consumer of this key.', schema: keyHolderOut } },
-  responseHeaders: { 200: ['Cache-Control', 'Vary', ...keyHeaders], ...keyHeadersOnProblems },
+  headers: ['Cache-Control', 'Vary'],
   problems: ['validation-failed', 'unauthorized', 'quota-exceeded', 'store-unavailable'],
 });
 

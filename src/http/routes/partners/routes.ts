@@ -18,7 +18,7 @@ import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
-import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import {
   createPartnerSignatures,
   type PartnerSignatures,
@@ -170,10 +170,14 @@ function describeDelivery(path: PartnerPath) {
     signedBody: deliveryIn,
     freeQuery: true,
     ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
-    responseHeaders: {
-      202: ['Location', 'X-Correlation-Id', 'Idempotent-Replayed', 'RateLimit-Policy', 'RateLimit'],
-      ...headersOn([400, 401, 413, 415, 429, 503], ['X-Correlation-Id']),
-    },
+    headers: [
+      'Location',
+      'X-Correlation-Id',
+      'Idempotent-Replayed',
+      'RateLimit-Policy',
+      'RateLimit',
+    ],
+    problemHeaders: { 'X-Correlation-Id': [400, 401, 413, 415, 429, 503] },
     problems: [
       'unauthorized',
       'validation-failed',

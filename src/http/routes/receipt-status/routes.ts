@@ -3,7 +3,7 @@ import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
-import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
@@ -43,6 +43,6 @@ const statusRoute = describeRoute({
   request: { params: statusParams },
   ok: { 200: { description: 'What became of it so far.', schema: receiptStatusOut } },
   notModified: true,
-  responseHeaders: headersOn([200, 304], ['ETag', 'Cache-Control', 'Retry-After']),
+  headers: ['ETag', 'Cache-Control', 'Retry-After'],
   problems: ['validation-failed', 'not-found', 'store-unavailable'],
 });

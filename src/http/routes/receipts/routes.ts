@@ -5,11 +5,11 @@ import { replayedOut } from '#partners/receipts/replay-receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import { type AuthorizeBearer, forOperators, originOf, requireBearer } from '../../auth/bearer.ts';
+import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/cache-headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { bearerProblems, bodyProblems, describeRoute } from '../../openapi/describe-route.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 const PARTNER_ID_CHARACTERS_MAX = 63;
@@ -99,55 +99,47 @@ export function receiptRoutes(
   };
 }
 
-const common = { tag: 'Partners', security: 'Bearer' } as const;
+const common = { tag: 'Partners', scope: 'trackport:admin' } as const;
 
-const listRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'listReceipts',
-    summary: 'List receipts',
-    description: 'Newest first.',
-    request: { querystring: receiptListQuery },
-    ok: { 200: { description: 'One page of receipts.', schema: receiptListOut } },
-    responseHeaders: { 200: ['Cache-Control', 'Link'] },
-    problems: ['invalid-cursor', ...bearerProblems],
-  }),
-);
+const listRoute = describeRoute({
+  ...common,
+  operationId: 'listReceipts',
+  summary: 'List receipts',
+  description: 'Newest first.',
+  request: { querystring: receiptListQuery },
+  ok: { 200: { description: 'One page of receipts.', schema: receiptListOut } },
+  headers: ['Cache-Control', 'Link'],
+  problems: ['invalid-cursor'],
+});
 
-const readRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'readReceipt',
-    summary: 'Read one receipt with its events',
-    description: 'What became of each event, and of which leads.',
-    request: { params: receiptParams },
-    ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
-    responseHeaders: { 200: ['Cache-Control'] },
-    problems: ['not-found', ...bearerProblems],
-  }),
-);
+const readRoute = describeRoute({
+  ...common,
+  operationId: 'readReceipt',
+  summary: 'Read one receipt with its events',
+  description: 'What became of each event, and of which leads.',
+  request: { params: receiptParams },
+  ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
+  headers: ['Cache-Control'],
+  problems: ['not-found'],
+});
 
-const replayRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'replayReceipt',
-    summary: 'Have a receipt’s dead letters worked again',
-    description:
-      'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days). The others are counted in `notQueued`, by reason.',
-    request: { params: receiptParams },
-    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
-    problems: ['not-found', ...bodyProblems, ...bearerProblems],
-  }),
-);
+const replayRoute = describeRoute({
+  ...common,
+  operationId: 'replayReceipt',
+  summary: 'Have a receipt’s dead letters worked again',
+  description:
+    'Its events that ended `FAILED` or `UNMATCHED` wait for the worker again, as long as their payloads are kept (30 days). The others are counted in `notQueued`, by reason.',
+  request: { params: receiptParams },
+  ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
+  problems: ['not-found'],
+});
 
-const replayAllRoute = forOperators(
-  describeRoute({
-    ...common,
-    operationId: 'replayReceipts',
-    summary: 'Have the dead letters of many receipts worked again',
-    description: 'Of all receipts that match the filters; without a filter, of all receipts.',
-    request: { querystring: receiptFilterQuery },
-    ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
-    problems: [...bodyProblems, ...bearerProblems],
-  }),
-);
+const replayAllRoute = describeRoute({
+  ...common,
+  operationId: 'replayReceipts',
+  summary: 'Have the dead letters of many receipts worked again',
+  description: 'Of all receipts that match the filters; without a filter, of all receipts.',
+  request: { querystring: receiptFilterQuery },
+  ok: { 202: { description: 'What can be replayed waits.', schema: replayedOut } },
+  problems: [],
+});

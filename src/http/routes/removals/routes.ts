@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { removalListOut } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
-import { type KeyAccessDeps, keyHeaders, keyHeadersOnProblems } from '../../auth/key-access.ts';
+import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/cache-headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
-import { describeRoute, headersOn } from '../../openapi/describe-route.ts';
+import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 export type RemovalRoutesDeps = KeyAccessDeps & {
@@ -50,10 +50,7 @@ const removalsRoute = describeRoute({
   request: { querystring: removalListQuery },
   ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
   notModified: true,
-  responseHeaders: {
-    ...headersOn([200, 304], ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link']),
-    ...keyHeadersOnProblems,
-  },
+  headers: ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link'],
   problems: [
     'validation-failed',
     'invalid-cursor',

@@ -1,0 +1,161 @@
+/** What openapi.json says of responses: the codes of problems, and headers. */
+import { z } from 'zod';
+import { type ErrorCode, errorCodes } from '#shared/errors.ts';
+import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
+import { problemHelp } from '../problems/problem-help.ts';
+import { problemOut } from '../problems/problem-out.ts';
+import { isBodiless } from '../requests/read-body.ts';
+import { keyHeaders, type RouteDescription } from './describe-route.ts';
+
+/** Problems that any route can respond with. */
+export const commonProblems: readonly ErrorCode[] = [
+  'bad-request',
+  'method-not-allowed',
+  'request-timeout',
+  'uri-too-long',
+  'headers-too-large',
+  'internal-error',
+  'overloaded',
+];
+
+/** What a request whose method allows a body can be refused for, also where no body is wanted. */
+const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
+
+/** What a request with a bearer token can be refused for, whatever it is about. */
+const bearerProblems = [
+  'validation-failed',
+  'insufficient-scope',
+  'identity-provider-unavailable',
+  'store-unavailable',
+] as const;
+
+/** The credentials that a route takes, one of which will do. */
+export function schemesOf({ scope, security = scope && 'Bearer' }: RouteDescription) {
+  return [security ?? []].flat();
+}
+
+/** The codes that a route can respond with, by status. */
+function codesOf(method: string, described: RouteDescription): Map<number, ErrorCode[]> {
+  const schemes = schemesOf(described);
+  const all = new Set<ErrorCode>([
+    ...described.problems,
+    ...commonProblems,
+    ...(isBodiless(method) ? [] : bodyProblems),
+    ...(schemes.length > 0 ? (['unauthorized', 'quota-exceeded'] as const) : []),
+    ...(schemes.includes('Bearer') ? bearerProblems : []),
+  ]);
+  return Map.groupBy(
+    errorCodes.filter((code) => all.has(code)),
+    (code) => problemKinds[code].status,
+  );
+}
+
+const JSON_TYPE = 'application/json';
+
+/** The responses of a route, as Fastify takes their schemas. */
+export function responsesOf(method: string, described: RouteDescription): Record<number, unknown> {
+  const successes = Object.entries(described.ok).map(([status, success]) => {
+    const { description, schema, mediaTypes = [JSON_TYPE] } = success;
+    const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
+    return [status, schema ? { description, content } : empty(description)] as const;
+  });
+  const problems = [...codesOf(method, described)].map(([status, codes]) => {
+    const description = codes.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(' ');
+    return [status, { description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemOut } } }];
+  });
+  return {
+    ...Object.fromEntries(successes),
+    ...(described.notModified === true && { 304: empty('Not modified.') }),
+    ...Object.fromEntries(problems),
+  };
+}
+
+/** The document shows no content where the schema is `null`. */
+function empty(description: string): z.ZodType {
+  return z.null().describe(description);
+}
+
+/** References to one example for each code that a response can have. */
+export function examplesOf(
+  method: string,
+  described: RouteDescription,
+  status: number,
+): Record<string, { $ref: string }> {
+  const codes = codesOf(method, described).get(status) ?? [];
+  return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+}
+
+/** What a problem carries beside what all of them do. */
+const particulars: Partial<Record<ErrorCode, object>> = {
+  'validation-failed': {
+    detail: '`limit` must be a whole number from 1 to 100.',
+    errors: [
+      {
+        parameter: 'limit',
+        code: 'out-of-range',
+        detail: '`limit` must be a whole number from 1 to 100.',
+      },
+    ],
+  },
+  'invalid-lifecycle-transition': { current: 'DRAFT', allowed: ['publish', 'replace', 'edit'] },
+  'not-a-draft': { current: 'PUBLISHED', allowed: ['deprecate', 'edit'] },
+  'version-exists': { current: 'DRAFT' },
+  'idempotency-replayed-secret': {
+    consumerId: '0f8fad5b-d9cb-469f-a165-70867728950e',
+    keyId: 'MZQmR0OYZyod',
+  },
+  'no-published-version': { current: 'DRAFT' },
+};
+
+/** The example of each code, in their order. */
+export function problemExamples() {
+  return Object.fromEntries(errorCodes.toSorted().map((code) => [code, exampleOf(code)]));
+}
+
+function exampleOf(code: ErrorCode) {
+  const { title, status } = problemKinds[code];
+  const value = {
+    type: `https://adapter.example.com/problems/${code}`,
+    title,
+    status,
+    detail: problemHelp[code].meaning,
+    instance: 'urn:uuid:7d9d9f33-9b25-4366-9223-726f869ce87a',
+    code,
+    ...particulars[code],
+  };
+  return { summary: title, value };
+}
+
+/** From here on a response is a problem, which nobody may store. */
+const PROBLEM_STATUS_MIN = 400;
+
+const byStatus: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  503: ['Retry-After'],
+};
+
+/** Headers that every response of a status has. */
+export function usualHeaders(status: number): string[] {
+  const isProblem = status >= PROBLEM_STATUS_MIN;
+  return ['X-Request-Id', ...(isProblem ? ['Cache-Control'] : []), ...(byStatus[status] ?? [])];
+}
+
+/** Problems that come after a request was counted; a 403 comes before. */
+const COUNTED = new Set([400, 404, 429, 502, 503]);
+
+/** The names of the headers of a response. */
+export function headersOf(status: number, described: RouteDescription): string[] {
+  const { headers = [], problemHeaders = {} } = described;
+  const schemes = schemesOf(described);
+  const isProblem = status >= PROBLEM_STATUS_MIN;
+  const ofKey = !isProblem || COUNTED.has(status) ? keyHeaders : [];
+  const own = Object.keys(problemHeaders).filter((name) => problemHeaders[name]?.includes(status));
+  return [
+    ...usualHeaders(status),
+    ...(status === 403 && schemes.includes('Bearer') ? ['WWW-Authenticate'] : []),
+    ...(isProblem ? own : headers),
+    ...(schemes.includes('ApiKey') ? (status === 403 ? ['Key-Expires'] : ofKey) : []),
+  ];
+}
