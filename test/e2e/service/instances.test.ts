@@ -1,5 +1,6 @@
 /** Several instances on one PostgreSQL behind a plain load balancer: to whoever calls it is one service. */
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
+import { systemClock } from '#shared/clock.ts';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type RoundRobin, startRoundRobin } from '../../support/http/round-robin.ts';
@@ -233,7 +234,10 @@ describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIM
 
 type Outcome = { reads: number; deleted: readonly number[]; failures: readonly string[] };
 
-/** Sales tools that read and a partner who deletes, all of them without a pause, until `end`. */
+/** Without one the load takes the processor from those whom it is to test. */
+const PAUSE_MS = 10;
+
+/** Sales tools that read and a partner who deletes, until `end`. */
 function createLoad({ url, key, remaining }: { url: string; key: string; remaining: number[] }): {
   end(): Promise<Outcome>;
 } {
@@ -243,6 +247,7 @@ function createLoad({ url, key, remaining }: { url: string; key: string; remaini
   let reads = 0;
   const keepReading = async (): Promise<void> => {
     while (!over.signal.aborted) {
+      await systemClock.sleep(PAUSE_MS);
       const hidden = new Set(deleted);
       const response = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
       if (response.status === 200) {
@@ -256,6 +261,7 @@ function createLoad({ url, key, remaining }: { url: string; key: string; remaini
   const keepDeleting = async (): Promise<void> => {
     for (let number = remaining.shift(); number !== undefined; number = remaining.shift()) {
       if (over.signal.aborted) return;
+      await systemClock.sleep(PAUSE_MS);
       const response = await sendDeletion(url, deletionOf(number));
       if (response.status === 202) {
         await response.arrayBuffer();

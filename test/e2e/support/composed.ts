@@ -11,6 +11,11 @@ import { temporaryFolder } from '../../support/folder.ts';
 
 export const TRACKER_TOKEN = 'composed-tracker-token';
 export const WEBHOOK_SECRET = 'composed-webhook-secret';
+/** As production has it; it starts sooner than what is stripped of its types at each start. */
+const BUILT_WRITER = new URL(
+  '../../../dist/adapters.sqlite.writer.thread-main.js',
+  import.meta.url,
+);
 
 /** The whole service in this process, on a clock that tests move. */
 export type Composed = {
@@ -45,7 +50,7 @@ export type ComposedOptions = {
 /** Composes the service as the program does, on a port of its own. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
-  const { writerModule } = options;
+  const { writerModule = BUILT_WRITER } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath = options.storePath ?? path.join(temporaryFolder(), 'trackport.db');
   const config = loadConfig({
@@ -66,13 +71,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   });
   const { log, logText } = createLogBook();
   const limits = withoutRelief;
-  const deps = {
-    config,
-    clock,
-    log,
-    limits,
-    ...(writerModule && { thread: { module: writerModule } }),
-  };
+  const deps = { config, clock, log, limits, thread: { module: writerModule } };
   const service = await startService(deps);
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
