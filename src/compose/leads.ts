@@ -1,45 +1,24 @@
-import type { Config } from '#config/schema/schema.ts';
-import type { FixedConfig } from '#config/take-over.ts';
-import { type ClaimedLeads, createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createDirectoryFiller, type DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { type ChangeFeed, createChangeFeed } from '#leads/feed/change-feed.ts';
-import { createLeads, type Leads } from '#leads/index.ts';
+import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { createChangeFeed } from '#leads/feed/change-feed.ts';
+import { createLeads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
-import type { Clock } from '#shared/clock.ts';
-import type { Log } from '#shared/log.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
-import type { Registry } from 'prom-client';
 
-import { directoryKeyOf, type Store } from './store.ts';
+import type { Ground, ServiceParts } from './parts.ts';
+import { directoryKeyOf } from './store.ts';
 import { changeFeedMetrics, leadFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
-import type { TrackerParts } from './tracker/parts.ts';
-
-export type LeadsDeps = {
-  config: FixedConfig;
-  settings: Reloadable<Config>;
-  store: Store;
-  tracker: Pick<TrackerParts, 'leadTracker' | 'repository' | 'clock' | 'clockSkewMs'>;
-  registry: Registry;
-  clock: Clock;
-  log: Log;
-};
-
-export type LeadParts = {
-  leads: Leads;
-  claimedLeads: ClaimedLeads;
-  filler: DirectoryFiller;
-  /** Not subscribed yet: see `followOthers`. */
-  feed: ChangeFeed;
-};
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
-export function composeLeads(deps: LeadsDeps): LeadParts {
-  const { config, settings, store, tracker, registry, log } = deps;
+export function composeLeads(
+  parts: Ground & Pick<ServiceParts, 'tracker'>,
+): Pick<ServiceParts, 'leads' | 'claimedLeads' | 'filler' | 'feed'> {
+  const { config, settings, store, tracker, registry, log, held } = parts;
   const { stores, cursors } = store;
-  const { leadTracker, repository, clock, clockSkewMs } = tracker;
-  const rules = leadRules(deps);
+  const { leadTracker, repository, clock } = tracker;
+  const rules = leadRules(parts);
   const claims = stores.claims();
-  const feed = createChangeFeed({ changes: stores.changes(), clock: deps.clock, log });
+  const feed = createChangeFeed({ changes: stores.changes(), clock: parts.clock, log });
+  held.push('the change feed', () => feed.close());
   const changes = stores.leadFeed();
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
@@ -55,9 +34,10 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
     changes,
     identify: () => filler.identify(),
   });
+  held.push('the lead feed', () => leads.leadFeed.close());
   leadMetrics(registry, {
     tracker: leadTracker,
-    clockSkewMs,
+    clockSkewMs: () => tracker.clockSkewMs(),
     cacheBytes: () => leads.cacheBytes(),
   });
   const filler = createDirectoryFiller({
@@ -79,10 +59,13 @@ export function composeLeads(deps: LeadsDeps): LeadParts {
  * From now on what other instances on the same store learn counts here, too.
  * @throws {store-unavailable}
  */
-export async function followOthers(
-  { leads, filler, feed }: Pick<LeadParts, 'leads' | 'filler' | 'feed'>,
-  { registry, log }: Pick<LeadsDeps, 'registry' | 'log'>,
-): Promise<void> {
+export async function followOthers({
+  leads,
+  filler,
+  feed,
+  registry,
+  log,
+}: Pick<ServiceParts, 'leads' | 'filler' | 'feed' | 'registry' | 'log'>): Promise<void> {
   const countGap = changeFeedMetrics(registry);
   // The directory is in the store already; the repository behind the name is not.
   const forgetEverything = (): void => {
@@ -101,7 +84,7 @@ export async function followOthers(
 }
 
 /** The label that a reload replaces counts from the next look on, for what is cached too. */
-function leadRules({ config, settings }: Pick<LeadsDeps, 'config' | 'settings'>): LeadRules {
+function leadRules({ config, settings }: Pick<Ground, 'config' | 'settings'>): LeadRules {
   return {
     ...config.leads,
     get deletedLabel() {

@@ -1,75 +1,59 @@
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
-import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Config } from '#config/schema/schema.ts';
-import type { FixedConfig } from '#config/take-over.ts';
 import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
-import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import type { Log } from '#shared/log.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
-import { traced, type Tracing } from '#shared/tracing.ts';
-import type { Registry } from 'prom-client';
+import { traced } from '#shared/tracing.ts';
 
-import type { Identity } from './identity/identity.ts';
-import { directoryKeyOf, type Store } from './store.ts';
+import type { Ground, ServiceParts } from './parts.ts';
+import { directoryKeyOf } from './store.ts';
 import { outcomeMetrics, workerMetrics } from './telemetry/worker-metrics.ts';
-import type { TrackerParts } from './tracker/parts.ts';
 
-export type PartnersDeps = {
-  config: FixedConfig;
-  settings: Reloadable<Config>;
-  store: Store;
-  tracker: TrackerParts;
-  /** Fills the lead directory that matching needs. */
-  filler: DirectoryFiller;
-  traffic: Traffic;
-  /** Checks the tokens of partners with `requireBearer`. */
-  identity: Identity | undefined;
-  bodies: Pick<BodyReaders, 'delivery'>;
-  registry: Registry;
-  tracing: Tracing | undefined;
-  clock: Clock;
-  log: Log;
-};
+type PartnersParts = Ground & Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'bodies'>;
 
-/** Partners on the open store and the tracker, and what their routes need. */
-export function composePartners(deps: PartnersDeps): {
-  partners: Partners;
-  routes: PartnerRoutesDeps;
-} {
-  const { config, registry, clock, identity } = deps;
-  // Without a port of their own the metrics are public.
-  const metrics = {
-    registry,
-    namesPartners: config.server.opsPort !== undefined,
-    partnerIds: () => Object.keys(deps.settings.current().partners),
-  };
+/** Partners on the open store and the tracker, by whose clock they go. */
+export function composePartners(parts: PartnersParts): Partners {
+  const { registry, tracker, filler, traffic, bodies, tracing, log } = parts;
+  const { clock } = tracker;
   const partners = createPartners({
-    ...storePorts(deps),
-    ...trackerPorts(deps),
-    ...settingsPorts(deps),
-    filler: deps.filler,
-    traffic: deps.traffic,
-    readDelivery: deps.bodies.delivery,
-    countOutcome: outcomeMetrics(metrics),
+    ...storePorts(parts),
+    ...trackerPorts(parts),
+    ...settingsPorts(parts),
+    filler,
+    traffic,
+    readDelivery: bodies.delivery,
+    countOutcome: outcomeMetrics(partnerRegistry(parts)),
     newId: createTimedIds(clock),
     random: Math.random,
-    tracing: deps.tracing,
+    tracing,
     clock,
-    log: deps.log,
+    log,
   });
   workerMetrics({ registry, partners, clock });
+  return partners;
+}
+
+/** What the routes of partners need. */
+export function partnerRoutes(parts: ServiceParts): PartnerRoutesDeps {
+  const { partners, identity } = parts;
   const checkBearer: PartnerRoutesDeps['checkBearer'] = identity
     ? (request) => authenticateBearer(identity.verifier, request)
     : refuseBearer;
-  return { partners, routes: { partners, checkBearer, metrics } };
+  return { partners, checkBearer, metrics: partnerRegistry(parts) };
+}
+
+/** Without a port of their own the metrics are public. */
+function partnerRegistry({ config, settings, registry }: Ground): PartnerRegistry {
+  return {
+    registry,
+    namesPartners: config.server.opsPort !== undefined,
+    partnerIds: () => Object.keys(settings.current().partners),
+  };
 }
 
 type StorePort =
@@ -81,7 +65,7 @@ type StorePort =
   | 'statusKey'
   | 'directoryKey';
 
-function storePorts({ store, tracing }: PartnersDeps): Pick<PartnersPorts, StorePort> {
+function storePorts({ store, tracing }: Ground): Pick<PartnersPorts, StorePort> {
   const { stores, secretKey, cursors, writes } = store;
   const receipts = stores.receipts();
   return {
@@ -102,9 +86,8 @@ function storePorts({ store, tracing }: PartnersDeps): Pick<PartnersPorts, Store
 function trackerPorts({
   config,
   tracker,
-  clock,
-}: PartnersDeps): Pick<PartnersPorts, 'editor' | 'writeIntervalMs' | 'learnTime'> {
-  const { client, adminClient, repository } = tracker;
+}: PartnersParts): Pick<PartnersPorts, 'editor' | 'writeIntervalMs' | 'learnTime'> {
+  const { client, adminClient, repository, clock } = tracker;
   return {
     editor: createIssueEditor({ client, adminClient, repository, clock }),
     writeIntervalMs: config.tracker.writeInterval,
@@ -112,10 +95,7 @@ function trackerPorts({
   };
 }
 
-function settingsPorts({
-  config,
-  settings,
-}: PartnersDeps): Pick<PartnersPorts, 'partners' | 'rules'> {
+function settingsPorts({ config, settings }: Ground): Pick<PartnersPorts, 'partners' | 'rules'> {
   return {
     partners: settings.derive(toPartnerList),
     rules: () => {

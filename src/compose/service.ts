@@ -1,48 +1,36 @@
-/**
- * Everything that a running service is made of, from the bottom up. What is acquired here is given
- * back by `stop`, last first.
- */
-import { type BodyReaders, createBodyReaders } from '#adapters/threads/body-readers.ts';
+/** Everything that a running service does, once its store is open: it listens, works, and stops. */
 import type { Access } from '#access/index.ts';
-import { createLimiter } from '#access/limit.ts';
+import { createLimiter, type Limiter } from '#access/limit.ts';
+import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
-import { type FixedConfig, takeOver, type TakeOver } from '#config/take-over.ts';
+import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
-import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { ChangeFeed } from '#leads/feed/change-feed.ts';
-import type { Leads } from '#leads/index.ts';
-import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
-import type { Partners } from '#partners/index.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import type { ServerDeps } from '#http/server.ts';
+import { createTraffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReloadable, type Reloadable } from '#shared/reloadable.ts';
+import { createReloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 
-import { healthChecks } from './telemetry/health.ts';
 import { composeAccess } from './identity/access.ts';
-import type { BearerRoutesDeps } from './identity/bearer-routes.ts';
 import type { Identity } from './identity/identity.ts';
+import { composeLeads, followOthers } from './leads.ts';
+import { composePartners, partnerRoutes } from './partners.ts';
+import type { Ground, ServiceParts } from './parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
+import type { Store } from './store.ts';
+import { healthChecks } from './telemetry/health.ts';
 import type { LogOutput } from './telemetry/log-output.ts';
 import { createRegistry, logMetrics, trackerCallMetrics } from './telemetry/metrics.ts';
 import { traceTrackerCalls } from './telemetry/open-tracing.ts';
-import { composeLeads, followOthers } from './leads.ts';
-import { composePartners } from './partners.ts';
-import { openPortal } from './portal/open-portal.ts';
-import { openIdentity } from './identity/open-identity.ts';
-import type { Store } from './store.ts';
-import { composeTraffic } from './traffic.ts';
-import { createTrackerParts, type TrackerParts } from './tracker/parts.ts';
+import { createTrackerParts } from './tracker/parts.ts';
 import { createTrackerWebhook } from './tracker/webhook.ts';
 
 export type ServiceDeps = {
@@ -92,40 +80,38 @@ export async function serve(
   { store, tracing }: Opened,
   held: ReleaseStack,
 ): Promise<Service> {
-  const { config, clock, logOutput, reusePort = false } = deps;
+  const { config, clock, log, logOutput, together, reusePort = false } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
   const cut = new AbortController();
-  const parts = await createParts(
-    { ...deps, settings, registry, store, tracing, cut: cut.signal },
-    held,
-  );
+  const ground = { config, settings, clock, log, registry, tracing, together, store, held };
+  const parts = await createParts(ground, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
     ending: new AbortController(),
   };
-  const { app, operationsApp } = await createApps(parts, address);
+  const { app, operationsApp } = await createApps(parts, address, deps.limits);
 
   await store.opened();
-  if (operationsApp) await listenForOperations(parts, operationsApp, held);
+  if (operationsApp) await listenForOperations(parts, operationsApp, reusePort);
   const listening = await listen({ app, ...config.server, reusePort, clock });
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
   held.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
-  const stopWork = await startWork(parts, held);
+  const stopWork = await startWork(parts);
 
   const stop = async (): Promise<void> => {
     address.isStopping = true;
-    deps.log.info({}, 'stopping');
+    log.info({}, 'stopping');
     const delayMs = config.server.stopDelay;
     void cutInTime({ clock, delayMs }, cut);
     void clock.sleep(delayMs, { unref: true }).then(() => address.ending.abort());
     deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
     await held.releaseAll();
-    deps.log.info({}, 'stopped');
+    log.info({}, 'stopped');
   };
   const reload: Service['reload'] = (next) => {
     const takenOver = takeOver(settings.current(), next);
@@ -144,69 +130,49 @@ type Address = {
   ending: AbortController;
 };
 
-type PartsDeps = Omit<ServiceDeps, 'config' | 'tracing'> & {
-  /** What a reload leaves as it is; the rest is read from `settings`. */
-  config: FixedConfig;
-  settings: Reloadable<Config>;
-  registry: Registry;
-  store: Store;
-  tracing: Tracing | undefined;
-  cut: AbortSignal;
-};
-
-type Parts = PartsDeps & {
-  tracker: TrackerParts;
-  /** Without it nothing that needs a bearer token is served. */
-  identity: Identity | undefined;
-  /** There where somebody can sign in: one for the API and the portal, which share its threads. */
-  catalog: Catalog | undefined;
-  bodies: BodyReaders;
-  access: Access;
-  claimedLeads: ClaimedLeads;
-  leads: Leads;
-  filler: DirectoryFiller;
-  feed: ChangeFeed;
-  partners: Partners;
-  partnerRoutes: PartnerRoutesDeps;
-  traffic: Traffic;
-  portal?: AppDeps['portal'];
-};
-
-async function createParts(deps: PartsDeps, held: ReleaseStack): Promise<Parts> {
-  const { settings, clock, log, registry, store, tracing, cut } = deps;
+/** Makes all of them. `cut` ends calls to the tracker, for a stop that can wait no longer. */
+async function createParts(ground: Ground, cut: AbortSignal): Promise<ServiceParts> {
+  const { settings, clock, log, registry, tracing, store, held } = ground;
   const measure = trackerCallMetrics(registry);
   const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
   const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
-  const leadParts = composeLeads({ ...deps, tracker });
-  held.push('the change feed', () => leadParts.feed.close());
-  held.push('the lead feed', () => leadParts.leads.leadFeed.close());
-  await followOthers(leadParts, deps);
-  const bodies = createBodyReaders({ clock });
-  const identity = await openIdentity(deps, held);
-  const catalog = identity && (await openCatalog(deps));
+  const areas = composeLeads({ ...ground, tracker });
+  await followOthers({ ...ground, ...areas });
+  const identity = await openIdentity(ground);
+  const catalog = identity && (await openCatalog(ground));
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
   const access = composeAccess({ store, clock, log, limitPerMinute });
   held.push('the times of last use', () => access.close());
-  const traffic = composeTraffic(deps, held);
-  const { partners, routes: partnerRoutes } = composePartners({
-    ...deps,
-    clock: tracker.clock,
-    traffic,
-    tracker,
-    filler: leadParts.filler,
-    identity,
-    bodies,
-  });
-  const areas = { identity, catalog, bodies, access, ...leadParts, partners, traffic };
-  const base = { ...deps, tracker, ...areas };
-  return { ...base, partnerRoutes, ...(await openPortal(base, held)) };
+  const traffic = createTraffic({ store: store.stores.traffic(), clock, log });
+  held.push('the record of traffic', () => traffic.close());
+  const bodies = createBodyReaders({ clock });
+  const made = { ...ground, ...areas, tracker, bodies, identity, catalog, access, traffic };
+  return { ...made, partners: composePartners(made) };
+}
+
+/** What needs an issuer is loaded where there is one: a fifth of the code. */
+async function openIdentity({ config, clock, log, held }: Ground): Promise<Identity | undefined> {
+  if (!config.identity) return undefined;
+  const { composeIdentity } = await import('./identity/identity.ts');
+  const identity = composeIdentity({ identity: config.identity, clock, log });
+  held.push('the issuer', () => identity.close());
+  return identity;
+}
+
+/** Loaded only where it is used. */
+async function openCatalog({ settings, clock, store }: Ground): Promise<Catalog> {
+  const { composeCatalog } = await import('./catalog.ts');
+  return composeCatalog({ rules: () => settings.current().catalog, clock, store });
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
 
-async function createApps(parts: Parts, address: Address): Promise<Apps> {
-  const { config, clock, log, registry, identity, catalog, bodies } = parts;
-  const { access, leads, claimedLeads } = parts;
+async function createApps(
+  parts: ServiceParts,
+  address: Address,
+  limits: ServerDeps['limits'],
+): Promise<Apps> {
+  const { config, clock, log, registry, bodies, tracing, access, leads, claimedLeads } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
@@ -219,8 +185,8 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
     refusalLimiter,
     parseJson: bodies.parse,
-    tracing: parts.tracing,
-    limits: parts.limits,
+    tracing,
+    limits,
   };
   const operations: OperationsDeps = {
     metrics: registry,
@@ -234,11 +200,8 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
     removals: { access, claimedLeads },
     leadFeed: { access, leadFeed: leads.leadFeed, stopping: address.ending.signal },
     trackerWebhook: createTrackerWebhook(parts),
-    partners: parts.partnerRoutes,
-    portal: parts.portal,
-    ...(identity &&
-      catalog &&
-      (await openBearerRoutes(parts, { identity, catalog, refusalLimiter }))),
+    partners: partnerRoutes(parts),
+    ...(await openForPeople(parts, refusalLimiter)),
     ...(opsPort === undefined && { operations }),
   });
   return opsPort === undefined
@@ -250,33 +213,29 @@ async function createApps(parts: Parts, address: Address): Promise<Apps> {
       };
 }
 
-/** Loaded only where it is used. */
-async function openCatalog({ settings, clock, store }: PartsDeps): Promise<Catalog> {
-  const { composeCatalog } = await import('./catalog.ts');
-  return composeCatalog({ rules: () => settings.current().catalog, clock, store });
-}
-
-async function openBearerRoutes(
-  { partners, ...parts }: Parts,
-  {
-    identity: { verifier },
-    ...rest
-  }: { identity: Identity } & Pick<BearerRoutesDeps, 'catalog' | 'refusalLimiter'>,
-) {
+/** What needs an issuer, and the portal, are loaded where one is configured: nobody else pays for it. */
+async function openForPeople(
+  parts: ServiceParts,
+  refusalLimiter: Limiter,
+): Promise<Partial<AppDeps>> {
+  const { identity, catalog } = parts;
+  const { portal, identity: rules } = parts.config;
+  if (!identity || !catalog) return {};
   const { composeBearerRoutes } = await import('./identity/bearer-routes.ts');
-  return composeBearerRoutes({
-    ...parts,
-    ...rest,
-    verifier,
-    receipts: partners.receipts,
-  });
+  const routes = composeBearerRoutes({ ...parts, identity, catalog, refusalLimiter });
+  if (!portal || !rules) return routes;
+  const { composePortal } = await import('./portal/portal.ts');
+  return {
+    ...routes,
+    portal: await composePortal({ ...parts, portal, rules, identity, catalog }),
+  };
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */
 async function listenForOperations(
-  { config, clock, reusePort = false }: Parts,
+  { config, clock, held }: ServiceParts,
   app: HttpApp,
-  held: ReleaseStack,
+  reusePort: boolean,
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
   const listening = await listen({ app, host, port, setBy: 'server.opsPort', reusePort, clock });
@@ -284,7 +243,7 @@ async function listenForOperations(
 }
 
 /** Returns how to stop: the step under way is finished, the rest is given back. */
-async function startWork({ partners }: Parts, held: ReleaseStack): Promise<() => Promise<void>> {
+async function startWork({ partners, held }: ServiceParts): Promise<() => Promise<void>> {
   const stop = (): Promise<void> => partners.stop();
   held.push('the worker', stop);
   await partners.start();

@@ -1,19 +1,14 @@
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
-import type { Access } from '#access/index.ts';
 import { issueAddressOf } from '#adapters/github/issue-address.ts';
 import { readLabels } from '#adapters/github/labels.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
-import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
-import type { Leads } from '#leads/index.ts';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import type { Partners } from '#partners/index.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import { runChecks } from '#http/routes/operations/readiness.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PagesContext } from '#portal/pages/context.ts';
 import { addPages } from '#portal/pages/pages.ts';
@@ -22,39 +17,20 @@ import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
 import { createLastKnown } from '#shared/caching/last-known.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
-import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 
 import type { Identity } from '../identity/identity.ts';
-import { composeReadiness, type ReadinessParts } from './readiness.ts';
-import type { Store } from '../store.ts';
-import type { Stores } from '../stores/stores.ts';
-import type { TrackerParts } from '../tracker/parts.ts';
-import { type ChecksParts, healthChecks } from '../telemetry/health.ts';
+import type { ServiceParts } from '../parts.ts';
+import { healthChecks } from '../telemetry/health.ts';
 
-export type PortalParts = {
+type PortalParts = ServiceParts & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-  config: {
-    tracker: Pick<Config['tracker'], 'repository' | 'apiUrl'>;
-    server: Pick<FixedConfig['server'], 'opsPort'>;
-  };
-  settings: Reloadable<Config>;
   identity: Identity;
-  store: Pick<Store, 'secretKey'> & { stores: Pick<Stores, 'sessions' | 'idempotency'> };
   catalog: Catalog;
-  tracker: Pick<TrackerParts, 'client' | 'repository' | 'leadTracker' | 'lastFailure'>;
-  access: Access;
-  partners: Partners;
-  leads: Pick<Leads, 'leadFeed'>;
-  claimedLeads: ClaimedLeads;
-  traffic: Pick<Traffic, 'read'>;
-  bodies: Pick<BodyReaders, 'specText' | 'form'>;
-} & ReadinessParts &
-  ChecksParts;
+};
 
 const PURGE_EVERY_MS = HOUR;
 /** A page does not wait longer for the tracker: it can do without its labels. */
@@ -62,11 +38,8 @@ const LABELS_WAIT_MS = 1500;
 const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
-export async function composePortal(
-  parts: PortalParts,
-  held: ReleaseStack,
-): Promise<NonNullable<AppDeps['portal']>> {
-  const { rules, config, store, clock } = parts;
+export async function composePortal(parts: PortalParts): Promise<NonNullable<AppDeps['portal']>> {
+  const { rules, config, store, clock, held } = parts;
   const closed = new AbortController();
   held.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
@@ -101,7 +74,7 @@ function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesConte
       labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
       issueAddress: issueAddressOf(apiUrl, repository),
     },
-    readiness: composeReadiness(parts, () => healthChecks(parts)),
+    readiness: composeReadiness(parts),
     hasReadyz: config.server.opsPort === undefined,
     defaultLimit: () => settings.current().consumers.limitPerMinute,
     readSpecText: parts.bodies.specText,
@@ -164,4 +137,19 @@ async function purgeNowAndThen(
       .purge()
       .catch((error: unknown) => log.warn(errorFields(error), 'ended sessions were not purged'));
   }
+}
+
+/**
+ * What `/readyz` says, where several processes serve together that of all of them. They learn how this
+ * one is from the same function; the routes of `/readyz`, made later, put theirs in its place.
+ */
+function composeReadiness(parts: ServiceParts): PagesContext['readiness'] {
+  const { together, registry } = parts;
+  const own = async () => ({ checks: await runChecks(parts, healthChecks(parts)) });
+  if (!together) return own;
+  const whole = together({
+    readiness: async () => ({ isStopping: false, ...(await own()) }),
+    metrics: () => registry.getMetricsAsJSON(),
+  });
+  return () => whole.readiness();
 }

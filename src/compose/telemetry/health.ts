@@ -4,6 +4,7 @@ import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 
 import type { Identity } from '../identity/identity.ts';
+import type { ServiceParts } from '../parts.ts';
 import type { Store } from '../store.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 
@@ -100,15 +101,13 @@ function issuerCheck({ verifier }: Identity): HealthCheck {
   };
 }
 
-export type ChecksParts = {
-  store: Parameters<typeof storeCheck>[0];
-  tracker: Parameters<typeof trackerCheck>[0];
-  partners: Pick<Partners, 'workerStatus' | 'hasPartners'>;
-  identity: Identity | undefined;
-};
-
 /** All that concern the configuration in force. */
-export function healthChecks({ store, tracker, partners, identity }: ChecksParts): HealthCheck[] {
+export function healthChecks({
+  store,
+  tracker,
+  partners,
+  identity,
+}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'identity'>): HealthCheck[] {
   return [
     storeCheck(store),
     trackerCheck(tracker),

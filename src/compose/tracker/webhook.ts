@@ -1,12 +1,7 @@
-import type { Config } from '#config/schema/schema.ts';
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
-import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { toChange } from '#leads/feed/change.ts';
-import type { ChangeFeed } from '#leads/feed/change-feed.ts';
-import type { Leads } from '#leads/index.ts';
-import { TRACKER, type Traffic } from '#partners/traffic/traffic.ts';
+import { TRACKER } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Reloadable } from '#shared/reloadable.ts';
 import type * as functions from '#adapters/github/webhook-functions.ts';
 import {
   createWebhookVerifier,
@@ -17,20 +12,11 @@ import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
 import { createThread } from '#adapters/threads/thread.ts';
 import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/transferable.ts';
-import type { TrackerParts } from './parts.ts';
 
-export type TrackerWebhookParts = {
-  settings: Reloadable<Config>;
-  clock: Clock;
-  tracker: Pick<TrackerParts, 'repository'>;
-  leads: Pick<Leads, 'applyEvent'>;
-  filler: Pick<DirectoryFiller, 'apply' | 'settled'>;
-  feed: Pick<ChangeFeed, 'publish' | 'settled'>;
-  traffic: Pick<Traffic, 'record'>;
-};
+import type { ServiceParts } from '../parts.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
-export function createTrackerWebhook(parts: TrackerWebhookParts): TrackerWebhookDeps {
+export function createTrackerWebhook(parts: ServiceParts): TrackerWebhookDeps {
   const { settings, clock, tracker, leads, filler, feed, traffic } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });

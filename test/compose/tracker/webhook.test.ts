@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  createTrackerWebhook,
-  type TrackerWebhookParts,
-} from '../../../src/compose/tracker/webhook.ts';
+import type { ServiceParts } from '../../../src/compose/parts.ts';
+import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
 import { createTraffic, TRACKER } from '#partners/traffic/traffic.ts';
 import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
 import { silentLog } from '#shared/log.ts';
@@ -24,7 +22,7 @@ test('a storm of refused deliveries is one row for each reason, written every fi
     clock,
     traffic,
   };
-  const webhook = createTrackerWebhook(parts as unknown as TrackerWebhookParts);
+  const webhook = createTrackerWebhook(parts as unknown as ServiceParts);
   for (let count = 0; count < 1000; count += 1) webhook.onRefused('signature-wrong');
   webhook.onRefused('content-type');
   expect(writes).toEqual([]);

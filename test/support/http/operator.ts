@@ -15,6 +15,7 @@ import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
+import type { Store } from '../../../src/compose/store.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
 import { buildCatalog } from '../catalog.ts';
@@ -97,7 +98,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
     clock,
     refusalLimiter,
     ...composeBearerRoutes({
-      verifier: verifierOfNames,
+      identity: { verifier: verifierOfNames },
       access,
       catalog: buildCatalog({}, database).catalog,
       claimedLeads: createClaimedLeads({
@@ -105,9 +106,9 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
         cursors,
         clock,
       }),
-      receipts: partners.receipts,
+      partners,
       bodies: createBodyReaders({ clock: createFakeClock() }),
-      store: { stores: { idempotency: () => createIdempotencyStore(database) } },
+      store: { stores: { idempotency: () => createIdempotencyStore(database) } } as Store,
       refusalLimiter,
       clock,
     }),

@@ -1,0 +1,56 @@
+import type { Access } from '#access/index.ts';
+import type { BodyReaders } from '#adapters/threads/body-readers.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { Config } from '#config/schema/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
+import type { OperationsDeps } from '#http/routes/operations/routes.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import type { ChangeFeed } from '#leads/feed/change-feed.ts';
+import type { Leads } from '#leads/index.ts';
+import type { Partners } from '#partners/index.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
+import type { Reloadable } from '#shared/reloadable.ts';
+import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { Tracing } from '#shared/tracing.ts';
+import type { Registry } from 'prom-client';
+
+import type { Identity } from './identity/identity.ts';
+import type { Store } from './store.ts';
+import type { TrackerParts } from './tracker/parts.ts';
+
+/** What every part of a running service may be made of. */
+export type Ground = {
+  /** What a reload leaves as it is; the rest is read from `settings`. */
+  config: FixedConfig;
+  settings: Reloadable<Config>;
+  clock: Clock;
+  log: Log;
+  registry: Registry;
+  tracing: Tracing | undefined;
+  /** See `OperationsDeps`. */
+  together?: OperationsDeps['together'];
+  store: Store;
+  /** What is acquired says there how it is given back, last first. */
+  held: ReleaseStack;
+};
+
+/** All that a running service is made of, from the bottom up: each is made of those above it. */
+export type ServiceParts = Ground & {
+  tracker: TrackerParts;
+  leads: Leads;
+  claimedLeads: ClaimedLeads;
+  filler: DirectoryFiller;
+  /** Not subscribed before `followOthers`. */
+  feed: ChangeFeed;
+  bodies: BodyReaders;
+  /** Without it nothing that needs a bearer token is served. */
+  identity: Identity | undefined;
+  /** There where somebody can sign in: one for the API and the portal, which share its threads. */
+  catalog: Catalog | undefined;
+  access: Access;
+  traffic: Traffic;
+  partners: Partners;
+};
