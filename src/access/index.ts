@@ -48,7 +48,6 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     /** The consumer behind a key. */
     authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),
     /** The same, at once, of a key that is remembered. */
-    recall: (headerValue: string | undefined) => authenticator.recall(headerValue),
     /** Counts one call of a consumer. */
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 
 import { createApp } from '#http/app.ts';
-import { buildOpenApi } from '#http/openapi/collect.ts';
+import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -49,7 +49,8 @@ export async function renderOpenApi(): Promise<string> {
     claims: { claimedLeads: unserved, authorize: notServing },
   });
   try {
-    return renderDocument(await buildOpenApi(app));
+    await app.ready();
+    return renderDocument(await buildDocument(app.routes));
   } finally {
     await app.close();
   }

@@ -1,9 +1,10 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
 import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
-import type { AuditRoutesDeps } from './routes/audit/routes.ts';
-import type { ClaimRoutesDeps } from './routes/claims/routes.ts';
-import type { ConsumerRoutesDeps } from './routes/consumers/routes.ts';
+import { catalogRoutes } from './routes/catalog/routes.ts';
+import { auditRoutes, type AuditRoutesDeps } from './routes/audit/routes.ts';
+import { claimRoutes, type ClaimRoutesDeps } from './routes/claims/routes.ts';
+import { consumerRoutes, type ConsumerRoutesDeps } from './routes/consumers/routes.ts';
 import { docsRoutes } from './routes/docs/routes.ts';
 import { githubWebhookRoutes, type TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
 import { landingRoutes } from './routes/landing/routes.ts';
@@ -15,7 +16,7 @@ import { partnerRoutes, type PartnerRoutesDeps } from './routes/partners/routes.
 import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems/routes.ts';
 import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
-import type { ReceiptRoutesDeps } from './routes/receipts/routes.ts';
+import { receiptRoutes, type ReceiptRoutesDeps } from './routes/receipts/routes.ts';
 import { createServer, type ServerDeps } from './server.ts';
 
 /** The services of each area. An area without services has no routes. */
@@ -40,7 +41,6 @@ export type AppDeps = ServerDeps & {
 export function createApp(deps: AppDeps): HttpApp {
   const { app, context } = createServer(deps);
   const { catalog, consumers, receipts, audit, claims } = deps;
-  // What needs an issuer is loaded where there is one.
   const areas: (Area | undefined)[] = [
     deps.operations && operationRoutes(context, deps.operations),
     landingRoutes({
@@ -51,21 +51,11 @@ export function createApp(deps: AppDeps): HttpApp {
     docsRoutes(),
     ...leadAreas(deps, context),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
-    catalog &&
-      (async (scope) =>
-        (await import('./routes/catalog/routes.ts')).catalogRoutes(context, catalog)(scope)),
-    consumers &&
-      (async (scope) =>
-        (await import('./routes/consumers/routes.ts')).consumerRoutes(context, consumers)(scope)),
-    receipts &&
-      (async (scope) =>
-        (await import('./routes/receipts/routes.ts')).receiptRoutes(context, receipts)(scope)),
-    audit &&
-      (async (scope) =>
-        (await import('./routes/audit/routes.ts')).auditRoutes(context, audit)(scope)),
-    claims &&
-      (async (scope) =>
-        (await import('./routes/claims/routes.ts')).claimRoutes(context, claims)(scope)),
+    catalog && catalogRoutes(context, catalog),
+    consumers && consumerRoutes(context, consumers),
+    receipts && receiptRoutes(context, receipts),
+    audit && auditRoutes(context, audit),
+    claims && claimRoutes(context, claims),
     ...partnerAreas(deps, context),
     deps.portal?.(context),
   ];

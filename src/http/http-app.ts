@@ -11,7 +11,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { RouteDescription } from './openapi/describe-route.ts';
-import type { ProblemPages } from './problems/problem-pages.ts';
+import type { ProblemPage } from './problems/problem-pages.ts';
 import type { ReadBody } from './requests/read-body.ts';
 import type { SendRendered } from './responses/send-rendered.ts';
 import type { RefusalLimiter } from './auth/refusal-limiter.ts';
@@ -38,8 +38,13 @@ export type HttpContext = {
   /** Headers of a response that is written past the framework: names, each with its value behind it. */
   streamHeaders: (request: FastifyRequest) => readonly string[];
   /** For areas that people read: failures before routing can be pages there. */
-  problemPages: Pick<ProblemPages, 'add'>;
+  problemPages: Pick<Set<ProblemPage>, 'add'>;
+  /** What the framework refuses before a route is found can be another failure on the paths of an area. */
+  earlyErrors: Set<(request: EarlyRequest, error: unknown) => unknown>;
 };
+
+/** What there is of a request for which no route was looked for. */
+export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
 
 /** The routes of one area, registered in a scope of their own. */
 export type Area = (app: HttpApp) => void | Promise<void>;

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parse } from 'node:querystring';
 import fastify, { type FastifyHttpOptions, type RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
@@ -20,21 +21,19 @@ import {
 } from './problems/client-error.ts';
 import { createRenderedSender } from './responses/send-rendered.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
-import { createProblemPages } from './problems/problem-pages.ts';
+import type { ProblemPage } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
-import { collectOpenApi } from './openapi/collect.ts';
+import { collectRoutes } from './openapi/collect.ts';
 import { schemaCompilers } from './schema-compilers.ts';
 import { continueWhenRead } from './requests/continue.ts';
 import { watchHangUps } from './requests/hang-up.ts';
-import { createQueryParser } from './requests/query-parser.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
 import { createRefusalLog } from './telemetry/refusal-log.ts';
 import { traceRequests } from './telemetry/request-spans.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
-import { asPartnerRefusal } from './routes/partners/routes.ts';
 import { validateRequests } from './requests/validate-request.ts';
 
 /** What any of our HTTP servers needs. */
@@ -62,11 +61,12 @@ export type ServerDeps = {
 export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
   const cors = createCors(deps.corsOrigins ?? []);
+  const earlyErrors: HttpContext['earlyErrors'] = new Set();
   const responseDeps = {
     ...deps,
     cors,
     earlyResponses: createEarlyResponses(),
-    problemPages: createProblemPages(),
+    problemPages: new Set<ProblemPage>(),
     refusalLog: createRefusalLog(deps),
   };
   const responseHooks = createResponseHooks(responseDeps);
@@ -74,7 +74,11 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   const app = fastify({
     ...serverOptions(responseDeps, limits),
     frameworkErrors: (error, request, reply) =>
-      responseHooks.onFrameworkError(asPartnerRefusal(refusals, request, error), request, reply),
+      responseHooks.onFrameworkError(
+        [...earlyErrors].reduce((given, change) => change(request, given), error as unknown),
+        request,
+        reply,
+      ),
   }).withTypeProvider<ZodTypeProvider>();
   const readBody = createBodyReader(openBodyBudget(deps, limits));
   app.addHook('onRoute', (route) => {
@@ -83,7 +87,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     validateRequests(route);
     tellNoWrongLength(route);
   });
-  collectOpenApi(app);
+  collectRoutes(app);
   if (deps.tracing) traceRequests(app, deps.tracing);
   responseHooks.install(app);
   watchHangUps(app);
@@ -110,6 +114,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       sendRendered,
       streamHeaders: (request) => [...(request.headersOut ?? []), ...cors.headersFor(request)],
       problemPages,
+      earlyErrors,
     },
   };
 }
@@ -138,7 +143,7 @@ function serverOptions(
     schemaController: schemaCompilers,
     clientErrorHandler: createClientErrorHandler(deps),
     routerOptions: {
-      querystringParser: createQueryParser(),
+      querystringParser: (text) => parse(text, '&', '=', { maxKeys: 0 }),
       maxParamLength: limits.paramBytesMax,
     },
     http: {
@@ -152,22 +157,30 @@ function serverOptions(
   };
 }
 
+/** How late a timer of so many ms comes is what is measured. */
+const RESOLUTION_MS = 10;
+const NANOSECONDS = 1e6;
+/** One after the other: what has stopped once, by its start or with its machine, goes on at once. */
+const LATE_SAMPLES_MIN = 3;
+
 /**
- * Turns requests away early while the event loop lags, so that those accepted get a response. What has
- * stopped once, by its start or with its machine, goes on at once: one look that finds a lag is not
- * enough.
+ * Turns requests away early while the event loop lags, so that those accepted get a response. Nothing that
+ * it does can fail, as opening a file can: so it is no plugin.
  */
 function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
   if (lagMsMax === 0) return;
-  const lag = watchLoopLag(lagMsMax);
-  let looksInARow = 0;
-  // Further apart than samples, so that no two looks see the same one.
-  const looking = setInterval(() => {
-    looksInARow = lag.isOver() ? looksInARow + 1 : 0;
-  }, 2 * lagMsMax).unref();
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  let lateSamples = 0;
+  const sampling = setInterval(() => {
+    // Not a number: no timer came at all.
+    const lagMs = Number.isNaN(delays.mean) ? Infinity : delays.mean / NANOSECONDS - RESOLUTION_MS;
+    lateSamples = lagMs > lagMsMax ? lateSamples + 1 : 0;
+    delays.reset();
+  }, lagMsMax).unref();
   app.addHook('onRequest', (request, _reply, next) => {
-    if (looksInARow < 2 || !lag.isOver()) return next();
-    if (request.routeOptions.config.isOperation === true) return next();
+    const isOperation = request.routeOptions.config.isOperation === true;
+    if (lateSamples < LATE_SAMPLES_MIN || isOperation) return next();
     next(
       new TrackportError('overloaded', {
         detail: 'The service has more calls than it can answer in time.',
@@ -176,37 +189,7 @@ function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number })
     );
   });
   app.addHook('onClose', async () => {
-    clearInterval(looking);
-    lag.stop();
+    clearInterval(sampling);
+    delays.disable();
   });
-}
-
-/** How late a timer of so many ms comes is what is measured. */
-const RESOLUTION_MS = 10;
-const NANOSECONDS = 1e6;
-
-/** Tells whether the event loop gets to its work too late. Nothing that it does can fail. */
-type LoopLag = {
-  /** Whether work waited for longer than the limit, on an average over the last sample. */
-  isOver(): boolean;
-  stop(): void;
-};
-
-/** Takes a sample every `lagMsMax`, which is the limit, too. */
-function watchLoopLag(lagMsMax: number): LoopLag {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
-  let lagMs = 0;
-  const sampling = setInterval(() => {
-    // Not a number: no timer came at all.
-    lagMs = Number.isNaN(delays.mean) ? Infinity : delays.mean / NANOSECONDS - RESOLUTION_MS;
-    delays.reset();
-  }, lagMsMax).unref();
-  return {
-    isOver: () => lagMs > lagMsMax,
-    stop: () => {
-      clearInterval(sampling);
-      delays.disable();
-    },
-  };
 }

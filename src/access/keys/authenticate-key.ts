@@ -32,11 +32,6 @@ export type KeyAuthenticator = {
    * @throws {unauthorized} @throws {store-unavailable}
    */
   authenticate(headerValue: string | undefined): Promise<ConsumerPrincipal>;
-  /**
-   * The same without a promise, which hot calls are spared: undefined unless the key is remembered and
-   * good now. @throws {store-unavailable}
-   */
-  recall(headerValue: string | undefined): ConsumerPrincipal | undefined;
 };
 
 type KnownKey = {
@@ -99,8 +94,6 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
       if (headerValue?.length !== KEY_CHARACTERS) return refuseKey();
       return admit(remembered(headerValue) ?? (await verify(headerValue))) ?? refuseKey();
     },
-    recall: (headerValue) =>
-      headerValue?.length === KEY_CHARACTERS ? admit(remembered(headerValue)) : undefined,
   };
 }
 

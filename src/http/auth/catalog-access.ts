@@ -19,20 +19,18 @@ export function requireCatalogAccess(
 ): void {
   const keys = createKeyAccess(context, deps);
   const byToken = createBearerHook(deps.authorize);
+  const byKey = async (request: FastifyRequest): Promise<void> => {
+    const principal = await keys.authenticate(request);
+    request.grantedWorkspace = grantedWorkspace(principal.grants);
+    keys.spend(principal, request);
+  };
   app.decorateRequest('token', undefined);
   app.decorateRequest('grantedWorkspace', undefined);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken(request);
     const { authorization, 'x-api-key': key } = request.headers;
     const isByKey = authorization === undefined && key !== undefined;
-    await (
-      isByKey
-        ? keys.authenticateLater(request, (principal) => {
-            request.grantedWorkspace = grantedWorkspace(principal.grants);
-            keys.spend(principal, request);
-          })
-        : byToken(request)
-    ).catch(challengeForBoth);
+    await (isByKey ? byKey(request) : byToken(request)).catch(challengeForBoth);
   });
 }
 

@@ -21,13 +21,11 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
 export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAccessDeps): void {
   const access = createKeyAccess(context, deps);
   app.decorateRequest('visibility', undefined);
-  app.addHook(
-    'onRequest',
-    access.authenticate((principal, request) => {
-      request.visibility = visibilityFor(principal);
-      access.spend(principal, request);
-    }),
-  );
+  app.addHook('onRequest', async (request) => {
+    const principal = await access.authenticate(request);
+    request.visibility = visibilityFor(principal);
+    access.spend(principal, request);
+  });
 }
 
 /** What the consumer may see, as the hook of `requireLeadGrant` found it. */

@@ -6,7 +6,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { EarlyResponses } from '../responses/early-responses.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import type { ProblemPages } from './problem-pages.ts';
+import { type ProblemPage, renderEarlyProblem } from './problem-pages.ts';
 import type { RenderedProblem } from './problem.ts';
 import type { RefusalLog } from '../telemetry/refusal-log.ts';
 
@@ -16,7 +16,7 @@ export type ClientErrorDeps = {
   log: Log;
   refusalLog: RefusalLog;
   earlyResponses: EarlyResponses;
-  problemPages: Pick<ProblemPages, 'render'>;
+  problemPages: ReadonlySet<ProblemPage>;
 };
 
 const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
@@ -72,7 +72,7 @@ function endWith(
 ): void {
   const requestId = newId();
   const context = { publicUrl: publicUrl(), requestId };
-  const problem = problemPages.render(context, { target }, refusal);
+  const problem = renderEarlyProblem(problemPages, context, { target, error: refusal });
   const response = { ...problem, headers: { ...problem.headers, ...headers } };
   socket.end(toWire(response, requestId), () => socket.destroy());
   if (!refusalLog.take(refusal.code)) return;

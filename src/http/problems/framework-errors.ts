@@ -3,7 +3,7 @@ import { URI_BYTES_MAX } from '../limits.ts';
 
 type Meaning = { code: ErrorCode; detail: string };
 
-/** What Fastify's own errors mean to a client. @see https://fastify.dev/docs/latest/Reference/Errors/ */
+/** What Fastify's and Node's own errors mean to a client; bodies are read and parsed by ours. @see https://fastify.dev/docs/latest/Reference/Errors/ */
 const meanings: Readonly<Record<string, Meaning>> = {
   FST_ERR_BAD_URL: {
     code: 'bad-request',
@@ -13,25 +13,9 @@ const meanings: Readonly<Record<string, Meaning>> = {
     code: 'uri-too-long',
     detail: 'A part of the path is too long.',
   },
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: 'payload-too-large',
-    detail: 'The body is larger than this path accepts.',
-  },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported-media-type',
     detail: 'Send the body as `Content-Type: application/json`.',
-  },
-  FST_ERR_CTP_EMPTY_JSON_BODY: {
-    code: 'malformed-json',
-    detail: 'The body is empty, although the content type says JSON.',
-  },
-  FST_ERR_CTP_INVALID_JSON_BODY: {
-    code: 'malformed-json',
-    detail: 'The body is not one JSON text.',
-  },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'bad-request',
-    detail: 'The body is not as long as `Content-Length` says.',
   },
   ECONNRESET: {
     code: 'bad-request',

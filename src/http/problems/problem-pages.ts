@@ -11,34 +11,22 @@ export type ProblemPage = (
 ) => { headers: Readonly<Record<string, string>>; document: string } | undefined;
 
 /** The target as it came, and what the client takes, where it said so. */
-type FailedRequest = { target: string | undefined; accept?: string };
+type FailedRequest = { target: string | undefined; accept?: string; error: TrackportError };
 
-/** How failures before routing are shown, where people may read them. */
-export type ProblemPages = {
-  add(page: ProblemPage): void;
-  /** The problem document, or a page of the same status for who did not ask for JSON. */
-  render(context: ProblemContext, request: FailedRequest, error: TrackportError): RenderedProblem;
-};
-
-export function createProblemPages(): ProblemPages {
-  const pages: ProblemPage[] = [];
-  const find = (failure: EarlyFailure) => {
-    for (const page of pages) {
-      const found = page(failure);
-      if (found) return found;
-    }
-    return undefined;
-  };
-  return {
-    add: (page) => void pages.push(page),
-    render: (context, { target, accept = '' }, error) => {
-      const problem = renderProblem(context, error);
-      if (target === undefined || /\bjson\b/i.test(accept)) return problem;
-      const { requestId } = context;
-      const page = find({ path: routedPath(target), requestId, error });
-      if (!page) return problem;
-      const headers = { ...problem.headers, ...page.headers };
-      return { status: problem.status, headers, body: Buffer.from(page.document) };
-    },
-  };
+/** The problem document, or the page of one of `pages` with the same status for who did not ask for JSON. */
+export function renderEarlyProblem(
+  pages: Iterable<ProblemPage>,
+  context: ProblemContext,
+  { target, accept = '', error }: FailedRequest,
+): RenderedProblem {
+  const problem = renderProblem(context, error);
+  if (target === undefined || /\bjson\b/i.test(accept)) return problem;
+  const failure = { path: routedPath(target), requestId: context.requestId, error };
+  for (const render of pages) {
+    const page = render(failure);
+    if (!page) continue;
+    const headers = { ...problem.headers, ...page.headers };
+    return { status: problem.status, headers, body: Buffer.from(page.document) };
+  }
+  return problem;
 }

@@ -45,24 +45,17 @@ function createRequestValidator(route: RouteOptions): onRequestHookHandler | und
   if (checks.length === 0) return undefined;
   const isInUrl = checks.every(({ part }) => part === 'querystring' || part === 'params');
   // What the route finds wrong itself is never cached: a configuration that is read again has other words.
-  const isAllInSchemas = !route.config?.check;
-  const takesNoQuery = isAllInSchemas && checks.every(({ schema }) => schema === noQuery);
+  const isCached = isInUrl && !route.config?.check;
   const cache = new LRUCache<string, CheckedUrl>({ max: CACHED_URLS_MAX });
-  /** Puts what was made of a URL before in the place of its parts. */
-  const recall = (request: FastifyRequest, url: string): boolean => {
-    const cached = cache.get(url);
-    if (!cached) return false;
-    request.params = cached.params;
-    request.query = cached.query;
-    return true;
-  };
   return (request, _reply, done) => {
-    if (takesNoQuery && isEmpty(request.query as object)) return done();
     const url = request.raw.url ?? '';
-    const isKnown = isInUrl && recall(request, url);
-    if (isKnown && isAllInSchemas) return done();
-    const problems = isKnown ? [] : checks.flatMap((check) => applyCheck(request, check));
-    if (isInUrl && !isKnown && problems.length === 0)
+    const cached = isCached ? cache.get(url) : undefined;
+    if (cached) {
+      Object.assign(request, cached);
+      return done();
+    }
+    const problems = checks.flatMap((check) => applyCheck(request, check));
+    if (isCached && problems.length === 0)
       cache.set(url, { params: request.params, query: request.query });
     problems.push(...furtherProblems(route, request, problems));
     if (problems.length > 0) done(validationFailed(bounded(problems)));
@@ -110,11 +103,6 @@ function acceptsAnyText(schema: z.ZodType): boolean {
 function isEmptyBody(body: unknown): boolean {
   if (body === undefined || Buffer.isBuffer(body)) return true;
   return isRecord(body) && Object.keys(body).length === 0;
-}
-
-function isEmpty(query: object): boolean {
-  for (const _name in query) return false;
-  return true;
 }
 
 function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {

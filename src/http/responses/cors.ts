@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '../http-app.ts';
-import { createKnownPaths } from '../requests/known-paths.ts';
 import { routedPath } from '../requests/routed-path.ts';
 
 /**
@@ -16,8 +15,14 @@ export type Cors = {
    * is written past the framework.
    */
   headersFor(request: FastifyRequest): readonly string[];
-  /** The headers of a 204, when the request is a browser's preflight for such a `GET`. */
-  preflight(request: FastifyRequest): Readonly<Record<string, string>> | undefined;
+  /**
+   * The headers of a 204, when the request is a browser's preflight for such a `GET`; `methods` are those of
+   * its path.
+   */
+  preflight(
+    request: FastifyRequest,
+    methods: readonly string[],
+  ): Readonly<Record<string, string>> | undefined;
 };
 
 /** As `server.cors`; stands for every origin. */
@@ -52,7 +57,6 @@ const PREFLIGHT_MAX_AGE_SECONDS = '3600';
 /** `origins`: as browsers write them (`https://sales.example.com`), or `*`; none: no CORS at all. */
 export function createCors(origins: readonly string[]): Cors {
   const allowed = new Set(origins);
-  const paths = createKnownPaths();
   const allowedOriginOf = ({ headers: { origin } }: FastifyRequest): string | undefined => {
     if (origin === undefined) return undefined;
     if (allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
@@ -67,20 +71,17 @@ export function createCors(origins: readonly string[]): Cors {
     headersFor,
     install: (app) => {
       if (allowed.size === 0) return;
-      app.addHook('onRoute', (route) => {
-        if ([route.method].flat().includes('GET') && READABLE.test(route.url)) paths.add(route);
-      });
       app.addHook('onSend', (request, reply, _payload, done) => {
         addHeaders(reply, headersFor(request));
         done();
       });
     },
-    preflight: (request) => {
+    preflight: (request, methods) => {
       const origin = allowedOriginOf(request);
       const isGetPreflight =
         request.method === 'OPTIONS' && request.headers['access-control-request-method'] === 'GET';
       if (origin === undefined || !isGetPreflight) return undefined;
-      if (paths.methodsOf(routedPath(request.url)) === undefined) return undefined;
+      if (!READABLE.test(routedPath(request.url)) || !methods.includes('GET')) return undefined;
       return {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET',

@@ -6,10 +6,10 @@ import type { EarlyResponses } from './early-responses.ts';
 import { noteFailure } from '../problems/note-failure.ts';
 import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
 import type { HttpApp } from '../http-app.ts';
-import { createKnownPaths, type KnownPaths } from '../requests/known-paths.ts';
+import { createKnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
-import type { ProblemPages } from '../problems/problem-pages.ts';
+import { type ProblemPage, renderEarlyProblem } from '../problems/problem-pages.ts';
 import { renderProblem } from '../problems/problem.ts';
 import { logRequest, type RequestLogDeps, routeOf } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
@@ -20,7 +20,7 @@ export type ResponseHooksDeps = RequestLogDeps & {
   metrics: Registry;
   earlyResponses: EarlyResponses;
   cors: Pick<Cors, 'preflight'>;
-  problemPages: Pick<ProblemPages, 'render'>;
+  problemPages: ReadonlySet<ProblemPage>;
 };
 
 export type ResponseHooks = {
@@ -99,14 +99,15 @@ function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRoutin
   app.addHook('onRequest', (request, reply, done) => {
     beginHeaders(request);
     const broken = brokenRequest(request);
-    const preflight = request.is404 && !broken ? cors.preflight(request) : undefined;
+    const methods = request.is404 ? paths.methodsOf(routedPath(request.url)) : undefined;
+    const preflight = methods && !broken ? cors.preflight(request, methods) : undefined;
     if (preflight) {
       reply.code(204).headers(preflight).send();
       return;
     }
     const refusal =
       broken ??
-      (request.is404 ? nothingHere(paths, request, reply) : undefined) ??
+      (request.is404 ? nothingHere(methods, reply) : undefined) ??
       (isStopping && request.routeOptions.config.isOperation !== true
         ? refusalWhileStopping()
         : undefined);
@@ -140,13 +141,13 @@ function sendEarlyProblem(
   const failure = toTrackportError(error);
   const context = { publicUrl: publicUrl(), requestId: request.id };
   const { accept } = request.headers;
-  const problem = problemPages.render(context, { target: request.raw.url, accept }, failure);
+  const failed = { target: request.raw.url, accept, error: failure };
+  const problem = renderEarlyProblem(problemPages, context, failed);
   noteFailure({ request, reply }, failure);
   reply.code(problem.status).headers(problem.headers).send(problem.body);
 }
 
-function nothingHere(paths: KnownPaths, request: FastifyRequest, reply: FastifyReply) {
-  const methods = paths.methodsOf(routedPath(request.url));
+function nothingHere(methods: readonly string[] | undefined, reply: FastifyReply) {
   if (!methods) {
     return new TrackportError('not-found', {
       detail: 'No such path. See /docs for what there is.',

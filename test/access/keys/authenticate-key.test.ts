@@ -102,27 +102,12 @@ describe('a good key', () => {
 });
 
 describe('a remembered key', () => {
-  test('is recalled without a look-up once it was verified, and its use is recorded', async () => {
+  test('needs no look-up once it was verified, and its use is recorded', async () => {
     const { text, made } = await insert();
-    expect(keys.recall(text)).toBeUndefined();
     const principal = await keys.authenticate(text);
-    expect(keys.recall(text)).toBe(principal);
+    expect(await keys.authenticate(text)).toBe(principal);
     expect(store.lookUps).toHaveLength(1);
     expect(uses).toEqual([made.keyId, made.keyId]);
-  });
-
-  test('is not recalled from its expiry or any change on, nor when it was refused', async () => {
-    const { text } = await insert({ expiresAt: clock.now() + 10 });
-    await keys.authenticate(text);
-    await clock.advance(10);
-    expect(keys.recall(text)).toBeUndefined();
-    const other = await insert();
-    await keys.authenticate(other.text);
-    store.moveVersion();
-    expect(keys.recall(other.text)).toBeUndefined();
-    const revoked = await insert({ revokedAt: clock.now() });
-    await refusalOf(revoked.text);
-    expect(keys.recall(revoked.text)).toBeUndefined();
   });
 
   test('that was refused is not looked up again', async () => {

@@ -12,7 +12,6 @@ test('an error of ours stays what it is', () => {
 test.each([
   ['FST_ERR_BAD_URL', 'bad-request'],
   ['FST_ERR_MAX_PARAM_LENGTH', 'uri-too-long'],
-  ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload-too-large'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported-media-type'],
 ])('%s of the framework becomes %s, with its reason', (theirs, code) => {
   const error = coded(theirs);

@@ -66,14 +66,9 @@ export function fakeLeads(responses: FakeResponses = {}): FakeLeads {
     },
     access: {
       authenticate: async (key) => principalOf(key),
-      recall: (key) => (isKnown(key) ? principalOf(key) : undefined),
       countCall: ({ consumerId }) => limiter.take(consumerId),
     },
   };
-}
-
-function isKnown(key: string | undefined): boolean {
-  return key === GOOD_KEY || key === KEY_WITHOUT_GRANT;
 }
 
 function principalOf(key: string | undefined): ConsumerPrincipal {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
 import { packageUrl } from '#shared/program.ts';
+import { servedText } from '../../openapi/served-text.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { Area } from '../../http-app.ts';
 import { JSON_MEDIA_TYPE, strongEtag } from '../../responses/rendered-response.ts';
@@ -86,7 +87,7 @@ export function docsRoutes(): Area {
       sendAsset(
         request,
         reply,
-        await assets.get('openapi.json', async () => documentAsset(await app.openApiText())),
+        await assets.get('openapi.json', async () => documentAsset(await servedText(app.routes))),
       ),
     );
     app.get('/docs', page, async (request, reply) => {

@@ -1,14 +1,7 @@
 import { z } from 'zod';
-import {
-  type LeadList,
-  leadListOut,
-  leadOut,
-  renderLead,
-  renderLeadList,
-} from '#leads/model/lead-out.ts';
+import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-response.ts';
 import type { LeadReader } from '#leads/reading/lead-reader.ts';
-import { memoizePair } from '#shared/caching/memoize.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
@@ -74,20 +67,15 @@ export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
 export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
-  const linkTo = memoizePair((_query: object, { pagination }: LeadList, url: string) => {
-    const { nextCursor } = pagination;
-    return nextCursor === undefined
-      ? undefined
-      : nextLink({ url }, nextCursor, context.publicUrl());
-  });
   const { sendRendered } = context;
   return (app) => {
     requireLeadGrant(app, context, deps);
     app.get('/api/v1/leads', listRoute, (request, reply) =>
       deps.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
         const headers = headersOf(cache);
-        const link = linkTo(request.query, value, request.url);
-        if (link !== undefined) headers.push('link', link);
+        const { nextCursor } = value.pagination;
+        if (nextCursor !== undefined)
+          headers.push('link', nextLink(request, nextCursor, context.publicUrl()));
         return sendRendered({ request, reply }, renderList(value), headers);
       }),
     );

@@ -35,13 +35,11 @@ export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
   const access = createKeyAccess(context, deps);
   return (app) => {
     app.decorateRequest('keyHolder', undefined);
-    app.addHook(
-      'onRequest',
-      access.authenticate((principal, request) => {
-        const { limitPerMinute } = access.spend(principal, request);
-        request.keyHolder = { principal, limitPerMinute };
-      }),
-    );
+    app.addHook('onRequest', async (request) => {
+      const principal = await access.authenticate(request);
+      const { limitPerMinute } = access.spend(principal, request);
+      request.keyHolder = { principal, limitPerMinute };
+    });
     app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
       if (keyHolder === undefined) throw new Error('the access hook did not run');
       return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));

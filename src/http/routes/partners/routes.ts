@@ -6,7 +6,7 @@ import { isLoggableId } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
-import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
+import type { Area, EarlyRequest, HttpApp, HttpContext } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import type { RefusalLimiter } from '../../auth/refusal-limiter.ts';
 import {
@@ -54,6 +54,7 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
   };
   const { signatures } = services;
   return (app) => {
+    context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
     acceptRawJson(app, context.readBody);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
@@ -68,11 +69,7 @@ export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Ar
  * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
  * `unauthorized` in place of `error`, which stays for all other paths.
  */
-export function asPartnerRefusal(
-  refusals: RefusalLimiter,
-  request: Pick<FastifyRequest, 'method' | 'raw' | 'ip'>,
-  error: unknown,
-): unknown {
+function asRefusal(refusals: RefusalLimiter, request: EarlyRequest, error: unknown): unknown {
   const path = routedPath(request.raw.url ?? '');
   if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
   try {
