@@ -34,7 +34,7 @@ export type DirectoryInboxDeps = {
 };
 
 /** After a commit what comes within this time shares the next one. */
-const COMMIT_EVERY_MS = SECOND / 10;
+const COMMIT_EVERY_MS = SECOND / 25;
 /** A commit holds up everybody else. */
 const ISSUES_PER_COMMIT_MAX = 250;
 /** Bodies wait until then, and can be long: what is more is left to the next catch-up. */

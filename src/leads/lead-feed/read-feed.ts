@@ -1,4 +1,4 @@
-import { MINUTE, toRfc3339 } from '#shared/clock.ts';
+import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -34,20 +34,20 @@ const LIST_LIMIT_MAX = 100;
 const READ_AT_ONCE = 8;
 
 /**
- * Where a reader begins: behind all changes of now, or with the lead list. A list may be as old as what is cached,
- * so that changes begin before it.
+ * Where a reader begins: behind all changes of now, or with the lead list, and before it by the age of what is
+ * cached. What nobody touched for a day is no change when a crawl meets it.
  * @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function beginFeed(
-  deps: ReadFeedDeps,
+  { store, cache, clock, ...deps }: ReadFeedDeps,
   { fromStart }: { fromStart: boolean },
 ): Promise<FeedPosition> {
-  const { store, cache } = deps;
   let end = await store.end();
   if (!end) await deps.identify();
   end ??= (await store.end()) ?? [0, 0];
-  if (!fromStart) return { place: end };
-  return { place: [Math.max(0, end[0] - cache.freshForMs - MINUTE), 0], walk: '' };
+  const position = Math.max(end[0], clock.now() - DAY);
+  if (!fromStart) return { place: [position, Number.MAX_SAFE_INTEGER] };
+  return { place: [position - cache.freshForMs - MINUTE, 0], walk: '' };
 }
 
 /**

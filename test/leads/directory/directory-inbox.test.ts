@@ -67,13 +67,13 @@ function issueOf(number: number, email = `p${number}@example.com`, updatedAt = 1
 
 const sizes = (commits: DirectoryEntry[][]) => commits.map((entries) => entries.length);
 
-test('the first issue is kept at once, those of the next tenth of a second together', async () => {
+test('the first issue is kept at once, those of the next 40 ms together', async () => {
   const { clock, commits, inbox, turn } = setUp();
   inbox.take(issueOf(1));
   await turn();
   expect(sizes(commits)).toEqual([1]);
   for (let number = 2; number <= 40; number += 1) inbox.take(issueOf(number));
-  await clock.advance(99);
+  await clock.advance(39);
   await turn();
   expect(sizes(commits)).toEqual([1]);
   await clock.advance(1);

@@ -13,7 +13,7 @@ import { createLeads, type Leads } from '#leads/index.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
-import { DAY, HOUR, SECOND } from '#shared/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
@@ -146,6 +146,7 @@ async function openWorld() {
     createReader(clock, [first], { consumerId: 'all', labels: [] }),
     createReader(clock, [second], { consumerId: 'eu', labels: ['eu'] }),
     createReader(clock, [first, second], { consumerId: 'both', labels: ['us'] }),
+    createReader(clock, [second], { consumerId: 'late', labels: [] }),
   ];
   const walk = async (visibility: Visibility): Promise<string[]> => {
     const query = { limit: 100, labels: [], state: 'all' as const };
@@ -194,15 +195,17 @@ function createReader(clock: FakeClock, instances: readonly Leads[], visibility:
   const copy = new Map<string, string>();
   let cursor: string | undefined;
   let calls = 0;
+  let taken = 0;
   const take = (item: FeedItem): void => {
+    taken += 1;
     if (item.type === 'lead.removed') copy.delete(item.id);
     else copy.set(item.id, contentOf(item.lead));
   };
-  const read = async (limit: number): Promise<boolean> => {
+  const read = async (limit: number, isFromStart = true): Promise<boolean> => {
     const { leadFeed } = instances[calls++ % instances.length] as Leads;
     const query = {
       limit,
-      fromStart: cursor === undefined,
+      fromStart: isFromStart && cursor === undefined,
       ...(cursor !== undefined && { cursor }),
     };
     const wait = { waitMs: 0, signal: new AbortController().signal };
@@ -217,6 +220,7 @@ function createReader(clock: FakeClock, instances: readonly Leads[], visibility:
     get copy() {
       return copy.values();
     },
+    taken: () => taken,
     has: (number: number) => copy.has(String(number)),
     read,
     catchUp: async (): Promise<void> => {
@@ -281,6 +285,19 @@ export async function take(world: World, given: Step): Promise<void> {
       await readers[given.reader]?.read(given.limit);
   }
 }
+
+test('what the first crawl meets, and nobody touched for a day, is no change', async () => {
+  const world = await openWorld();
+  world.tracker.open();
+  await world.clock.advance(2 * DAY);
+  const [all, , , beginsNow] = world.readers;
+  await beginsNow?.read(1, false);
+  await all?.catchUp();
+  await world.clock.advance(MINUTE);
+  await Promise.all([all?.catchUp(), beginsNow?.catchUp()]);
+  expect([all?.taken(), beginsNow?.taken()]).toEqual([1, 0]);
+  await world.close();
+});
 
 test('a claimed lead leaves a copy with the next read', async () => {
   const world = await openWorld();
