@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
-import type { SecretStanding } from './intake/signature.ts';
-import { digestOf, type Partner, type PartnerList, standingOf } from './partner.ts';
+import type { SecretStatus } from './intake/signature.ts';
+import { digestOf, type Partner, type PartnerList, statusOf } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic/traffic.ts';
 
 /** How far back `refusals` look, in UTC days, today included. */
@@ -10,7 +10,7 @@ const REFUSAL_DAYS = 7;
 type SecretSummary = {
   /** Eight hexadecimal digits of its SHA-256. */
   digest: string;
-  standing: SecretStanding;
+  status: SecretStatus;
   /** Milliseconds since the Unix epoch; absent: always, or for ever. */
   notBefore?: number;
   notAfter?: number;
@@ -83,5 +83,5 @@ function summarizeSecret(
   const { notBefore, notAfter } = secret;
   const digest = digestOf(secret.value);
   const last = verified.find(({ detail }) => detail === digest)?.lastAt;
-  return { digest, standing: standingOf(secret, now), notBefore, notAfter, lastVerifiedAt: last };
+  return { digest, status: statusOf(secret, now), notBefore, notAfter, lastVerifiedAt: last };
 }

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { type SecretStanding, signingKey, type TriedKey } from './intake/signature.ts';
+import { type SecretStatus, signingKey, type TriedKey } from './intake/signature.ts';
 import { createHmacSigning, type HmacForm } from './intake/signing/hmac.ts';
 import { fixedSignings, type Scheme } from './intake/signing/schemes.ts';
 import type { Signing } from './intake/signing/signing.ts';
@@ -215,7 +215,7 @@ function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
 
 /** The secrets that may sign at `now`, in the order of the configuration. */
 export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number): Secret[] {
-  return secrets.filter((secret) => standingOf(secret, now) === 'active').map(({ value }) => value);
+  return secrets.filter((secret) => statusOf(secret, now) === 'active').map(({ value }) => value);
 }
 
 /** What stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
@@ -224,10 +224,10 @@ export function digestOf(secret: Secret): string {
 }
 
 /** Whether the secret may sign at `now`. */
-export function standingOf(
+export function statusOf(
   { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
   now: number,
-): SecretStanding {
+): SecretStatus {
   if (now > notAfter) return 'expired';
   return now < notBefore ? 'not-yet-active' : 'active';
 }
@@ -248,7 +248,7 @@ export type PartnerList = {
   all(): readonly Partner[];
   /**
    * As many keys as the partner with the most has secrets: all those of `partner`, each with its
-   * standing at `now`, filled up with ones that nobody knows. So the work done does not tell how
+   * state at `now`, filled up with ones that nobody knows. So the work done does not tell how
    * many are real.
    */
   keysToTry(partner: Partner | undefined, now: number): readonly TriedKey[];
@@ -272,7 +272,7 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
   const tries = Math.max(1, ...list.map(({ secrets }) => secrets.length));
   const unknowable = Array.from({ length: tries }, (): TriedKey => ({
     key: createSecretKey(randomBytes(32)),
-    standing: 'active',
+    status: 'active',
     digest: '',
   }));
   const signings = list.map(({ signing }) => signing);
@@ -291,7 +291,7 @@ export function createPartnerList(list: readonly Partner[]): PartnerList {
     keysToTry: (partner, now) => {
       const known = (partner?.secrets ?? []).flatMap((secret): TriedKey[] => {
         const key = keys.get(secret.value);
-        return key === undefined ? [] : [{ ...key, standing: standingOf(secret, now) }];
+        return key === undefined ? [] : [{ ...key, status: statusOf(secret, now) }];
       });
       return [...known, ...unknowable].slice(0, tries);
     },

@@ -60,8 +60,8 @@ test('a partner that never called shows its secrets, and none of them can be rea
     enabled: true,
     requireBearer: false,
     secrets: [
-      { digest: digest(OLD), standing: 'active', notAfter: clock.now() + DAY },
-      { digest: digest(NEW), standing: 'active' },
+      { digest: digest(OLD), status: 'active', notAfter: clock.now() + DAY },
+      { digest: digest(NEW), status: 'active' },
     ],
     refusals: [],
   });
@@ -92,7 +92,7 @@ test('a secret that has ended says so, and what is older than seven days is left
   const [one] = await partners.list();
   expect(one?.secrets[0]).toEqual({
     digest: digest(OLD),
-    standing: 'expired',
+    status: 'expired',
     notAfter: expect.any(Number),
   });
   expect(one?.lastVerifiedAt).toBeUndefined();

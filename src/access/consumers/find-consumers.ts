@@ -4,14 +4,14 @@ import { type Consumer, type Key, keyStateAt } from './consumer.ts';
 import { pageConsumers, type PageConsumersDeps } from './page-consumers.ts';
 
 /** How a consumer stands, the gravest first: what a person looks for in a list. */
-export const standings = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
-export type Standing = (typeof standings)[number];
+export const consumerStatuses = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
+export type ConsumerStatus = (typeof consumerStatuses)[number];
 
 /** Every condition that is given must hold. */
 export type ConsumerFilter = {
   /** Part of the name, without regard to case, or of an id, or of a key id. */
   text?: string;
-  standing?: Standing;
+  status?: ConsumerStatus;
   /** A key that works now ends within so many days. */
   endsWithinDays?: number;
 };
@@ -23,7 +23,7 @@ const LOOKED_AT_MAX = 2000;
 const STEP = 100;
 
 /** How a consumer stands at an instant. */
-export function standingAt(consumer: Pick<Consumer, 'state' | 'keys'>, now: number): Standing {
+export function statusAt(consumer: Pick<Consumer, 'state' | 'keys'>, now: number): ConsumerStatus {
   if (consumer.state !== 'active') return consumer.state;
   const active = activeKeys(consumer, now);
   if (active.length === 0) return 'no-key';
@@ -67,8 +67,8 @@ export async function findConsumers(
 }
 
 function fits(consumer: Consumer, filter: ConsumerFilter, now: number): boolean {
-  const { text, standing, endsWithinDays } = filter;
-  if (standing !== undefined && standingAt(consumer, now) !== standing) return false;
+  const { text, status, endsWithinDays } = filter;
+  if (status !== undefined && statusAt(consumer, now) !== status) return false;
   if (text !== undefined && !isNamed(consumer, text)) return false;
   if (endsWithinDays === undefined) return true;
   const end = nextExpiry(consumer, now);

@@ -1,5 +1,5 @@
 import { type Content, foldId, isComputedCount } from '../version/artifact.ts';
-import type { StandingVersion } from './import-target.ts';
+import type { ExistingVersion } from './import-target.ts';
 
 /** What an owner writes, in one fixed order: two drafts with the same text are the same. */
 export function fingerprintOf(content: Content): string {
@@ -11,7 +11,7 @@ export function fingerprintOf(content: Content): string {
  * Whether a version has a draft's content, judged by what a response shows of it: computed counts stand
  * among the owner's, and of the members those with a default version, or for a GROUP those below it.
  */
-export function matchOfShown(draft: Content, shown: Content): StandingVersion['match'] {
+export function matchOfShown(draft: Content, shown: Content): ExistingVersion['match'] {
   if (JSON.stringify(plainOf(draft)) !== JSON.stringify(plainOf(shown))) return 'different';
   const counts = [draft.counts, shown.counts].map((all = {}) =>
     JSON.stringify(sorted(all).filter(([name]) => !isComputedCount(name))),
@@ -24,7 +24,7 @@ export function matchOfShown(draft: Content, shown: Content): StandingVersion['m
 function matchOfMembers(
   { type, members }: Content,
   shown: readonly string[] | undefined,
-): StandingVersion['match'] {
+): ExistingVersion['match'] {
   if (members === undefined) {
     if (shown === undefined) return 'same';
     return type === 'GROUP' ? 'unsure' : 'different';

@@ -2,7 +2,7 @@
 import { isTrackportError } from '#shared/errors.ts';
 import type { Finding } from '../spec/finding.ts';
 import type { ImportedDraft } from './import-file.ts';
-import type { ImportTarget, StandingVersion, WrittenVersion } from './import-target.ts';
+import type { ImportTarget, ExistingVersion, WrittenVersion } from './import-target.ts';
 import { checkDraftSpec, type JudgeDeps, judgeDraft } from './judge-draft.ts';
 import type { ImportPlan } from './planned-versions.ts';
 
@@ -51,12 +51,12 @@ export async function importDraft(deps: DraftDeps, draft: ImportedDraft): Promis
 }
 
 function decide(
-  standing: StandingVersion | undefined,
+  existing: ExistingVersion | undefined,
 ): Exclude<ImportOutcome, 'published' | 'skipped'> {
-  if (!standing) return 'created';
-  if (standing.match === 'same') return 'unchanged';
-  if (standing.lifecycle === 'DRAFT') return 'replaced';
-  return standing.match === 'unsure' ? 'unchanged' : 'failed';
+  if (!existing) return 'created';
+  if (existing.match === 'same') return 'unchanged';
+  if (existing.lifecycle === 'DRAFT') return 'replaced';
+  return existing.match === 'unsure' ? 'unchanged' : 'failed';
 }
 
 function frozen({ version }: ImportedDraft): DraftResult {
@@ -65,17 +65,17 @@ function frozen({ version }: ImportedDraft): DraftResult {
 }
 
 async function plan(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
-  const standing = await deps.target.read(draft);
-  const outcome = decide(standing);
+  const existing = await deps.target.read(draft);
+  const outcome = decide(existing);
   if (outcome === 'failed') return frozen(draft);
   if (outcome !== 'unchanged') await deps.plan.write(draft);
   deps.onTaken();
   if (deps.work === 'check')
-    return standing && standing.lifecycle !== 'DRAFT'
+    return existing && existing.lifecycle !== 'DRAFT'
       ? { outcome }
       : check(deps, { draft, outcome });
-  const isWritten = outcome === 'unchanged' && standing;
-  return { outcome, warnings: isWritten ? standing.findings : await checkDraftSpec(deps, draft) };
+  const isWritten = outcome === 'unchanged' && existing;
+  return { outcome, warnings: isWritten ? existing.findings : await checkDraftSpec(deps, draft) };
 }
 
 async function check(
@@ -122,19 +122,19 @@ async function writeDraft(
 ): Promise<Written | undefined> {
   let attempted: Written['outcome'] | undefined;
   for (let rounds = 1; ; rounds += 1) {
-    const standing = await target.read(draft);
-    const outcome = decide(standing);
+    const existing = await target.read(draft);
+    const outcome = decide(existing);
     if (outcome === 'failed') return undefined;
-    if (standing && outcome === 'unchanged')
+    if (existing && outcome === 'unchanged')
       // What a lost response told of is there now.
       return {
-        ...standing,
+        ...existing,
         outcome: attempted ?? outcome,
-        isDraft: standing.lifecycle === 'DRAFT',
+        isDraft: existing.lifecycle === 'DRAFT',
       };
     attempted = outcome;
     try {
-      return { ...(await put(target, { draft, standing })), isDraft: true };
+      return { ...(await put(target, { draft, existing })), isDraft: true };
     } catch (error) {
       if (rounds === ROUNDS_MAX || !OVERTAKEN.some((code) => isTrackportError(error, code)))
         throw error;
@@ -144,10 +144,10 @@ async function writeDraft(
 
 async function put(
   target: ImportTarget,
-  { draft, standing }: { draft: ImportedDraft; standing: StandingVersion | undefined },
+  { draft, existing }: { draft: ImportedDraft; existing: ExistingVersion | undefined },
 ): Promise<Omit<Written, 'isDraft'>> {
-  if (!standing) return { ...(await target.create(draft)), outcome: 'created' };
-  const replaced = await target.replace(draft, standing.tag);
+  if (!existing) return { ...(await target.create(draft)), outcome: 'created' };
+  const replaced = await target.replace(draft, existing.tag);
   // The same content leaves the version as it is.
-  return { ...replaced, outcome: replaced.tag === standing.tag ? 'unchanged' : 'replaced' };
+  return { ...replaced, outcome: replaced.tag === existing.tag ? 'unchanged' : 'replaced' };
 }

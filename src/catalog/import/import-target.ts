@@ -7,7 +7,7 @@ import type { ImportedDraft } from './import-file.ts';
 export type VersionName = { id: string; version: string };
 
 /** A version of the target under the name of a draft. */
-export type StandingVersion = {
+export type ExistingVersion = {
   lifecycle: Lifecycle;
   /** Whether its content is the draft's; `unsure` where all that can be seen of it is. */
   match: 'same' | 'unsure' | 'different';
@@ -28,7 +28,7 @@ export type ImportTarget = {
   /** Refuses what no version can hold. @throws {validation-failed} @throws {payload-too-large} */
   check(draft: ImportedDraft): Promise<void>;
   /** The version of the draft's name; undefined where there is none. */
-  read(draft: ImportedDraft): Promise<StandingVersion | undefined>;
+  read(draft: ImportedDraft): Promise<ExistingVersion | undefined>;
   /** Every version of an artifact, in no order; none where there is no artifact. */
   candidates(id: string): Promise<readonly Candidate[]>;
   /** The spec of a version that is there; undefined where it has none. */

@@ -48,7 +48,7 @@ export function runChild(): void {
   // A terminal and a service manager signal every process; what is to be done comes from the primary.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1'])
     process.on(signal, () => undefined);
-  process.on('message', (message) => void obey(child, message as ToChild));
+  process.on('message', (message) => void handle(child, message as ToChild));
   send({ kind: 'hello' });
 }
 
@@ -61,7 +61,7 @@ function die(error: unknown): void {
   process.stderr.write(`${describeBug(error)}\n`, () => process.exit(EXIT_FAILED));
 }
 
-async function obey(child: Child, message: ToChild): Promise<void> {
+async function handle(child: Child, message: ToChild): Promise<void> {
   switch (message.kind) {
     case 'start':
       return start(child, message);

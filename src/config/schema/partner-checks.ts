@@ -4,7 +4,7 @@ import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
 import { lookUp, type Problem } from '../problems.ts';
 
 /** One partner as given, and the path of its section. */
-type Given = { path: string; partner: unknown };
+type PartnerAt = { path: string; partner: unknown };
 
 /** What concerns more than one key of the partners. */
 export function checkPartners(given: unknown): Problem[] {
@@ -22,7 +22,7 @@ export function checkPartners(given: unknown): Problem[] {
   });
 }
 
-function checkBearer({ path, partner }: Given, hasIdentity: boolean): Problem[] {
+function checkBearer({ path, partner }: PartnerAt, hasIdentity: boolean): Problem[] {
   if (lookUp(partner, ['requireBearer']) !== true || hasIdentity) return [];
   return [
     {
@@ -40,7 +40,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   'standard-webhooks': ['signature', 'timestamp', 'id'],
 };
 
-function checkHeaders({ path, partner }: Given): Problem[] {
+function checkHeaders({ path, partner }: PartnerAt): Problem[] {
   const headers = lookUp(partner, ['headers']);
   const scheme = String(lookUp(partner, ['scheme']));
   if (!isRecord(headers)) return [];
@@ -63,7 +63,7 @@ function isSame(header: unknown, other: unknown): boolean {
   return String(header).toLowerCase() === String(other).toLowerCase();
 }
 
-function checkSignature({ path, partner }: Given): Problem[] {
+function checkSignature({ path, partner }: PartnerAt): Problem[] {
   const at = `${path}.signature`;
   const signature = lookUp(partner, ['signature']);
   const scheme = lookUp(partner, ['scheme']);
@@ -98,7 +98,7 @@ function checkTime(path: string, signature: Readonly<Record<string, unknown>>): 
   return [{ path: at, found: 'nothing', allowed: 'the header of the time, or pairs.timestamp' }];
 }
 
-function checkSecrets({ path, partner }: Given): Problem[] {
+function checkSecrets({ path, partner }: PartnerAt): Problem[] {
   const secrets = lookUp(partner, ['secrets']);
   if (!Array.isArray(secrets)) return [];
   const isWebhooks = lookUp(partner, ['scheme']) === 'standard-webhooks';

@@ -15,10 +15,10 @@ export type SignedRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
 type SignedHeaders = Pick<SignedRequest, 'signatures' | 'timestamps' | 'ids'>;
 
 /** A key to try, the start of its secret's digest, and whether the secret may sign at this time. */
-export type TriedKey = { key: KeyObject; standing: SecretStanding; digest: string };
+export type TriedKey = { key: KeyObject; status: SecretStatus; digest: string };
 
 /** Before `notBefore`, after `notAfter`, or neither. */
-export type SecretStanding = 'active' | 'expired' | 'not-yet-active';
+export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
 
 /** Why a request was refused: for log and metrics only, never for the response. */
 export type SignatureRefusal =
@@ -54,14 +54,14 @@ export function checkSignature(
   const { signatures, timestamps } = readHeaders(signing, request);
   const content = { ...request, timestamp: timestamps[0] ?? '', id: request.ids?.[0] ?? '' };
   const given = signatures.map((signature) => Buffer.from(signature));
-  const matches: Record<SecretStanding, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
+  const matches: Record<SecretStatus, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
   let digest = '';
   for (const tried of keys) {
     const expected = Buffer.from(signing.sign(tried.key, content));
     const found = given.filter((signature) => sameDigest(signature, expected));
     if (found.length === 0) continue;
-    matches[tried.standing] += 1;
-    if (tried.standing === 'active') digest = tried.digest;
+    matches[tried.status] += 1;
+    if (tried.status === 'active') digest = tried.digest;
   }
   const refusal = refusalOfForm(signing, request) ?? refusalOfMatch();
   return refusal === undefined ? { digest } : { refusal };
@@ -122,7 +122,7 @@ function refusalOfForm(
 }
 
 /** A secret that was right once, or will be, has a reason of its own: it says what an operator has to mend. */
-function refusalOfSecret(matches: Record<SecretStanding, number>): SignatureRefusal {
+function refusalOfSecret(matches: Record<SecretStatus, number>): SignatureRefusal {
   if (matches.expired > 0) return 'secret-expired';
   return matches['not-yet-active'] > 0 ? 'secret-not-yet-active' : 'signature-wrong';
 }

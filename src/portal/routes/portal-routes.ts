@@ -131,11 +131,11 @@ export function addFallbackRoutes(app: HttpApp, context: PortalContext): void {
   app.addHook('onRoute', (added) => paths.add(added));
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type Search = Readonly<Record<string, unknown>>;
 type Show = (input: { query: unknown; wrong: WrongFilters }) => Promise<PortalPage | PortalFile>;
 
 /** @throws {validation-failed} */
-function queryOf(given: Given, schema: z.ZodType): unknown {
+function queryOf(given: Search, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'querystring', given);
   return checked.kind === 'good' ? checked.value : refuse(checked.problems);
 }
@@ -145,7 +145,7 @@ function queryOf(given: Given, schema: z.ZodType): unknown {
  * their fields. It shows more than was asked for, so it offers nothing that works on all that it shows.
  */
 async function showList(
-  given: Given,
+  given: Search,
   schema: z.ZodType,
   show: Show,
 ): Promise<{ page: PortalPage; refused?: Once }> {
@@ -163,7 +163,7 @@ async function showList(
 /** Characters of what was typed: the rest of a longer text is no use to anybody. */
 const TYPED_SHOWN = 100;
 
-type List = { given: Given; schema: z.ZodType; show: Show };
+type List = { given: Search; schema: z.ZodType; show: Show };
 
 async function showWithout(problems: readonly FieldProblem[], { given, schema, show }: List) {
   const entries = Object.entries(given);

@@ -21,14 +21,14 @@ export type Filter = InputFacts & {
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What an address asks for, for whom. */
-export type ListRequest<Given> = Pick<PageRequest<Given>, 'query' | 'wrong' | 'reader'>;
+export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'query' | 'wrong' | 'reader'>;
 
 /** A page of a list. */
 export type Found<Row> = { items: readonly Row[]; pagination: Pagination };
 
-export type List<Row, Given extends Query> = Found<Row> & {
+export type List<Row, Filters extends Query> = Found<Row> & {
   /** The list with these filters, from the page that begins at the cursor. */
-  pathOf: (query: Given) => string;
+  pathOf: (query: Filters) => string;
   /** What is filtered, such as `Filter receipts`. */
   label: string;
   submit?: string;
@@ -49,15 +49,15 @@ export type List<Row, Given extends Query> = Found<Row> & {
 };
 
 /** The list in its card. */
-export function listCard<Row, Given extends Query>(
-  list: List<Row, Given>,
-  request: ListRequest<Given>,
+export function listCard<Row, Filters extends Query>(
+  list: List<Row, Filters>,
+  request: ListRequest<Filters>,
 ): Html {
   const { items, pagination, pathOf, none, nothingFits, caption, columns, filterText } = list;
   const { cursor, ...filtered } = request.query;
   if (none && items.length === 0 && !isFiltered(request.query) && cursor === undefined)
     return empty(none);
-  const at = (query: Query): string => pathOf(query as Given);
+  const at = (query: Query): string => pathOf(query as Filters);
   const all = link(at({}), 'Show all', { look: 'button' });
   const { nextCursor } = pagination;
   const inForce = filterText

@@ -57,15 +57,15 @@ describe('finding consumers', () => {
     await access.keys.rotate({ id: rotated.id, overlapMs: HOUR }, origin);
     await access.consumers.update({ id: disabled.id, patch: { state: 'disabled' } }, origin);
     await access.consumers.revoke({ id: revoked.id }, origin);
-    const standing = async (filter: ConsumerFilter) => (await namesOf(access, filter)).flat();
-    expect(await standing({ standing: 'in-rotation' })).toEqual(['rotated']);
-    expect(await standing({ standing: 'active' })).toEqual(['ending', 'active']);
-    expect(await standing({ standing: 'disabled' })).toEqual(['disabled']);
-    expect(await standing({ standing: 'revoked' })).toEqual(['revoked']);
-    expect(await standing({ endsWithinDays: 3 })).toEqual(['rotated', 'ending']);
-    expect(await standing({ endsWithinDays: 2 })).toEqual(['rotated']);
+    const status = async (filter: ConsumerFilter) => (await namesOf(access, filter)).flat();
+    expect(await status({ status: 'in-rotation' })).toEqual(['rotated']);
+    expect(await status({ status: 'active' })).toEqual(['ending', 'active']);
+    expect(await status({ status: 'disabled' })).toEqual(['disabled']);
+    expect(await status({ status: 'revoked' })).toEqual(['revoked']);
+    expect(await status({ endsWithinDays: 3 })).toEqual(['rotated', 'ending']);
+    expect(await status({ endsWithinDays: 2 })).toEqual(['rotated']);
     await clock.advance(3 * DAY);
-    expect(await standing({ standing: 'no-key' })).toEqual(['ending']);
+    expect(await status({ status: 'no-key' })).toEqual(['ending']);
   });
 });
 

@@ -80,7 +80,7 @@ describe('the work of a refusal', () => {
     const real = partners.keysToTry(many, NOW).map(({ key }) => key.export().toString());
     expect(real).toEqual(['a', 'b', 'c']);
     const [past, ...dummies] = partners.keysToTry(expired, NOW);
-    expect([past?.standing, past?.key.export().toString()]).toEqual(['expired', 'a']);
+    expect([past?.status, past?.key.export().toString()]).toEqual(['expired', 'a']);
     expect(dummies.map(({ key }) => key.export().length)).toEqual([32, 32]);
   });
 
@@ -89,13 +89,13 @@ describe('the work of a refusal', () => {
     [0, 'active'],
     [5, 'active'],
     [6, 'expired'],
-  ])('knows at %d ms that a secret is %s', (at, standing) => {
+  ])('knows at %d ms that a secret is %s', (at, status) => {
     const partner = createPartner('p', {
       scheme: 'hmac-sha256',
       secrets: [{ value: new Secret('a'), notBefore: NOW, notAfter: NOW + 5 }],
     });
     const [tried] = createPartnerList([partner]).keysToTry(partner, NOW + at);
-    expect(tried?.standing).toBe(standing);
+    expect(tried?.status).toBe(status);
   });
 
   test('finds neither a disabled nor an unknown partner', () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   checkSignature,
-  type SecretStanding,
+  type SecretStatus,
   type SignedRequest,
   signingKey,
   type TriedKey,
@@ -32,7 +32,7 @@ function signedHmac(bytes: Buffer = body): SignedRequest {
   return { ...call, signatures: [hmac.sign(keyOne, call)], timestamps: [] };
 }
 
-const active = (key: KeyObject): TriedKey => ({ key, standing: 'active', digest: '' });
+const active = (key: KeyObject): TriedKey => ({ key, status: 'active', digest: '' });
 
 function refusalOf(...check: Parameters<typeof checkSignature>): string | undefined {
   const verdict = checkSignature(...check);
@@ -260,10 +260,10 @@ function withOtherUnusedBits(text: string): string {
 
 describe('a secret that may not sign at this time', () => {
   const standings = ['active', 'expired', 'not-yet-active'] as const;
-  const refusalWith = (...tried: [KeyObject, SecretStanding][]) =>
+  const refusalWith = (...tried: [KeyObject, SecretStatus][]) =>
     refusalOf(
       v3,
-      tried.map(([key, standing]) => ({ ...active(key), standing })),
+      tried.map(([key, status]) => ({ ...active(key), status })),
       signedV3(),
       NOW,
     );
@@ -271,19 +271,18 @@ describe('a secret that may not sign at this time', () => {
   test('is told apart from a wrong one', () => {
     expect(refusalWith([keyTwo, 'expired'])).toBe('secret-expired');
     expect(refusalWith([keyTwo, 'not-yet-active'])).toBe('secret-not-yet-active');
-    for (const standing of standings)
-      expect(refusalWith([keyOne, standing])).toBe('signature-wrong');
+    for (const status of standings) expect(refusalWith([keyOne, status])).toBe('signature-wrong');
   });
 
   test('never outweighs the same secret that may', () => {
-    const all = standings.map((standing): [KeyObject, SecretStanding] => [keyTwo, standing]);
+    const all = standings.map((status): [KeyObject, SecretStatus] => [keyTwo, status]);
     expect(refusalWith(...all)).toBeUndefined();
     expect(refusalWith(...all.toReversed())).toBeUndefined();
     expect(refusalWith([keyOne, 'active'], [keyTwo, 'expired'])).toBe('secret-expired');
   });
 
   test('is told before an old timestamp', () => {
-    const keys = [{ ...active(keyTwo), standing: 'expired' as const }];
+    const keys = [{ ...active(keyTwo), status: 'expired' as const }];
     expect(refusalOf(v3, keys, signedV3(), NOW + 600_000)).toBe('secret-expired');
   });
 });

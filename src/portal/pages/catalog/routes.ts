@@ -26,7 +26,7 @@ import {
   NEW_PATH,
   toFilters,
 } from './query.ts';
-import { LIFECYCLE_WORDS, standing } from './words.ts';
+import { LIFECYCLE_WORDS, lifecycleStatus } from './words.ts';
 
 const PAGE_ARTIFACTS = 50;
 
@@ -183,7 +183,7 @@ const columnsFor = (isEvery: boolean, reader: Reader): Column<VersionRecord>[] =
   ],
   ['Type', ({ type }) => type],
   ['Version', ({ version }) => code(version)],
-  ['Lifecycle', (record) => standing(record, reader)],
+  ['Lifecycle', (record) => lifecycleStatus(record, reader)],
   ['Owner', ({ owner }) => foreign(owner, 60)],
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
   ['Changed', ({ updatedAt }) => time(updatedAt, reader, 'day')],

@@ -32,7 +32,7 @@ function readerOfSunset(sunsetAt: number, reader: Reader): Reader {
 }
 
 /** The state, and what is about to become of the version. */
-export function standing(record: VersionRecord, reader: Reader): Html {
+export function lifecycleStatus(record: VersionRecord, reader: Reader): Html {
   const { lifecycle, sunsetAt, findings } = record;
   const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
   return html`${lifecycleBadge(lifecycle)}${isEnding && note('Sunset ', sunsetDay(sunsetAt, reader))}${

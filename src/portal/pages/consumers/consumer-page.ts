@@ -5,7 +5,7 @@ import type { PagesContext } from '../context.ts';
 import { type ConsumerFacts, consumerView } from './consumer-view.ts';
 import { placeOf } from './query.ts';
 import type { KnownLabels } from './visibility.ts';
-import { standingBadge } from './words.ts';
+import { consumerBadge } from './words.ts';
 
 const LAST_CHANGES = 5;
 
@@ -34,7 +34,7 @@ export async function consumerPage(
   return {
     ...placeOf(),
     title: consumer.name,
-    badge: standingBadge(consumer, reader, { fill: true }),
+    badge: consumerBadge(consumer, reader, { fill: true }),
     meta: [consumer.id],
     body: consumerView(given, reader),
   };

@@ -1,7 +1,7 @@
 /** Where the pages of consumers are, and who may see them. */
 import { z } from 'zod';
 import type { Consumer } from '#access/consumers/consumer.ts';
-import { type ConsumerFilter, standings } from '#access/consumers/find-consumers.ts';
+import { type ConsumerFilter, consumerStatuses } from '#access/consumers/find-consumers.ts';
 import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
 
 export const CONSUMERS_PATH = '/portal/consumers';
@@ -13,7 +13,7 @@ export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string
 /** The address of the list: what a form leaves empty is no filter. */
 export const consumersQuery = z.strictObject({
   q: textFilter(),
-  state: oneOfFilter(standings),
+  state: oneOfFilter(consumerStatuses),
   expires: z
     .enum(['', '14', '90'], 'must be 14 or 90 days')
     .transform((value) => value || undefined)
@@ -24,7 +24,7 @@ export const consumersQuery = z.strictObject({
 export type ConsumersQuery = z.output<typeof consumersQuery>;
 
 export function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
-  return present({ text: q, standing: state, endsWithinDays: expires && Number(expires) });
+  return present({ text: q, status: state, endsWithinDays: expires && Number(expires) });
 }
 
 /** The list with these filters; undefined ones are left out. */

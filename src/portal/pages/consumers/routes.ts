@@ -1,5 +1,5 @@
 import type { Consumer } from '#access/consumers/consumer.ts';
-import { activeKeys, standings } from '#access/consumers/find-consumers.ts';
+import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
 import { pageOf } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
@@ -21,7 +21,13 @@ import {
   scope,
   toFilter,
 } from './query.ts';
-import { expiryWords, grantWords, lastUsedWords, STANDING_WORDS, standingBadge } from './words.ts';
+import {
+  expiryWords,
+  grantWords,
+  lastUsedWords,
+  CONSUMER_STATUS_WORDS,
+  consumerBadge,
+} from './words.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
@@ -68,9 +74,9 @@ export function consumerListView(
         name: 'state',
         label: 'State',
         any: 'Any',
-        choices: standings
+        choices: consumerStatuses
           .toReversed()
-          .map((value) => ({ value, label: STANDING_WORDS[value].words })),
+          .map((value) => ({ value, label: CONSUMER_STATUS_WORDS[value].words })),
       },
       {
         name: 'expires',
@@ -102,7 +108,7 @@ export function consumerListView(
 
 const columnsFor = (reader: Reader): Column<Consumer>[] => [
   ['Name', ({ id, name }) => link(consumerPath(id), foreign(name, NAME_CHARACTERS))],
-  ['State', (consumer) => standingBadge(consumer, reader)],
+  ['State', (consumer) => consumerBadge(consumer, reader)],
   ['May read', ({ grants }) => grantWords(grants, LABELS)],
   ['Active keys', (consumer) => count(activeKeys(consumer, reader.nowMs).length), 'number'],
   ['Next expiry', (consumer) => expiryWords(consumer, reader)],

@@ -1,5 +1,5 @@
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { nextExpiry, type Standing, standingAt } from '#access/consumers/find-consumers.ts';
+import { nextExpiry, type ConsumerStatus, statusAt } from '#access/consumers/find-consumers.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { type Grant, grantOf } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
@@ -10,7 +10,7 @@ import { ago, duration, type Reader, time } from '../../shell/times.ts';
 /** A key that ends within this time is shown as ending. */
 export const KEY_ENDS_SOON_MS = 14 * DAY;
 
-export const STANDING_WORDS: Readonly<Record<Standing, BadgeWords>> = {
+export const CONSUMER_STATUS_WORDS: Readonly<Record<ConsumerStatus, BadgeWords>> = {
   revoked: { state: 'mute', words: 'Revoked' },
   disabled: { state: 'mute', words: 'Disabled' },
   'no-key': { state: 'warn', words: 'No key' },
@@ -18,12 +18,12 @@ export const STANDING_WORDS: Readonly<Record<Standing, BadgeWords>> = {
   active: { state: 'ok', words: 'Active' },
 };
 
-export function standingBadge(
+export function consumerBadge(
   consumer: Consumer,
   { nowMs }: Reader,
   look: { fill?: boolean } = {},
 ): Html {
-  const { state, words } = STANDING_WORDS[standingAt(consumer, nowMs)];
+  const { state, words } = CONSUMER_STATUS_WORDS[statusAt(consumer, nowMs)];
   return badge(state, words, look);
 }
 
@@ -61,11 +61,11 @@ export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, reader: Reader):
   return uses.length === 0 ? 'never' : ago(Math.max(...uses), reader);
 }
 
-export function keyBadge(key: Key, { state: standing }: Consumer, { nowMs }: Reader): Html {
+export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Reader): Html {
   const state = keyStateAt(key, nowMs);
   if (state === 'revoked') return badge('mute', 'Revoked');
   if (state === 'expired') return badge('mute', 'Expired');
-  if (standing === 'disabled') return badge('mute', 'Disabled');
+  if (status === 'disabled') return badge('mute', 'Disabled');
   if (key.replacedBy !== undefined)
     return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
   const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < KEY_ENDS_SOON_MS;

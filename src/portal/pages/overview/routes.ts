@@ -104,7 +104,7 @@ async function readWorries({ partners, access }: PagesContext, reader: Reader) {
     (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
   const [known, keyless, ending] = await Promise.all([
     partners.list(),
-    find({ standing: 'no-key' }),
+    find({ status: 'no-key' }),
     find({ endsWithinDays: KEY_ENDS_SOON_MS / DAY }),
   ]);
   return worriesOf({ partners: known, keyless, ending }, reader);

@@ -182,7 +182,7 @@ function lastDelivery({ lastVerifiedAt }: PartnerSummary, reader: Reader): Html 
 }
 
 function activeOf({ secrets }: PartnerSummary): number {
-  return secrets.filter(({ standing }) => standing === 'active').length;
+  return secrets.filter(({ status }) => status === 'active').length;
 }
 
 function refusedOf({ refusals }: PartnerSummary): number {

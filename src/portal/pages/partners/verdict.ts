@@ -15,7 +15,7 @@ type Verdict = { state: State; words: string; nextStep?: string };
 export function verdictOf(partner: PartnerSummary, nowMs: number): Verdict {
   const { enabled, secrets, refusals, lastVerifiedAt } = partner;
   if (!enabled) return { state: 'mute', words: 'Disabled' };
-  const active = secrets.filter(({ standing }) => standing === 'active');
+  const active = secrets.filter(({ status }) => status === 'active');
   if (active.length === 0) return noSecret(secrets.length);
   const [latest] = refusals;
   if (latest && latest.lastAt >= (lastVerifiedAt ?? 0)) return refusedLast(latest.reason);
@@ -54,8 +54,8 @@ function endsSoon({ notAfter }: PartnerSummary['secrets'][number], nowMs: number
 
 /** The state of one secret. */
 export function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: number): Html {
-  if (secret.standing === 'expired') return badge('mute', 'Ended');
-  if (secret.standing === 'not-yet-active') return badge('wait', 'Not active yet');
+  if (secret.status === 'expired') return badge('mute', 'Ended');
+  if (secret.status === 'not-yet-active') return badge('wait', 'Not active yet');
   return endsSoon(secret, nowMs) ? badge('warn', 'Ends soon') : badge('ok', 'Active');
 }
 

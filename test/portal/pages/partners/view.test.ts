@@ -13,7 +13,7 @@ const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   headers: { signature: 'X-Partner-Signature', timestamp: '', id: '' },
   enabled: true,
   requireBearer: false,
-  secrets: [{ digest: 'e91c07a4', standing: 'active' }],
+  secrets: [{ digest: 'e91c07a4', status: 'active' }],
   lastVerifiedAt: nowMs - 3 * MINUTE,
   refusals: [],
   ...given,
@@ -26,8 +26,8 @@ const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt
 const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;
 
 test('the gravest thing about a partner is what is said of it', () => {
-  const ending = { digest: '03fa9c6e', standing: 'active' as const, notAfter: nowMs + 9 * DAY };
-  const ended = { digest: '7d20be15', standing: 'expired' as const, notAfter: nowMs - 1 };
+  const ending = { digest: '03fa9c6e', status: 'active' as const, notAfter: nowMs + 9 * DAY };
+  const ended = { digest: '7d20be15', status: 'expired' as const, notAfter: nowMs - 1 };
   const before = nowMs - DAY;
   expect(wordsFor({})).toBe('Receiving');
   expect(wordsFor({ enabled: false, secrets: [] })).toBe('Disabled');
