@@ -34,7 +34,7 @@ export type EventState = {
   position: number;
   outcome: Outcome;
   attempts: number;
-  dueAt: number | null;
+  dueAt?: number;
   again: number;
   /** Decrypted. */
   payload: string | undefined;

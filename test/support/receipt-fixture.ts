@@ -22,7 +22,7 @@ const STATE = `
   FROM event JOIN receipt ON number = receipt WHERE receipt.id = @receiptId ORDER BY position`;
 
 type EventRow = { id: number; receipt: number };
-type StateRow = Omit<EventState, 'payload'> & { payload: Buffer | null };
+type StateRow = Omit<EventState, 'payload'> & { payload?: Buffer };
 
 /** `beside` writes into the same store, where the database itself does not. */
 export function openReceiptFixture(
@@ -38,7 +38,7 @@ export function openReceiptFixture(
     store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
     settle: async (receiptId, { position = 0, at = 1, attempts = 1, ...end }) => {
       const { id, receipt } = await eventOf(receiptId, position);
-      const { outcome, lastError = null, leadIds = null } = end;
+      const { outcome, lastError, leadIds } = end;
       await beside.run(SETTLE, {
         id,
         at,
@@ -65,5 +65,5 @@ export function openReceiptFixture(
 
 function unseal(receiptId: string, row: StateRow): string | undefined {
   const identity = payloadIdentity(receiptId, row.position);
-  return row.payload === null ? undefined : sealer.open(identity, row.payload).toString();
+  return row.payload === undefined ? undefined : sealer.open(identity, row.payload).toString();
 }

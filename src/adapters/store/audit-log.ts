@@ -1,15 +1,15 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import type { Session } from './session.ts';
+import { type Session, toJson } from './session.ts';
 
 /** An entry as the engines store it, without its id. */
 type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
   actorKind: Actor['kind'];
   actorSubject: string;
-  actorClientId: string | null;
-  changes: string | null;
-  requestId: string | null;
+  actorClientId: string | undefined;
+  changes: string | undefined;
+  requestId: string | undefined;
 };
 
 /** The columns of `AuditRow`. */
@@ -83,23 +83,19 @@ function toAuditRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRo
     ...rest,
     actorKind: actor.kind,
     actorSubject: actor.subject,
-    actorClientId: actor.clientId ?? null,
-    changes: changes === undefined ? null : JSON.stringify(changes),
-    requestId: requestId ?? null,
+    actorClientId: actor.clientId,
+    changes: toJson(changes),
+    requestId,
   };
 }
 
 function toAuditEntry(row: AuditRow): AuditEntry {
   return {
     at: row.at,
-    actor: {
-      kind: row.actorKind,
-      subject: row.actorSubject,
-      ...(row.actorClientId !== null && { clientId: row.actorClientId }),
-    },
+    actor: { kind: row.actorKind, subject: row.actorSubject, clientId: row.actorClientId },
     action: row.action,
     subject: row.subject,
-    ...(row.changes !== null && { changes: JSON.parse(row.changes) }),
-    ...(row.requestId !== null && { requestId: row.requestId }),
+    changes: row.changes === undefined ? undefined : JSON.parse(row.changes),
+    requestId: row.requestId,
   };
 }

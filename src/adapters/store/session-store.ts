@@ -4,7 +4,6 @@ import type {
   SessionRow,
   SessionStore,
 } from '#access/sessions/session-store.ts';
-import { present, type RowOf } from '#shared/store/row.ts';
 import { bindWrites, type Session, type StoreDatabase, type Values } from './session.ts';
 
 const COLUMNS =
@@ -59,10 +58,7 @@ const PURGE_LOGOUTS = 'DELETE FROM logout_token WHERE ends_at <= @now';
 export function createSessionStore(database: StoreDatabase): SessionStore {
   return {
     ...bindWrites(database, 'session', sessionWrites),
-    find: async (digest) => {
-      const row = await database.get<RowOf<SessionRow>>(FIND, { digest });
-      return row && (present(row) as SessionRow);
-    },
+    find: (digest) => database.get<SessionRow>(FIND, { digest }),
   };
 }
 
@@ -70,11 +66,7 @@ type Once = Parameters<SessionStore['takeOnce']>[0];
 
 export const sessionWrites = {
   insert: (session: Session, { issuerSession, renewAt, ...row }: SessionRow) =>
-    change(session, INSERT, {
-      ...row,
-      issuerSession: issuerSession ?? null,
-      renewAt: renewAt ?? null,
-    }),
+    change(session, INSERT, { ...row, issuerSession, renewAt }),
   touch: (session: Session, digest: Buffer, usedAt: number) =>
     change(session, TOUCH, { digest, usedAt }),
   setTimeZone: (session: Session, digest: Buffer, timeZone: string) =>
@@ -85,7 +77,7 @@ export const sessionWrites = {
     session: Session,
     digest: Buffer,
     { sealed, renewAt }: Pick<SessionRow, 'sealed' | 'renewAt'>,
-  ) => change(session, RENEW, { digest, sealed, renewAt: renewAt ?? null }),
+  ) => change(session, RENEW, { digest, sealed, renewAt }),
   end: (session: Session, digest: Buffer) => change(session, END, { digest }),
   endOfIssuer: async (
     session: Session,
@@ -93,11 +85,7 @@ export const sessionWrites = {
     token: { digest: Buffer; endsAt: number },
   ) => {
     if ((await session.run(REMEMBER_LOGOUT, token)) === 0) return undefined;
-    return session.run(END_OF_ISSUER, {
-      issuerSubject: issuerSubject ?? null,
-      issuerSession: issuerSession ?? null,
-      startedUntil,
-    });
+    return session.run(END_OF_ISSUER, { issuerSubject, issuerSession, startedUntil });
   },
   putOnce: (session: Session, row: OnceRow) => change(session, PUT_ONCE, row),
   takeOnce: async (session: Session, which: Once) =>

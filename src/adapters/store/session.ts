@@ -1,11 +1,11 @@
 /** What every store works on, whatever engine it is on. */
 
-/** Values by the name of their parameter. Those that a statement does not name are passed over. */
+/** Values by the name of their parameter; undefined is NULL. Those that a statement does not name are passed over. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Runs statements with named parameters (`@name`), written as PostgreSQL has them; SQLite's dialect reads the
- * same text. The columns of rows come in camel case. Every call throws `store-unavailable` when the store
+ * same text. The columns of rows come in camel case, and a row lacks those that are NULL. Every call throws `store-unavailable` when the store
  * fails. In a transaction on PostgreSQL, those that are asked for before any of them is awaited
  * (`Promise.all`) take one way to the server, in their order, and fail together.
  */
@@ -141,8 +141,8 @@ function toPlainText(_name: string, value: unknown): unknown {
 }
 
 /** For the parameter of a column that holds JSON, or nothing. */
-export function toJson(value: object | null | undefined): string | null {
-  return value == null ? null : JSON.stringify(value);
+export function toJson(value: object | null | undefined): string | undefined {
+  return value == null ? undefined : JSON.stringify(value);
 }
 
 const snakeCase = new Map<string, string>();

@@ -67,7 +67,7 @@ export type Todo = Pick<ActProgress, 'actions' | 'effect'>;
 export type LeadProgress = z.infer<typeof leadSchema>;
 
 /** Undefined for nothing, and for what another version left behind: then the event starts anew. */
-export function readProgress(json: string | null): DeletionProgress | undefined {
-  if (json === null) return undefined;
+export function readProgress(json: string | undefined): DeletionProgress | undefined {
+  if (json === undefined) return undefined;
   return schema.safeParse(JSON.parse(json)).data;
 }

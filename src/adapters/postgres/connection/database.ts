@@ -158,7 +158,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
 function createSession(run: Run): Session {
   const all = async <Row>(sql: string, values: Values = {}): Promise<Row[]> => {
     const { names, rows } = await run(sql, values);
-    return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]])) as Row);
+    return rows.map((row) => toRow(names, row) as Row);
   };
   return {
     all,
@@ -166,4 +166,10 @@ function createSession(run: Run): Session {
     run: async (sql, values = {}) => (await run(sql, values)).rowCount,
     exec: async (sql) => void (await run(sql, undefined)),
   };
+}
+
+function toRow(names: readonly string[], cells: readonly unknown[]): object {
+  const row: Record<string, unknown> = {};
+  for (const [at, name] of names.entries()) if (cells[at] !== null) row[name] = cells[at];
+  return row;
 }

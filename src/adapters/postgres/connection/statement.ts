@@ -69,9 +69,8 @@ function parse(sql: string): Statement {
  */
 export function valuesOf({ parameters }: Statement, values: Values): Value[] {
   return parameters.map((name) => {
-    const value = values[name] as Value | undefined;
-    if (value === undefined) throw new Error(`no value for @${name}`);
-    return withoutNul(value);
+    if (!(name in values)) throw new Error(`no value for @${name}`);
+    return withoutNul((values[name] ?? null) as Value);
   });
 }
 

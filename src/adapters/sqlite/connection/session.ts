@@ -69,7 +69,8 @@ function toStored(value: unknown): unknown {
 
 function toRow(cells: readonly unknown[], { columns, truths }: Prepared): object {
   const row: Record<string, unknown> = {};
-  for (let at = 0; at < cells.length; at += 1) row[columns[at] as string] = cells[at];
+  for (let at = 0; at < cells.length; at += 1)
+    if (cells[at] !== null) row[columns[at] as string] = cells[at];
   for (const name of truths) row[name] = row[name] === 1;
   return row;
 }

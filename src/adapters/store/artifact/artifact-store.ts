@@ -7,7 +7,7 @@ import { readRelations } from './relations.ts';
 import { OF_ARTIFACT, readCandidates, toRecord, VERSION_COLUMNS, type VersionRow } from './rows.ts';
 import { artifactWrites } from './writes.ts';
 
-type FoundRow = VersionRow & { specText: string | null };
+type FoundRow = VersionRow & { specText?: string };
 
 const SPEC = 'LEFT JOIN catalog_spec s ON s.version_serial = v.serial';
 
@@ -75,8 +75,7 @@ async function readVersion(
     const isKnown = (await findArtifact(session, workspaceId, idFolded)) !== undefined;
     return { kind: isKnown ? 'no-version' : 'no-artifact' };
   }
-  const { specText } = row;
   const record = toRecord(row);
   if (version === undefined && !isReadable(record)) return { kind: 'no-default', listed: record };
-  return { kind: 'found', record, ...(specText !== null && { specText }) };
+  return { kind: 'found', record, specText: row.specText };
 }

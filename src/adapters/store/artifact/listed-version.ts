@@ -9,8 +9,8 @@ import type { Session } from '../session.ts';
 export type ArtifactRow = {
   serial: number;
   id: string;
-  defaultSerial: number | null;
-  listedSerial: number | null;
+  defaultSerial?: number;
+  listedSerial?: number;
   versions: number;
 };
 
@@ -32,7 +32,7 @@ export async function refreshListed(
   session: Session,
   artifact: ArtifactRow,
   versions: readonly Candidate[],
-  wanted = artifact.defaultSerial,
+  wanted: number | null | undefined = artifact.defaultSerial,
 ): Promise<void> {
   const held = versions.find((version) => version.serial === wanted && isReadable(version));
   const chosen = chooseListed(versions, held?.serial);
@@ -42,9 +42,9 @@ export async function refreshListed(
   }
   const isMoved = chosen.serial !== artifact.listedSerial;
   // The first version was written as what it is.
-  if (isMoved && artifact.listedSerial !== null)
+  if (isMoved && artifact.listedSerial !== undefined)
     await session.run(SET_LISTED, { chosen: chosen.serial, former: artifact.listedSerial });
-  const defaultSerial = held?.serial ?? null;
+  const defaultSerial = held?.serial;
   if (isMoved || versions.length !== artifact.versions || defaultSerial !== artifact.defaultSerial)
     await session.run(SET_ARTIFACT, {
       artifact: artifact.serial,

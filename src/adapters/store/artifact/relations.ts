@@ -1,12 +1,11 @@
 import { foldId, type Member, MEMBERS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
-import { present, type RowOf } from '#shared/store/row.ts';
 import { OF_ARTIFACT } from './rows.ts';
-import { type Session, toRecords, type Values } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 
 type ListedRow = {
   versions: number;
-  defaultSerial: number | null;
+  defaultSerial?: number;
   version: string;
   lifecycle: string;
   serial: number;
@@ -74,25 +73,20 @@ async function membersOf(
   if (record.members !== undefined) {
     const ids = record.members.map(foldId).filter((id) => id !== self);
     const listed = toRecords(ids.map((idFolded, place) => ({ idFolded, place })));
-    const members = await readMembers(session, LISTED_MEMBERS, { listed, workspaceId });
+    const members = await session.all<Member>(LISTED_MEMBERS, { listed, workspaceId });
     return { members, membersByType: countByType(members) };
   }
   if (record.type !== 'GROUP') return { membersByType: {} };
   const { groupPath } = record;
   if (groupPath === undefined) return { members: [], membersByType: {} };
   const values = { workspaceId, groupPath, self };
-  const members = await readMembers(session, GROUPED, values);
+  const members = await session.all<Member>(GROUPED, values);
   if (members.length < MEMBERS_MAX) return { members, membersByType: countByType(members) };
   const counted = await session.all<{ type: string; members: number }>(COUNT_GROUPED, values);
   return {
     members,
     membersByType: Object.fromEntries(counted.map((row) => [row.type, row.members])),
   };
-}
-
-async function readMembers(session: Session, sql: string, values: Values): Promise<Member[]> {
-  const rows = await session.all<RowOf<Member>>(sql, values);
-  return rows.map((row) => present(row) as Member);
 }
 
 function countByType(members: readonly Member[]): Record<string, number> {

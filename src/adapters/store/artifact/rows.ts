@@ -1,12 +1,13 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/order/default-version.ts';
-import { present, type RowOf } from '#shared/store/row.ts';
 import type { Session } from '../session.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
-export type VersionRow = RowOf<Omit<VersionRecord, JsonColumn>> &
-  Record<JsonColumn, string | null> & { artifactSerial: number };
+export type VersionRow = Omit<VersionRecord, JsonColumn> &
+  Partial<Record<JsonColumn, string>> & { artifactSerial: number };
+
+type Counts = VersionRecord['counts'];
 
 /** Stored as JSON. */
 type JsonColumn = 'members' | 'counts' | 'findings';
@@ -28,19 +29,19 @@ export function toRecord(row: VersionRow): VersionRecord {
     owner: row.owner,
     title: row.title,
     source: row.source,
-    findings: row.findings === null ? [] : (JSON.parse(row.findings) as Finding[]),
+    findings: JSON.parse(row.findings ?? '[]') as Finding[],
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     serial: row.serial,
     revision: row.revision,
-    ...(row.description !== null && { description: row.description }),
-    ...(row.projectId !== null && { projectId: row.projectId }),
-    ...(row.groupPath !== null && { groupPath: row.groupPath }),
-    ...(row.publishedAt !== null && { publishedAt: row.publishedAt }),
-    ...(row.deprecatedAt !== null && { deprecatedAt: row.deprecatedAt }),
-    ...(row.sunsetAt !== null && { sunsetAt: row.sunsetAt }),
-    ...(row.members !== null && { members: JSON.parse(row.members) as string[] }),
-    ...(row.counts !== null && { counts: JSON.parse(row.counts) as Record<string, number> }),
+    description: row.description,
+    projectId: row.projectId,
+    groupPath: row.groupPath,
+    publishedAt: row.publishedAt,
+    deprecatedAt: row.deprecatedAt,
+    sunsetAt: row.sunsetAt,
+    members: row.members === undefined ? undefined : (JSON.parse(row.members) as string[]),
+    counts: row.counts === undefined ? undefined : (JSON.parse(row.counts) as Counts),
   };
 }
 
@@ -53,9 +54,8 @@ const CANDIDATES = `
   WHERE artifact_serial = @artifact`;
 
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
-export async function readCandidates(session: Session, artifact: number): Promise<Candidate[]> {
-  const rows = await session.all<RowOf<Candidate>>(CANDIDATES, { artifact });
-  return rows.map((row) => present(row) as Candidate);
+export function readCandidates(session: Session, artifact: number): Promise<Candidate[]> {
+  return session.all<Candidate>(CANDIDATES, { artifact });
 }
 
 /** What an artifact is called in the audit log. An id has no slash, so that it is unambiguous. */

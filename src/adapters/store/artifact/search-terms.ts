@@ -1,6 +1,5 @@
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { present } from '#shared/store/row.ts';
 import { type Session, toRecords } from '../session.ts';
 
 const VERSIONS_AT_ONCE = 500;
@@ -24,8 +23,7 @@ const SET = `
 export async function cutTerms(session: Session): Promise<void> {
   let serial = 0;
   for (;;) {
-    const rows = await session.all<object>(AFTER, { serial });
-    const versions = rows.map((row) => present(row) as Searched);
+    const versions = await session.all<Searched>(AFTER, { serial });
     const last = versions.at(-1);
     if (!last) return;
     const cut = versions.map((version) => ({

@@ -78,7 +78,7 @@ async function insert(
     ...toVersionColumns(fields),
     terms: searchTextOf(fields),
     artifact: artifact.serial,
-    isListed: artifact.listedSerial === null,
+    isListed: artifact.listedSerial === undefined,
   });
   const record = { ...fields, serial: row?.serial ?? 0 };
   if (specText !== undefined)
@@ -214,7 +214,7 @@ async function conclude(
 ): Promise<StoredVersion> {
   if (audit) await appendChange(session, record, audit);
   const relations = await readRelations(session, record.workspaceId, record);
-  const stored = { record, relations, ...(specText !== undefined && { specText }) };
+  const stored = { record, relations, specText };
   if (run)
     await putRun(session, { ...run, response: versionResponse(viewOf(stored), { isCreated }) });
   return stored;

@@ -104,12 +104,12 @@ export async function heldClaims(session: Session, owner: Owner): Promise<number
 }
 
 /** The leads that an event holds, for `event.lead_ids`. */
-export function toLeadIds(numbers: readonly number[]): string | null {
-  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : null;
+export function toLeadIds(numbers: readonly number[]): string | undefined {
+  return numbers.length > 0 ? JSON.stringify(numbers.map(String)) : undefined;
 }
 
-export function fromLeadIds(leadIds: string | null): number[] {
-  return leadIds === null ? [] : (JSON.parse(leadIds) as string[]).map(Number);
+export function fromLeadIds(leadIds = '[]'): number[] {
+  return (JSON.parse(leadIds) as string[]).map(Number);
 }
 
 export function numbersOf(rows: readonly { number: number }[]): number[] {

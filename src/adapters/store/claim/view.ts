@@ -5,7 +5,7 @@ import { OF_REPOSITORY } from './lists.ts';
 type VersionRow = {
   version: number;
   withdrawn: number;
-  repositoryId: number | null;
+  repositoryId?: number;
   origin: string;
 };
 

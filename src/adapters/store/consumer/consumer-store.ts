@@ -82,18 +82,9 @@ async function readKey(session: Session, keyId: KeyId): Promise<KeyLookup | unde
   const row = await session.get<KeyRow>(KEY, { keyId });
   const consumer = row && (await session.get<ConsumerRow>(CONSUMER, { id: row.consumerId }));
   if (!consumer) return undefined;
-  const { id, name, state, limitPerMinute } = consumer;
-  const grants = await session.all<GrantRow>(GRANTS_OF, { ids: [id] });
-  return {
-    key: toKey(row),
-    consumer: {
-      id,
-      name,
-      state,
-      ...(limitPerMinute !== null && { limitPerMinute }),
-      grants: grants.map(toGrant),
-    },
-  };
+  const { createdAt: _createdAt, ...shown } = consumer;
+  const grants = await session.all<GrantRow>(GRANTS_OF, { ids: [consumer.id] });
+  return { key: toKey(row), consumer: { ...shown, grants: grants.map(toGrant) } };
 }
 
 const CONSUMERS_AFTER = `

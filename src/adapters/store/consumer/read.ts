@@ -6,7 +6,6 @@ import {
   type GrantRow,
   KEY_COLUMNS,
   type KeyRow,
-  toConsumer,
   toGrant,
   toKey,
 } from './rows.ts';
@@ -36,11 +35,9 @@ export async function withGrantsAndKeys(
   const keys = await session.all<KeyRow>(KEYS_OF, { ids });
   const grantsOf = Map.groupBy(grants, ({ consumerId }) => consumerId);
   const keysOf = Map.groupBy(keys, ({ consumerId }) => consumerId);
-  return rows.map((row) =>
-    toConsumer(
-      row,
-      (grantsOf.get(row.id) ?? []).map(toGrant),
-      (keysOf.get(row.id) ?? []).map(toKey),
-    ),
-  );
+  return rows.map((row) => ({
+    ...row,
+    grants: (grantsOf.get(row.id) ?? []).map(toGrant),
+    keys: (keysOf.get(row.id) ?? []).map(toKey),
+  }));
 }

@@ -11,14 +11,7 @@ import { appendAudit } from '../audit-log.ts';
 import { putRun } from '../idempotency-store.ts';
 import { type Session, toRecords } from '../session.ts';
 import { findConsumer } from './read.ts';
-import {
-  CONSUMER_COLUMNS,
-  type ConsumerRow,
-  KEY_COLUMNS,
-  toConsumerRow,
-  toGrantRow,
-  toKeyRow,
-} from './rows.ts';
+import { CONSUMER_COLUMNS, type ConsumerRow, KEY_COLUMNS, toGrantRow, toKeyRow } from './rows.ts';
 
 /** Whoever changes a consumer takes turns with all others who do: names are unique among them. */
 const LOCK = 'SELECT version FROM access_version FOR UPDATE';
@@ -88,7 +81,7 @@ async function put(
   { consumer, audit, storedRun, hasUniqueName }: ConsumerChange,
 ): Promise<void> {
   if (hasUniqueName === true) await requireUniqueName(session, consumer);
-  await session.run(PUT_CONSUMER, toConsumerRow(consumer));
+  await session.run(PUT_CONSUMER, { ...consumer, limitPerMinute: consumer.limitPerMinute });
   await session.run(REMOVE_GRANTS, { id: consumer.id });
   for (const grant of consumer.grants)
     await session.run(INSERT_GRANT, toGrantRow(consumer.id, grant));

@@ -1,5 +1,4 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
-import { present } from '#shared/store/row.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
 import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
 import { readRepositoryId } from './repository.ts';
@@ -27,10 +26,7 @@ export function createLeadDirectory(
   return {
     repositoryId: () => readRepositoryId(database, name),
     open: (id, rules, at) => writes.open({ name, id, at, rules }),
-    state: async () => {
-      const row = await database.get<object>(sql.STATE, { name });
-      return row && (present(row) as DirectoryState);
-    },
+    state: () => database.get<DirectoryState>(sql.STATE, { name }),
     has: async (number) => (await lead(number)) !== undefined,
     updatedAt: async (number) => (await lead(number))?.updatedAt,
     put: (entries) => writes.put(name, { entries, now: now() }),

@@ -37,7 +37,7 @@ const IDENTITIES = `
   SELECT number, kind, key_hash FROM known`;
 
 type LeadRow = { number: number; createdAt: number };
-type KeyRow = { number: number; keyHash: Buffer; kind: IdentityKind | null };
+type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
 
 /**
  * What the lead directory of the repository that `name` (`owner/name` in lower case) means knows of these
@@ -70,7 +70,7 @@ export async function readDirectoryView(
     createdAt: (number) => createdAts.get(number),
     find: (hash) => (byHash.get(hash.toString('hex')) ?? []).map(({ number }) => number),
     identitiesOf: (number) =>
-      (byNumber.get(number) ?? []).map(({ kind, keyHash }) => ({ kind, hash: keyHash })),
+      (byNumber.get(number) ?? []).map(({ kind = null, keyHash }) => ({ kind, hash: keyHash })),
   };
 }
 

@@ -38,7 +38,7 @@ export function createLeadFeedStore(
   return {
     end: async () => {
       if ((await readRepositoryId(database, name)) === undefined) return undefined;
-      const last = await database.get<{ position: number | null }>(LAST, { name });
+      const last = await database.get<{ position?: number }>(LAST, { name });
       return [last?.position ?? 0, Number.MAX_SAFE_INTEGER];
     },
     changesAfter: async ([position, number], { labels, limit }) => {

@@ -1,7 +1,6 @@
 import { createPayloadSealer, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { present, type RowOf } from '#shared/store/row.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
 import { insertMerges } from '../directory/view.ts';
 import type { Session } from '../session.ts';
@@ -122,9 +121,9 @@ async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
 
 /** The receipt as it was first answered, whatever has become of it since. */
 async function readOriginal(session: Session, receipt: number): Promise<Receipt> {
-  const row = await session.get<RowOf<Receipt>>(READ_ORIGINAL, { receipt });
+  const row = await session.get<Receipt>(READ_ORIGINAL, { receipt });
   if (!row) throw new Error('an event has no receipt');
-  return { ...(present(row) as Receipt), status: 'ACCEPTED' };
+  return { ...row, status: 'ACCEPTED' };
 }
 
 export function toAcceptance(

@@ -72,7 +72,7 @@ export async function openReusedIds(
     persons.set(key, known);
     return known.add(person.toString('latin1'));
   };
-  type Row = { idKey: Buffer; lowest: Buffer | null; highest: Buffer | null };
+  type Row = { idKey: Buffer; lowest?: Buffer; highest?: Buffer };
   const rows =
     ids.length > 0 ? await session.all<Row>(PERSONS_OF_IDS, { ids: toRecords(ids) }) : [];
   for (const { idKey, lowest, highest } of rows)
@@ -143,9 +143,9 @@ function toEventRow(
     eventId,
     externalId,
     outcome,
-    note: event.note ?? (isReused ? 'event-id-reused' : null),
+    note: event.note ?? (isReused ? 'event-id-reused' : undefined),
     names: toNameKinds(event.names),
-    leadIds: leads.length > 0 ? leads.map(String) : null,
+    leadIds: leads.length > 0 ? leads.map(String) : undefined,
     lastError,
     ...(outcome === 'PENDING'
       ? {

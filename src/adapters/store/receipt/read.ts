@@ -11,7 +11,6 @@ import {
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { present, type RowOf } from '#shared/store/row.ts';
 import { either, type Session } from '../session.ts';
 import { receiptConditions } from './conditions.ts';
 
@@ -42,13 +41,13 @@ const NEXT_DUE = `
   WHERE receipt = ANY(@numbers::bigint[]) AND outcome = 'PENDING'
   GROUP BY receipt`;
 
-type ReceiptRow = RowOf<Receipt> & { number: number; path: PartnerPath };
+type ReceiptRow = Receipt & { number: number; path: PartnerPath };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
 type DueRow = { receipt: number; dueAt: number };
 type Stored = 'leadIds' | 'names' | 'history';
-type EventRow = RowOf<Omit<ReceiptEventDetail, Stored>> & {
+type EventRow = Omit<ReceiptEventDetail, Stored> & {
   names: string;
-  leadIds: string | null;
+  leadIds?: string;
   history: string;
 };
 
@@ -105,14 +104,14 @@ function toSummaries(
 }
 
 function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receipt {
-  return present(row) as Receipt;
+  return row;
 }
 
 function toEvent({ leadIds, names, history, ...row }: EventRow): ReceiptEventDetail {
   return {
-    ...(present(row) as Omit<ReceiptEventDetail, Stored>),
+    ...row,
     names: names === '' ? [] : (names.split(' ') as NameKind[]),
-    leadIds: leadIds === null ? [] : (JSON.parse(leadIds) as string[]),
-    history: (JSON.parse(history) as object[]).map((step) => present(step) as EventStep),
+    leadIds: leadIds === undefined ? [] : (JSON.parse(leadIds) as string[]),
+    history: JSON.parse(history, (_name, value: unknown) => value ?? undefined) as EventStep[],
   };
 }

@@ -113,6 +113,6 @@ async function queue(
   }
   const row = await session.get<{ isBegun: boolean }>(IS_BEGUN, owner);
   await session.run(MARK_AGAIN, values);
-  const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: null })) > 0;
+  const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: undefined })) > 0;
   return isStarted && row?.isBegun === true; // else it has waited for the worker before
 }

@@ -26,7 +26,7 @@ const LOOKED_AT_ANEW = either(
  * Has an event that came once more looked at anew, for the person may have come back in between.
  * Claims stay, and how far back is looked for a lead that is shown late. Nothing happens while another
  * worker has the event: its own next step starts it again. Parameters: `event`, and `lease`, the
- * caller's own or null.
+ * caller's own or undefined.
  */
 export const REQUEUE_REPEATED = `
   UPDATE event SET due_at = again, attempts = 0, last_error = NULL, note = ${LASTING_NOTE},

@@ -79,7 +79,7 @@ function refuseCopy(table: string): never {
   });
 }
 
-type Numbered = { table: string; column: string; last: number | null };
+type Numbered = { table: string; column: string; last?: number };
 
 /** Tables that give no number twice, each with the greatest that it ever gave out. */
 const NUMBERED = either(
@@ -96,7 +96,7 @@ const NUMBERED = either(
 /** Numbers of the target go on behind all that were ever given out. */
 async function passNumbersOn(source: Session, target: Session): Promise<void> {
   const given = await source.all<Numbered>(NUMBERED);
-  const lastOf = new Map(given.map(({ table, last }) => [table, last ?? 0]));
+  const lastOf = new Map(given.map(({ table, last }) => [table, last]));
   for (const { table, column } of await target.all<Numbered>(NUMBERED)) {
     const last = lastOf.get(table) ?? 0;
     const greatest = `greatest(${last}, coalesce(max("${column}"), 0))`;

@@ -39,7 +39,7 @@ export async function* readRows(session: Session, table: Table): AsyncGenerator<
 
 async function pageSize(session: Session, { name, columns }: Table): Promise<number> {
   const sizes = columns.map((column) => `coalesce(octet_length("${column.name}"::text), 0)`);
-  const row = await session.get<{ bytes: number | null }>(
+  const row = await session.get<{ bytes?: number }>(
     `SELECT max(${sizes.join(' + ')}) AS bytes FROM "${name}"`,
   );
   const fitting = Math.floor(PAGE_BYTES / Math.max(1, row?.bytes ?? 1));

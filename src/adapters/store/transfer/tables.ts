@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   bytea: 'bytes',
 };
 
-type ColumnRow = { table: string; column: string; type: string; keyPosition: number | null };
+type ColumnRow = { table: string; column: string; type: string; keyPosition?: number };
 
 /** SQLite tells neither truth from numbers nor JSON from text. */
 const COLUMNS = either(
@@ -75,7 +75,7 @@ export async function listTables(postgres: Session): Promise<Table[]> {
 
 function toTable(name: string, rows: readonly ColumnRow[]): Table {
   const key = rows
-    .filter(({ keyPosition }) => keyPosition !== null)
+    .filter(({ keyPosition }) => keyPosition !== undefined)
     .toSorted((left, right) => (left.keyPosition ?? 0) - (right.keyPosition ?? 0));
   return {
     name,

@@ -90,8 +90,8 @@ function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): Rul
 
 const CONFLICT: EventNote = 'lead-id-conflict';
 
-function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | null {
-  return conflicts.length > 0 ? CONFLICT : null;
+function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | undefined {
+  return conflicts.length > 0 ? CONFLICT : undefined;
 }
 
 /** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
@@ -137,7 +137,7 @@ type NextStep = {
   progress: DeletionProgress;
   dueAt: number;
   attempts: number;
-  note: EventNote | null;
+  note: EventNote | undefined;
   step?: EventStep;
   leads: readonly number[];
 };

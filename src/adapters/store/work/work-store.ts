@@ -4,7 +4,6 @@ import { type DirectoryView, matchLeads, type MatchName } from '#partners/deleti
 import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
-import { present } from '#shared/store/row.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
@@ -94,7 +93,7 @@ function createItemReads(session: Session, repository: string): ItemReads {
     },
     dueBefore: async ({ event, path }, leadId, now) => {
       if (path === 'deletions') return undefined;
-      const repositoryId = (await readRepositoryId(session, repository)) ?? null;
+      const repositoryId = await readRepositoryId(session, repository);
       const values = { event, leadId, repositoryId, now };
       return (await session.get<{ dueAt: number }>(sql.STANDS_BEFORE, values))?.dueAt;
     },
@@ -120,8 +119,8 @@ function isElsewhere({ progress }: WorkItem, repositoryId: number | undefined): 
 }
 
 async function foundLeads(session: Session, event: number): Promise<number[]> {
-  const row = await session.get<{ leadIds: string | null }>(sql.FOUND_LEADS, { event });
-  return fromLeadIds(row?.leadIds ?? null);
+  const row = await session.get<{ leadIds?: string }>(sql.FOUND_LEADS, { event });
+  return fromLeadIds(row?.leadIds);
 }
 
 function unknownOf(
@@ -133,24 +132,23 @@ function unknownOf(
 }
 
 function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
-  const { payload: sealed, progress: stored, traceparent, ...item } = row;
+  const { payload: sealed, progress: stored, ...item } = row;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);
   return {
     ...item,
     ...(payload && { payload }),
     ...(progress && { progress }),
-    ...(traceparent !== null && { traceparent }),
   };
 }
 
 async function readCounts(session: Session): Promise<WorkCounts> {
-  const counts = await session.get<object>(sql.COUNTS);
+  const counts = await session.get<Omit<WorkCounts, 'lackedPartners'>>(sql.COUNTS);
   const lacked = await session.all<{ partnerId: string }>(sql.LACKED_PARTNERS);
   return {
     open: 0,
     deadLetters: 0,
-    ...(counts && present(counts)),
+    ...counts,
     lackedPartners: lacked.map(({ partnerId }) => partnerId),
   };
 }

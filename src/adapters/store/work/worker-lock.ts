@@ -17,8 +17,8 @@ const RENEW_EVERY_MS = 4 * SECOND;
 const LOOK_GAP_MAX_MS = LEASE_MS / 2;
 
 type Lease = {
-  /** Null: nobody. */
-  holder: string | null;
+  /** Undefined: nobody. */
+  holder?: string;
   /** Another one after each renewal. */
   beat: string | number;
   /** Nobody has it, or its time is over by the server's clock, which is one for all instances. */

@@ -12,7 +12,6 @@ import type {
   WorkItem,
   WorkStore,
 } from '#partners/worker/work-store.ts';
-import type { RowOf } from '#shared/store/row.ts';
 import type { LateLookStore } from '#partners/deletions/match/late-look-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
@@ -28,7 +27,7 @@ import * as sql from './statements.ts';
 const LEASE_MS = 25 * SECOND;
 
 /** A leased event as it is stored. */
-export type LeasedRow = RowOf<Omit<WorkItem, 'progress'>> & { progress: string | null };
+export type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
 
 type Due = { stage: Stage; now: number; limit: number; latest: number | undefined };
 
@@ -56,7 +55,7 @@ export const workWrites = {
     if (await isFollowed(session, instance)) return;
     await session.run(sql.FORGET_LEASES);
     for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
-      await session.run(REQUEUE_REPEATED, { event, lease: null });
+      await session.run(REQUEUE_REPEATED, { event, lease: undefined });
     await session.run(sql.DUE_NOW, { now });
     await session.run(sql.LOOKS_NOW, { now });
   },
@@ -96,14 +95,8 @@ async function reschedule(
   item: LeasedEvent,
   { dueAt, attempts, lastError, progress, step }: Next,
 ): Promise<boolean> {
-  const row = {
-    ...item,
-    dueAt,
-    attempts,
-    lastError: lastError ?? null,
-    progress: toJson(progress),
-    step: toJson(step),
-  };
+  const json = { progress: toJson(progress), step: toJson(step) };
+  const row = { ...item, ...json, dueAt, attempts, lastError };
   if ((await session.run(sql.RESCHEDULE, row)) === 0) return false;
   await session.run(REQUEUE_REPEATED, item);
   return true;
@@ -116,7 +109,7 @@ async function settle(
   settlement: Settlement & { now: number },
 ): Promise<SettleResult> {
   const { event } = item;
-  const { outcome, attempts, erasure = null, note = null, lastError = null, now } = settlement;
+  const { outcome, attempts, erasure, note, lastError, now } = settlement;
   if ((await session.run(REQUEUE_REPEATED, item)) > 0) return 'again';
   const row = { ...item, outcome, attempts, erasure, note, lastError, now };
   const settled = await session.get<{ receipt: number }>(sql.SETTLE, row);
@@ -135,8 +128,8 @@ async function settle(
 type EventState = {
   outcome: Outcome;
   stage: Stage;
-  progress: string | null;
-  erasure: Erasure | null;
+  progress?: string;
+  erasure?: Erasure;
   leadIds: string;
   receipt: number;
 };
@@ -216,12 +209,11 @@ async function open(
 /** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
 function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
   const { outcome, erasure, progress } = state;
-  const leads = progress === null ? undefined : leadsIn(JSON.parse(progress) as DeletionProgress);
+  const leads =
+    progress === undefined ? undefined : leadsIn(JSON.parse(progress) as DeletionProgress);
   if (leads) return leads;
   return numbers.map((number) =>
-    outcome === 'DONE'
-      ? { number, state: 'done', ...(erasure !== null && { erasure }) }
-      : { number, state: 'open' },
+    outcome === 'DONE' ? { number, state: 'done', erasure } : { number, state: 'open' },
   );
 }
 

@@ -61,7 +61,7 @@ describe('a statement', () => {
       '{"a": 1}'::jsonb AS json, 1.5::float8 AS part FROM generate_series(1, @times)`;
     const values = {
       text: 'Zoë "{}\\\'',
-      nothing: null,
+      nothing: undefined,
       bytes: Buffer.from([0, 255, 92]),
       yes: true,
       big: Number.MAX_SAFE_INTEGER,
