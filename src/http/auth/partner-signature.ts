@@ -17,40 +17,25 @@ export type PartnerSignaturesDeps = {
 };
 
 /**
- * The credentials of partners, from the cheapest check to the dearest. Each refuses with the same
- * `unauthorized`, or `quota-exceeded` when the address had too many requests refused.
+ * What the credentials of partners are checked with, from the cheapest check to the dearest. Each refuses
+ * with the same `unauthorized`, or `quota-exceeded` when the address had too many requests refused.
  */
-export type PartnerSignatures = {
-  /** The path names something that can be a partner. */
-  requirePartnerId(request: FastifyRequest): void;
-  /** Refuses, before the body is read, what no body could mend. */
-  refuseUnread(request: FastifyRequest): void;
-  /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
-  authenticate(request: FastifyRequest): Promise<Partner>;
-};
-
 type Services = PartnerSignaturesDeps & { context: HttpContext };
 
-export function createPartnerSignatures(
-  context: HttpContext,
-  deps: PartnerSignaturesDeps,
-): PartnerSignatures {
-  const services = { ...deps, context };
-  return {
-    requirePartnerId: (request) => {
-      if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
-    },
-    refuseUnread: (request) => {
-      const { rawHeaders } = request.raw;
-      const refused = deps.partners.refuseUnread({
-        partnerId: partnerIdOf(request),
-        headerValues: (name) => headerValues(request, name),
-        everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
-      });
-      if (refused) refuseVerdict(services, request, refused);
-    },
-    authenticate: (request) => authenticate(services, request),
-  };
+/** The path names something that can be a partner. */
+export function requirePartnerId(services: Services, request: FastifyRequest): void {
+  if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
+}
+
+/** Refuses, before the body is read, what no body could mend. */
+export function refuseUnread(services: Services, request: FastifyRequest): void {
+  const { rawHeaders } = request.raw;
+  const refused = services.partners.refuseUnread({
+    partnerId: partnerIdOf(request),
+    headerValues: (name) => headerValues(request, name),
+    everyValue: rawHeaders.filter((_, index) => index % 2 === 1),
+  });
+  if (refused) refuseVerdict(services, request, refused);
 }
 
 /** One and the same 401 for every signed request that cannot be verified, whatever the reason. */
@@ -61,7 +46,11 @@ export function unverifiedSignature(): TrackportError {
   });
 }
 
-async function authenticate(services: Services, request: FastifyRequest): Promise<Partner> {
+/** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
+export async function authenticatePartner(
+  services: Services,
+  request: FastifyRequest,
+): Promise<Partner> {
   const verdict = services.partners.verify({
     partnerId: partnerIdOf(request),
     method: request.method,

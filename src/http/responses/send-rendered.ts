@@ -7,8 +7,8 @@ import { JSON_MEDIA_TYPE, type RenderedResponse } from './rendered-response.ts';
  * value behind it. `ETag`, `Content-Type` and `Content-Length` come by themselves, and so do
  * `request.headersOut`; nothing that was set on `reply` does.
  *
- * It is written past the framework, which never sees it and runs no `onSend` hook: a hot read pays an
- * eighth of its processor time for what the framework does with a value and with each header.
+ * It is written past the framework, which never sees it and runs no `onSend` hook: for what the framework does with a value
+ * and with each header a hot lead pays a quarter of its processor time again (28 µs → 36, three runs).
  */
 export type SendRendered = (
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },

@@ -46,10 +46,9 @@ export function auditRoutes(context: HttpContext, { access, authorize }: AuditRo
     requireBearer(app, authorize);
     app.get('/api/v1/audit', listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
-      const query = { filter, limit, cursor };
-      const { items, pagination } = await access.listAudit(query);
-      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send({ items, pagination });
+      const list = await access.listAudit({ filter, limit, cursor });
+      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
+      return reply.headers(uncached).send(list);
     });
   };
 }

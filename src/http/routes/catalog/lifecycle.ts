@@ -61,8 +61,7 @@ export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void
   });
   app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
     const ifMatch = parseIfMatch(request.headers['if-match']);
-    const target = { ...request.params, ifMatch };
-    const view = await deps.catalog.unsetDefault(callerOf(request), target);
+    const view = await deps.catalog.unsetDefault(callerOf(request), { ...request.params, ifMatch });
     return sendResponse(reply, { response: versionResponse(view) });
   });
 }

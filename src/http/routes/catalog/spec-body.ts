@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { ReadSpecBody, SpecText } from '#catalog/spec/spec-body.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { takeBodies, toBody } from '../../requests/json-body.ts';
@@ -24,11 +23,6 @@ export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: Readers
       return value;
     }),
   );
-}
-
-/** The content's part of a spec, if the body has one. */
-export function specTextOf({ spec }: FastifyRequest): { specText?: string } {
-  return { specText: spec?.text };
 }
 
 declare module 'fastify' {

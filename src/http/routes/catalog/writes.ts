@@ -1,6 +1,5 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { addressOf, versionResponse } from '#catalog/version/version-response.ts';
-import type { Draft } from '#catalog/version/content-check.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
@@ -20,7 +19,7 @@ import {
 } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { SPEC_BODY_BYTES_MAX, specTextOf } from './spec-body.ts';
+import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
 const PATH = '/api/v1/catalog';
@@ -33,9 +32,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     const sent = await respondWithVersionOnce(deps, request, {
       work: async (caller) => {
         const { id, version, ...body } = request.body;
-        const name = { id, version };
-        const draft: Draft = { ...toContent(body, request), ...name };
-        return catalog.create(caller, draft);
+        return catalog.create(caller, { ...toContent(body, request), id, version });
       },
       render: (view) => versionResponse(view, { isCreated: true }),
     });
@@ -76,8 +73,8 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
 
 type Written = Omit<ReturnType<typeof draftIn.parse>, 'id' | 'version'>;
 
-function toContent({ spec: _spec, ...fields }: Written, request: FastifyRequest): Content {
-  return { ...fields, ...specTextOf(request) };
+function toContent({ spec: _spec, ...fields }: Written, { spec }: FastifyRequest): Content {
+  return { ...fields, specText: spec?.text };
 }
 
 /** A replace cannot move a version: what the body says of its name must be what the address says. */
@@ -89,10 +86,7 @@ function addressProblems({ body, params, query }: FastifyRequest): FieldProblem[
     id: typeof body['id'] === 'string' && foldId(body['id']) !== foldId(id),
     version: typeof body['version'] === 'string' && body['version'] !== version,
   };
-  return [
-    ...(moves.id ? [otherAddress('id')] : []),
-    ...(moves.version ? [otherAddress('version')] : []),
-  ];
+  return (['id', 'version'] as const).filter((field) => moves[field]).map(otherAddress);
 }
 
 function otherAddress(field: string): FieldProblem {

@@ -23,8 +23,7 @@ export function claimRoutes(
     requireBearer(app, authorize);
     app.get(PATH, listRoute, async (request, reply) => {
       const list = await claimedLeads.list(request.query);
-      const { pagination } = list;
-      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
       return reply.headers(uncached).send(list);
     });
     app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>

@@ -79,8 +79,7 @@ function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps
 function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
   const { access } = deps;
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
-    const expiresInMs = request.body?.expires;
-    const input = { id: request.params.id, expiresInMs };
+    const input = { id: request.params.id, expiresInMs: request.body?.expires };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
       work: (toStoredRun) => access.keys.add(input, originOf(request), toStoredRun),
       render: (made) => toResponse(201, toNewKeyOut(made)),
@@ -88,8 +87,7 @@ function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
     return sendResponse(reply, sent);
   });
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
-    const overlapMs = request.body?.overlap;
-    const input = { ...request.params, overlapMs };
+    const input = { ...request.params, overlapMs: request.body?.overlap };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
       work: (toStoredRun) => access.keys.rotate(input, originOf(request), toStoredRun),
       render: (made) => toResponse(200, toNewKeyOut(made)),

@@ -59,8 +59,7 @@ async function runCheck(
   } catch (error) {
     log.warn({ check: check.name, ...errorFields(error) }, 'a health check failed');
     const detail = isTrackportError(error) ? error.detail : undefined;
-    const result = { isReady: false, state: 'unavailable', detail };
-    return [check.name, result];
+    return [check.name, { isReady: false, state: 'unavailable', detail }];
   } finally {
     giveUp.abort(new Error('the check is over'));
   }

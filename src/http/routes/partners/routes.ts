@@ -20,9 +20,10 @@ import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import {
-  createPartnerSignatures,
-  type PartnerSignatures,
+  authenticatePartner,
   type PartnerSignaturesDeps,
+  refuseUnread,
+  requirePartnerId,
   unverifiedSignature,
 } from '../../auth/partner-signature.ts';
 import { requireJson } from '../../requests/content-type.ts';
@@ -46,19 +47,17 @@ const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
 export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Area {
   const metrics = createPartnerMetrics(deps.metrics);
   const services: Services = {
+    ...deps,
     context,
-    deps,
     metrics,
-    signatures: createPartnerSignatures(context, { ...deps, metrics }),
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
   };
-  const { signatures } = services;
   return (app) => {
     context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
     acceptRawJson(app, context.readBody);
     app.addHook('onRequest', async (request, reply) => {
       echoCorrelationId(request, reply);
-      signatures.requirePartnerId(request);
+      requirePartnerId(services, request);
       requireJson(request);
     });
     for (const path of PATHS) addDeliveryRoute(app, services, path);
@@ -79,23 +78,20 @@ function asRefusal(refusals: RefusalLimiter, request: EarlyRequest, error: unkno
   }
 }
 
-type Services = {
+type Services = Omit<PartnerRoutesDeps, 'metrics'> & {
   context: HttpContext;
-  deps: PartnerRoutesDeps;
   metrics: PartnerMetrics;
-  signatures: PartnerSignatures;
   /** One window per partner, of those that have a limit. */
   limiter: Limiter;
 };
 
 function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
-  const { metrics, signatures } = services;
-  const { partners } = services.deps;
+  const { metrics, partners } = services;
   const preParsing = async (request: FastifyRequest): Promise<void> =>
-    signatures.refuseUnread(request);
+    refuseUnread(services, request);
   const route = { ...deliveryRoutes[path], preParsing };
   app.post(`${PREFIX}/:partnerId/${path}`, route, async (request, reply) => {
-    const partner = await signatures.authenticate(request);
+    const partner = await authenticatePartner(services, request);
     request.logFacts = { partnerId: partner.id };
     limitRequests(services, partner, reply);
     const correlationId = correlationIdOf(request);
@@ -116,7 +112,7 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
 }
 
 function limitRequests(
-  { limiter, metrics, deps }: Services,
+  { limiter, metrics, partners }: Services,
   partner: Partner,
   reply: FastifyReply,
 ): void {
@@ -125,7 +121,7 @@ function limitRequests(
   reply.headers(rateLimitHeaders(quota));
   if (!quota.isExceeded) return;
   metrics.refused(partner.id, 'limit');
-  deps.partners.recordRefusal(partner, 'limit');
+  partners.recordRefusal(partner, 'limit');
   refuseOverLimit(quota);
 }
 

@@ -80,19 +80,16 @@ export function receiptRoutes(
     requireBearer(app, authorize);
     app.get(PATH, listRoute, async (request, reply) => {
       const { limit, cursor, ...filter } = request.query;
-      const query = { filter, limit, cursor };
-      const list = await receipts.list(query);
-      const { pagination } = list;
-      linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+      const list = await receipts.list({ filter, limit, cursor });
+      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
       return reply.headers(uncached).send(list);
     });
     app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
       reply.headers(uncached).send(await receipts.read(request.params.id)),
     );
-    app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) => {
-      const { id } = request.params;
-      return reply.code(202).send(await receipts.replay(id, originOf(request)));
-    });
+    app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) =>
+      reply.code(202).send(await receipts.replay(request.params.id, originOf(request))),
+    );
     app.post(`${PATH}/replay`, replayAllRoute, async (request, reply) =>
       reply.code(202).send(await receipts.replayAll(request.query, originOf(request))),
     );
