@@ -1,10 +1,6 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Area, HttpApp, HttpContext } from './http-app.ts';
-import type { CatalogRoutesDeps } from './routes/catalog/caller.ts';
-import { catalogRoutes } from './routes/catalog/routes.ts';
-import { auditRoutes, type AuditRoutesDeps } from './routes/audit/routes.ts';
-import { claimRoutes, type ClaimRoutesDeps } from './routes/claims/routes.ts';
-import { consumerRoutes, type ConsumerRoutesDeps } from './routes/consumers/routes.ts';
+import type { BearerAreasDeps } from './routes/bearer-areas.ts';
 import { docsRoutes } from './routes/docs/routes.ts';
 import { githubWebhookRoutes, type TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
 import { landingRoutes } from './routes/landing/routes.ts';
@@ -16,26 +12,21 @@ import { partnerRoutes, type PartnerRoutesDeps } from './routes/partners/routes.
 import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems/routes.ts';
 import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
-import { receiptRoutes, type ReceiptRoutesDeps } from './routes/receipts/routes.ts';
 import { createServer, type ServerDeps } from './server.ts';
 
 /** The services of each area. An area without services has no routes. */
-export type AppDeps = ServerDeps & {
-  leads?: LeadRoutesDeps;
-  removals?: RemovalRoutesDeps;
-  leadFeed?: LeadFeedRoutesDeps;
-  trackerWebhook?: TrackerWebhookDeps;
-  catalog?: CatalogRoutesDeps;
-  consumers?: ConsumerRoutesDeps;
-  receipts?: ReceiptRoutesDeps;
-  audit?: AuditRoutesDeps;
-  claims?: ClaimRoutesDeps;
-  partners?: PartnerRoutesDeps;
-  /** Left out when they have a port of their own: see `createOperationsApp`. */
-  operations?: OperationsDeps;
-  /** Another folder's, so it comes as a whole. */
-  portal?: (context: HttpContext) => Area;
-};
+export type AppDeps = ServerDeps &
+  BearerAreasDeps & {
+    leads?: LeadRoutesDeps;
+    removals?: RemovalRoutesDeps;
+    leadFeed?: LeadFeedRoutesDeps;
+    trackerWebhook?: TrackerWebhookDeps;
+    partners?: PartnerRoutesDeps;
+    /** Left out when they have a port of their own: see `createOperationsApp`. */
+    operations?: OperationsDeps;
+    /** Another folder's, so it comes as a whole. */
+    portal?: (context: HttpContext) => Area;
+  };
 
 /** The public server: not listening yet. */
 export function createApp(deps: AppDeps): HttpApp {
@@ -51,11 +42,13 @@ export function createApp(deps: AppDeps): HttpApp {
     docsRoutes(),
     ...leadAreas(deps, context),
     deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
-    catalog && catalogRoutes(context, catalog),
-    consumers && consumerRoutes(context, consumers),
-    receipts && receiptRoutes(context, receipts),
-    audit && auditRoutes(context, audit),
-    claims && claimRoutes(context, claims),
+    // Loaded where there is an issuer.
+    [catalog, consumers, receipts, audit, claims].some(Boolean)
+      ? async (scope) => {
+          const { bearerAreas } = await import('./routes/bearer-areas.ts');
+          registerAreas(scope, bearerAreas(context, deps));
+        }
+      : undefined,
     ...partnerAreas(deps, context),
     deps.portal?.(context),
   ];
