@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { memoize } from '#shared/caching/memoize.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { leadOut, renderLead } from '../model/lead-out.ts';
 
@@ -38,13 +39,13 @@ export const feedPageOut = z
 
 export type FeedPage = z.infer<typeof feedPageOut>;
 
-/** An item as JSON. The lead in it is rendered once for all that read it. */
-export function renderFeedItem(item: FeedItem): Buffer {
+/** An item as JSON, made once. */
+export const renderFeedItem: (item: FeedItem) => Buffer = memoize((item) => {
   if (item.type === 'lead.removed') return Buffer.from(JSON.stringify(item));
   const { lead, ...head } = item;
   const open = JSON.stringify(head).slice(0, -1);
   return Buffer.concat([Buffer.from(`${open},"lead":`), renderLead(lead), Buffer.from('}')]);
-}
+});
 
 export function renderFeedPage({ items, pagination }: FeedPage): Buffer {
   const parts = items.flatMap((item) => [Buffer.from(','), renderFeedItem(item)]).slice(1);

@@ -53,7 +53,7 @@ export type Follower = {
 
 type Wait = { waitMs: number; signal: AbortSignal };
 
-export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock'> & {
+export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
   cursors: CursorSealer;
   clock: Clock;
   /** For each item; `lagMs` since its change, on a stream that had all before it. */
@@ -69,7 +69,8 @@ const READERS_MAX = 10_000;
 /** Where a reader is, is noted that late. */
 const NOTED_WITHIN_MS = 30 * SECOND;
 
-export function createLeadFeed(deps: LeadFeedDeps): LeadFeed {
+export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
+  const deps = { ...given, walked: new WeakMap() };
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
   const changes = createChangeSignal(deps.store);

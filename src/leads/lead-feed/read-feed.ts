@@ -2,7 +2,7 @@ import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
-import type { Lead } from '../model/lead-out.ts';
+import type { Lead, LeadList } from '../model/lead-out.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedPosition } from './feed-cursor.ts';
 import type { FeedItem } from './feed-item.ts';
@@ -14,6 +14,8 @@ export type ReadFeedDeps = LiveLeadDeps & {
   store: FeedStore;
   reader: LeadReader;
   cache: { readonly freshForMs: number };
+  /** Pages of the lead list that were noted as read, and their items. */
+  walked: WeakMap<LeadList, readonly FeedItem[]>;
   /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
   identify(): Promise<void>;
 };
@@ -66,11 +68,11 @@ export function readFeedStep(
 }
 
 async function walkList(
-  { store, reader, clock }: ReadFeedDeps,
+  deps: ReadFeedDeps,
   { place, walk: cursor }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
-  const { value, cache } = await reader.list(
+  const { value, cache } = await deps.reader.list(
     {
       limit: Math.min(limit, LIST_LIMIT_MAX),
       labels: [],
@@ -80,22 +82,30 @@ async function walkList(
   );
   // What changed since a last good list was read would never come.
   if (cache.outcome === 'stale') throw new TrackportError('tracker-unavailable');
-  const { items, pagination } = value;
-  await store.noteRead(
-    items.map(({ id, updatedAt, labels }) => ({
-      number: Number(id),
-      updatedAt: Date.parse(updatedAt),
-      labels: foldLabels(labels),
-    })),
-  );
-  const { nextCursor } = pagination;
+  const { nextCursor } = value.pagination;
   const next = { place, ...(nextCursor !== undefined && { walk: nextCursor }) };
-  const at = clock.now();
-  const entries = items.map((lead, index) => ({
-    item: toChanged({ number: Number(lead.id), position: at }, lead),
+  const items = deps.walked.get(value) ?? (await noteWalked(deps, value));
+  const entries = items.map((item, index) => ({
+    item,
     position: index === items.length - 1 ? next : { place, walk: cursor },
   }));
   return { entries, next, hasMore: true, isHeld: false };
+}
+
+async function noteWalked(
+  { store, clock, walked }: ReadFeedDeps,
+  list: LeadList,
+): Promise<readonly FeedItem[]> {
+  const leads = list.items.map(({ id, updatedAt, labels }) => ({
+    number: Number(id),
+    updatedAt: Date.parse(updatedAt),
+    labels: foldLabels(labels),
+  }));
+  await store.noteRead(leads);
+  const position = clock.now();
+  const items = list.items.map((lead) => toChanged({ number: Number(lead.id), position }, lead));
+  walked.set(list, items);
+  return items;
 }
 
 async function readChanges(

@@ -1,6 +1,7 @@
 import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
 import { directoryWrites } from '../directory/writes.ts';
-import { NAMED, readRepositoryId } from '../directory/repository.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
+import { NAMED } from '../directory/repository.ts';
 import { bindInTurn, bindWrites, type StoreDatabase } from '../session.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 
@@ -11,7 +12,9 @@ export type LeadFeedOptions = {
   now: () => number;
 };
 
-const LAST = `SELECT max(position) AS position FROM lead_change WHERE repository_id = ${NAMED}`;
+const END = `
+  SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
+  FROM tracker_repository AS known WHERE name = @name`;
 
 const AFTER = `
   SELECT number, position, is_visible, updated_at, labels FROM lead_change
@@ -36,11 +39,10 @@ export function createLeadFeedStore(
   const { noteRead } = bindInTurn(database, 'directory', directoryWrites);
   const { noteReader } = bindWrites(database, 'lead-feed', leadFeedWrites);
   return {
-    end: async () => {
-      if ((await readRepositoryId(database, name)) === undefined) return undefined;
-      const last = await database.get<{ position?: number }>(LAST, { name });
-      return [last?.position ?? 0, Number.MAX_SAFE_INTEGER];
-    },
+    end: createNextTurnFlight(async () => {
+      const last = await database.get<{ position?: number }>(END, { name });
+      return last && ([last.position ?? 0, Number.MAX_SAFE_INTEGER] as const);
+    }),
     changesAfter: async ([position, number], { labels, limit }) => {
       const values = { name, position, number, labels: JSON.stringify(labels), limit };
       const rows = await database.all<Omit<LeadChange, 'labels'> & { labels: string }>(

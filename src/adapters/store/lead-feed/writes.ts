@@ -12,17 +12,17 @@ const NEXT = `
   (SELECT greatest(@at::bigint, coalesce(max(position), 0) + 1) FROM lead_change WHERE repository_id = @id)`;
 
 /**
- * What a crawl meets for the first time, and nobody touched for a day, is no change: who follows the feed read it
- * when they began.
- */
-const placeOf = (updatedAt: string): string =>
-  `CASE WHEN ${updatedAt} < @oldBefore THEN ${updatedAt} ELSE ${NEXT} END`;
-
-/**
  * The tracker counts whole seconds: what was noted so soon after the second of its change (and by clocks that are so
  * far apart) may have been changed in it once more.
  */
 const SAME_SECOND_MS = 12 * SECOND;
+
+/**
+ * What a crawl meets for the first time, and nobody touched for a day, is no change: who follows the feed read it
+ * when they began. Nor is it when a crawl meets again what was read.
+ */
+const placeOf = (updatedAt: string): string =>
+  `CASE WHEN ${updatedAt} < @oldBefore THEN ${updatedAt} + ${SAME_SECOND_MS} ELSE ${NEXT} END`;
 
 const NOTE = `
   INSERT INTO lead_change AS known
