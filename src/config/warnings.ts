@@ -40,7 +40,12 @@ export function configWarnings(config: Config): ConfigWarning[] {
       text: 'partners sign the public address, which is not set',
       fix: 'Set server.publicUrl to the address that the partners call.',
     });
-  return [...warnings, ...shortSecrets(partners), ...unreachedRules(partners)];
+  return [
+    ...warnings,
+    ...shortSecrets(partners),
+    ...unreachedRules(partners),
+    ...replayable(partners),
+  ];
 }
 
 function signsAddress({ scheme, signature }: Config['partners'][string]): boolean {
@@ -65,6 +70,18 @@ function unreachedRules(partners: Config['partners']): ConfigWarning[] {
         : [],
     ),
   );
+}
+
+function replayable(partners: Config['partners']): ConfigWarning[] {
+  return Object.entries(partners).flatMap(([id, partner]) => {
+    const { events, deletions: { types = ['*'] } = {} } = partner;
+    if (!events || signsAddress(partner) || !types.includes('*')) return [];
+    return {
+      key: `partners.${id}.deletions.types`,
+      text: 'who sees a signed event can send it again as a deletion',
+      fix: 'Set it to the event types that delete.',
+    };
+  });
 }
 
 function shortSecrets(partners: Config['partners']): ConfigWarning[] {

@@ -21,6 +21,8 @@ test('nothing is said of a configuration that does all it can', () => {
 
 const partner = { scheme: 'signature-v3', secrets: ['a-secret-of-the-partner'] };
 
+const unbound = { ...partner, scheme: 'hmac-sha256', events: [{ type: 'won', close: true }] };
+
 test.each([
   ['tracker.webhookSecrets', { tracker: { ...tracker, webhookSecrets: [] } }],
   ['server.publicUrl', { tracker, partners: { crm: partner } }],
@@ -68,8 +70,16 @@ test.each([
       partners: { crm: { ...partner, deletions: { actions: ['delete'] } } },
     },
   ],
+  ['partners.crm.deletions.types', { tracker, partners: { crm: unbound } }],
 ])('what is likely not meant is said: %s', (key, settings) => {
   expect(warnedOf(settings)).toEqual([key]);
+});
+
+test.each([
+  ['the types that delete are named', { ...unbound, deletions: { types: ['gone'] } }],
+  ['it sends no events', { ...unbound, events: undefined }],
+])('a signature that covers no path is good enough where %s', (_where, crm) => {
+  expect(warnedOf({ tracker, partners: { crm } })).toEqual([]);
 });
 
 test('a secret counts by its bytes, and is not part of what is said', () => {
