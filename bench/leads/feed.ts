@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { partners } from '../partner.ts';
-import type { Running } from '../processes.ts';
+import { type Running, start } from '../processes.ts';
 import { type BenchRow, median } from '../row.ts';
 import { createKey, serve, untilDirectoryIsComplete } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
@@ -138,13 +138,10 @@ async function changeSome(
 async function measureListeners(measured: Measured): Promise<BenchRow[]> {
   const { world, service, scale } = measured;
   const { listeners: count, changes, idleSeconds } = scale;
+  const keys: string[] = [];
+  while (keys.length < count / LISTENERS_OF_ONE) keys.push(await createKey(world.config));
   const before = service.residentMiB();
-  const listeners: Listener[] = [];
-  while (listeners.length < count) {
-    const key = await createKey(world.config);
-    for (let own = 0; own < LISTENERS_OF_ONE; own += 1)
-      listeners.push(await openListener(service.url, key));
-  }
+  const listeners = await openMany(service.url, keys);
   await callControl(world.tracker.url, 'calls.clear');
   await sleep(idleSeconds * 1000);
   const calls = await billedCalls(world.tracker.url);
@@ -153,14 +150,15 @@ async function measureListeners(measured: Measured): Promise<BenchRow[]> {
   const times = await changeSome(measured, listeners);
   const processorMs = (service.processorMs() - processorBefore) / changes;
   for (const listener of listeners) listener.close();
+  const bareKib = await measureBare(keys, idleSeconds);
   const source = `${count.toLocaleString('en')} listeners of ${count / LISTENERS_OF_ONE} consumers`;
   return [
     {
-      what: 'KiB of resident memory for each idle listener',
-      value: kib,
-      wanted: { atMost: 20 },
+      what: 'resident memory of an idle listener ÷ bare Fastify',
+      value: kib / bareKib,
+      wanted: { atMost: 2 },
       source: `${source}, /proc/PID/status`,
-      note: `${calls} billed calls in ${idleSeconds} s`,
+      note: `${kib.toFixed(0)} KiB ÷ ${bareKib.toFixed(0)} KiB; ${calls} billed calls in ${idleSeconds} s`,
     },
     {
       what: 'processor time of a change that all listeners get',
@@ -170,6 +168,26 @@ async function measureListeners(measured: Measured): Promise<BenchRow[]> {
       note: `all had it after ${median(times).toFixed(0)} ms`,
     },
   ];
+}
+
+async function openMany(url: string, keys: readonly string[]): Promise<Listener[]> {
+  const listeners: Listener[] = [];
+  for (const key of keys)
+    for (let own = 0; own < LISTENERS_OF_ONE; own += 1)
+      listeners.push(await openListener(url, key));
+  return listeners;
+}
+
+/** KiB of resident memory for each listener of a server that keeps nothing of it. */
+async function measureBare(keys: readonly string[], idleSeconds: number): Promise<number> {
+  const bare = await start(['bench/leads/bare-server.ts', 'package.json']);
+  const before = bare.residentMiB();
+  const listeners = await openMany(bare.url, keys);
+  await sleep(idleSeconds * 1000);
+  const kib = ((bare.residentMiB() - before) * 1024) / listeners.length;
+  for (const listener of listeners) listener.close();
+  await bare.stop();
+  return kib;
 }
 
 /** The tracker's quota, for those who follow and those who poll, while a lead changes each second. */
