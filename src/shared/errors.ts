@@ -67,7 +67,7 @@ export type RateLimit = {
 export type ErrorFacts = {
   /** Public text: no internals, upstream bodies or personal data. */
   detail?: string;
-  errors?: FieldProblem[];
+  errors?: readonly FieldProblem[];
   /** Whole seconds until a new try makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number;
   /** The limit that is used up, on a 429. */

@@ -1,5 +1,5 @@
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/status.ts';
+import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
 import { type Session, type StoreDatabase, toJson } from '#adapters/store/session.ts';
 import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';

@@ -7,8 +7,7 @@ import { transferablesOf } from '#shared/transferable.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
-import { isHeavy, refuseThread } from './heavy-body.ts';
-import { createThread } from './thread.ts';
+import { createThread, isHeavy, refuseThread } from './thread.ts';
 
 /**
  * Reads of bodies that hold up nobody, whatever stands in it: what could take more than a few

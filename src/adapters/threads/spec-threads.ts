@@ -5,9 +5,8 @@ import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
 import type * as checks from './check-functions.ts';
-import { refuseThread } from './heavy-body.ts';
+import { createThread, DEADLINE_MS, isTooCostly, refuseThread } from './thread.ts';
 import type * as functions from './spec-functions.ts';
-import { createThread, DEADLINE_MS, isTooCostly } from './thread.ts';
 
 /** What is done with whole specs. */
 export type SpecThreads = {

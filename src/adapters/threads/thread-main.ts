@@ -28,11 +28,6 @@ async function resultOf({ name, input }: Job): Promise<JobResult> {
     if (!isTrackportError(error))
       return { kind: 'failed', name: error instanceof Error ? error.name : typeof error };
     const { code, detail, errors, challenge } = error;
-    const facts: ErrorFacts = {
-      ...(detail !== undefined && { detail }),
-      ...(errors && { errors: [...errors] }),
-      ...(challenge !== undefined && { challenge }),
-    };
-    return { kind: 'refused', code, facts };
+    return { kind: 'refused', code, facts: { detail, errors, challenge } };
   }
 }

@@ -1,7 +1,7 @@
 import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
-import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
+import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';

@@ -8,8 +8,7 @@ import {
   type WebhookVerifier,
   type WebhookVerifierDeps,
 } from '#adapters/github/webhook.ts';
-import { isHeavy, refuseThread } from '#adapters/threads/heavy-body.ts';
-import { createThread } from '#adapters/threads/thread.ts';
+import { createThread, isHeavy, refuseThread } from '#adapters/threads/thread.ts';
 import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/transferable.ts';
 

@@ -1,5 +1,5 @@
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { ORIGIN } from '../../store/claim/view.ts';
+import { ORIGIN } from '../../store/claim/claim-store.ts';
 import type { Session } from '../../store/session.ts';
 
 /**

@@ -7,8 +7,7 @@ import { createVersionWatch } from './data-version.ts';
 import { LOCK_FOR_CLAIMS } from '../locks.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
-import { clientOf, openPool, type Pool, type PoolOptions } from './pool.ts';
-import { hasOwnConnections } from './pooling.ts';
+import { clientOf, hasOwnConnections, openPool, type Pool, type PoolOptions } from './pool.ts';
 import { createStatementRunner, type Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 

@@ -74,7 +74,7 @@ export function createStatementRunner(): StatementRunner {
         const bound = values.map(prepareValue); // what fails here must not fail when half of it is sent
         return toResult(await pipeline.add({ name, bound }), columns);
       }
-      const query = { ...(name !== undefined && { name }), text, values, ...asArrays };
+      const query = { name, text, values, ...asArrays };
       const result = await pipeline.alone(() => client.query<unknown[]>(query));
       const described = toColumns(result.fields);
       if (name !== undefined) prepared.set(name, described);

@@ -4,7 +4,7 @@ import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema } from '#shared/store/migrations.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
 import { type Database, openDatabase, type Session } from '../connection/database.ts';
-import { refuseSharedConnections } from '../connection/pooling.ts';
+import { refuseSharedConnections } from '../connection/pool.ts';
 import { migrate, readMigrationState } from '../migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */

@@ -1,13 +1,12 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Listening, StoreDatabase } from '../../store/session.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { createLocalWriter } from '../writer/local-writer.ts';
+import { createLocalWriter, type Writer } from '../writer/local-writer.ts';
 import {
   createThreadWriter,
   type ThreadWriter,
   type ThreadWriterOptions,
 } from '../writer/thread-writer.ts';
-import type { Writer } from '../writer/writer.ts';
 
 export type DatabaseOptions = {
   /** The database file. Its directory is created when it is missing. */

@@ -7,8 +7,7 @@ import type { OnProgress } from '#shared/progress.ts';
 import type { TableDigest } from '../../store/transfer/digest.ts';
 import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
-import { type BackupOrigin, writeManifest } from './manifest.ts';
-import { countRows, listTables, type Table } from './tables.ts';
+import { type BackupOrigin, countRows, listTables, type Table, writeManifest } from './tables.ts';
 
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */

@@ -8,7 +8,7 @@ import { openConnection } from '../connection/connection.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { replaceEmpty } from './empty-store.ts';
-import { type BackupOrigin, dropManifest, examine } from './manifest.ts';
+import { type BackupOrigin, dropManifest, examine } from './tables.ts';
 
 export type RestoreRequest = {
   /** The backup. */

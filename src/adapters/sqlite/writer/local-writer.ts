@@ -1,8 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
-import { createGroupCommit } from '../../store/group-commit.ts';
 import type { Connection } from '../connection/connection.ts';
 import { isBusy } from '../connection/errors.ts';
-import type { Writer } from './writer.ts';
+import { createGroupCommit } from '../../store/group-commit.ts';
+import type { StoreDatabase } from '../../store/session.ts';
+
+/**
+ * Everything that is written goes through one of these. Writes that are asked for at the same time,
+ * of whatever store, share one commit and with it one write to the disk.
+ */
+export type Writer = StoreDatabase['writer'] & {
+  /** As `Connection.truncateLog`. */
+  truncateLog(): Promise<boolean>;
+  /** Another number whenever another process has committed something. Cheap. */
+  foreignVersion(): Promise<number>;
+  /** Resolves when all that was asked for is written and the connection is closed. Idempotent. */
+  close(): Promise<void>;
+};
 
 /** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
 const LOCK_POLL_MS = 5;

@@ -78,26 +78,21 @@ export function toErrorData(error: unknown): ErrorData {
   return {
     kind: 'trackport',
     code,
-    facts: {
-      ...(detail !== undefined && { detail }),
-      ...(errors && { errors: [...errors] }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      ...(extensions && { extensions: { ...extensions } }),
-    },
-    ...(cause !== undefined && { cause: toOtherData(cause) }),
+    facts: { detail, errors, retryAfterSeconds, extensions },
+    cause: cause === undefined ? undefined : toOtherData(cause),
   };
 }
 
 function toOtherData(error: unknown): ErrorData {
   const { name, message, stack = '' } = error instanceof Error ? error : new Error(typeof error);
   const code = systemCodeOf(error);
-  return { kind: 'other', name, message, stack, ...(code !== undefined && { code }) };
+  return { kind: 'other', name, message, stack, code };
 }
 
 export function toError(data: ErrorData): Error {
   if (data.kind === 'trackport') {
     const { code, facts, cause } = data;
-    return new TrackportError(code, { ...facts, ...(cause && { cause: toError(cause) }) });
+    return new TrackportError(code, { ...facts, cause: cause && toError(cause) });
   }
   const { name, message, stack, code } = data;
   return Object.assign(new Error(message), { name, stack, ...(code !== undefined && { code }) });

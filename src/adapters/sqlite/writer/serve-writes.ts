@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { everyWrite } from '../../store/every-write.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
-import { createLocalWriter } from './local-writer.ts';
+import { createLocalWriter, type Writer } from './local-writer.ts';
 import {
   decode,
   encode,
@@ -12,7 +12,6 @@ import {
   type WriterRequest,
   type WriterResult,
 } from './messages.ts';
-import type { Writer } from './writer.ts';
 
 const respond = createResponder((results) => {
   parentPort?.postMessage(encode(results));

@@ -10,7 +10,7 @@ import {
   type WriterRequest,
   type WriterResult,
 } from './messages.ts';
-import type { Writer } from './writer.ts';
+import type { Writer } from './local-writer.ts';
 
 export type ThreadWriterOptions = ThreadOptions & {
   /**

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
-import { WITH_GIVEN_STEP } from '../receipt/history.ts';
+import { WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { noteLeads } from '../lead-feed/writes.ts';
 import type { Session } from '../session.ts';
 import { OF_REPOSITORY } from './lists.ts';

@@ -14,16 +14,18 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
-import { findConsumer, GRANTS_OF, withGrantsAndKeys } from './read.ts';
 import {
   CONSUMER,
   CONSUMER_COLUMNS,
   type ConsumerRow,
+  findConsumer,
   type GrantRow,
+  GRANTS_OF,
   KEY_COLUMNS,
   type KeyRow,
   toGrant,
   toKey,
+  withGrantsAndKeys,
 } from './rows.ts';
 import { createVersionSampler } from './version.ts';
 import { consumerWrites } from './writes.ts';

@@ -10,8 +10,14 @@ import type { ConsumerChange } from '#access/consumer-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import { putRun } from '../idempotency-store.ts';
 import { type Session, toRecords } from '../session.ts';
-import { findConsumer } from './read.ts';
-import { CONSUMER_COLUMNS, type ConsumerRow, KEY_COLUMNS, toGrantRow, toKeyRow } from './rows.ts';
+import {
+  CONSUMER_COLUMNS,
+  type ConsumerRow,
+  findConsumer,
+  KEY_COLUMNS,
+  toGrantRow,
+  toKeyRow,
+} from './rows.ts';
 
 /** Whoever changes a consumer takes turns with all others who do: names are unique among them. */
 const LOCK = 'SELECT version FROM access_version FOR UPDATE';

@@ -9,8 +9,7 @@ import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
 import { toAcceptance } from './accept.ts';
 import { receiptConditions } from './conditions.ts';
 import { createReceiptReader } from './read.ts';
-import { ENDED_BADLY } from './replay.ts';
-import { receiptWrites } from './writes.ts';
+import { ENDED_BADLY, receiptWrites } from './replay.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */

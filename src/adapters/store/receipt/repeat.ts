@@ -5,8 +5,7 @@ import { effectOfRepeat, type RepeatEffect } from '#partners/receipts/same-event
 import { toLeadIds } from '../claim/claim-leads.ts';
 import { type Session, toRecords } from '../session.ts';
 import { toKeyRow, type Writing } from './insert.ts';
-import { AS_NEW, LASTING_NOTE, REQUEUE_REPEATED } from './requeue.ts';
-import { REFRESH_RECEIPT_STATUS } from './status.ts';
+import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
 
 /** Most events are new: each is looked up in the index, and only what is there is read. */
 const FIND_SAME_EVENTS = `

@@ -1,12 +1,11 @@
-import type { AuditEntry } from '#shared/audit.ts';
-import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
+import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
-import type { Session } from '../session.ts';
+import { acceptAll } from './accept.ts';
 import { receiptConditions } from './conditions.ts';
-import { WITH_GIVEN_STEP } from './history.ts';
-import { AS_NEW } from './requeue.ts';
-import { REFRESH_RECEIPT_STATUS } from './status.ts';
+import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
+import { type Session, together } from '../session.ts';
 
 export const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -54,8 +53,9 @@ const DROP_PAYLOADS = `
     (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
      LIMIT ${CHUNK_ROWS})`;
 
-/** What puts dead letters back into the queue, and ends the time for which they are kept. */
-export const replayWrites = {
+/** What takes deliveries, puts dead letters back into the queue, and ends the time for which they are kept. */
+export const receiptWrites = {
+  accept: together(acceptAll),
   replay: async (
     session: Session,
     id: string,

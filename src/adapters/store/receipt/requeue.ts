@@ -1,5 +1,26 @@
+import { STEPS_MAX } from '#partners/receipts/kept.ts';
 import { either } from '../session.ts';
-import { GIVEN_STEP, WITH_END, withStep } from './history.ts';
+
+/** `event.history` with one more step; `step` is SQL for an object of JSON. The oldest give way. */
+export function withStep(step: string, history = 'history'): string {
+  const [open, also, close] = [
+    either('((', 'json_remove(json_insert('),
+    either('||', ", '$[#]',"),
+    either(`) - (-${STEPS_MAX + 1}))`, `), '$[#-${STEPS_MAX + 1}]')`),
+  ];
+  return `${open}${history} ${also} ${step}${close}`;
+}
+
+/** The parameter `step`: a step as JSON. */
+const GIVEN_STEP = either('@step::jsonb', 'json(@step)');
+
+/** With the parameter `step`: one as JSON, or null. */
+export const WITH_GIVEN_STEP = `
+  CASE WHEN @step::jsonb IS NULL THEN history ELSE ${withStep(GIVEN_STEP)} END`;
+
+/** With how it has ended, for one that is to be worked again. */
+export const WITH_END = withStep(`jsonb_build_object('at', completed_at, 'what', 'ended',
+  'outcome', outcome, 'code', last_error)`);
 
 /** The note of an event that is looked at anew: what is still true of it, whatever is found. */
 export const LASTING_NOTE = `
@@ -35,3 +56,20 @@ export const REQUEUE_REPEATED = `
     progress = CASE WHEN stage = 'match' THEN ${LOOKED_AT_ANEW} END
   WHERE id = @event AND again > 0 AND outcome = 'PENDING'
     AND (lease_token IS NULL OR lease_token = @lease::text)`;
+
+/**
+ * Brings receipts' statuses in line with their events' outcomes. To be run in the transaction that
+ * changed an outcome. Parameter: `receipts`, their numbers.
+ */
+export const REFRESH_RECEIPT_STATUS = `
+  UPDATE receipt SET status = CASE
+    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'PENDING')
+      THEN 'ACCEPTED'
+    WHEN EXISTS (SELECT 1 FROM event WHERE receipt = receipt.number AND outcome = 'FAILED')
+      THEN 'FAILED'
+    WHEN EXISTS (SELECT 1 FROM event
+      WHERE receipt = receipt.number AND outcome IN ('UNMATCHED', 'REJECTED'))
+      THEN 'UNMATCHED'
+    ELSE 'PROCESSED'
+  END
+  WHERE number = ANY(@receipts::bigint[])`;

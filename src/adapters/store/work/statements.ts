@@ -2,7 +2,7 @@ import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { MERGED_INTO } from '../directory/view.ts';
 import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
-import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/history.ts';
+import { WITH_END, WITH_GIVEN_STEP, withStep } from '../receipt/requeue.ts';
 import { either } from '../session.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
-import { refuseSharedConnections } from '#adapters/postgres/connection/pooling.ts';
+import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
 import {
   connectToPostgres,
   emptyPostgres,
