@@ -53,7 +53,7 @@ export function createNextFlight<T>(work: () => Promise<T>): () => Promise<T> {
  * They go on together: responses that leave in one burst wake their readers once, which halves the
  * cost of a hot read.
  */
-export function createTurnFlight<T>(look: () => T): () => Promise<T> {
+export function createTurnFlight<T>(look: () => T | Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined;
   return () =>
     (pending ??= endOfTurn().then(() => {
