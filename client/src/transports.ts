@@ -34,7 +34,7 @@ export function createStream(api: Client<paths>): Turn {
       const body = unwrap(result);
       const type = result.response.headers.get('content-type') ?? '';
       if (!type.startsWith('text/event-stream')) throw new Error(`No stream, but ${type}.`);
-      for await (const { id, data } of readEvents(body)) {
+      for await (const { id, data } of readEvents(body, watch.signal)) {
         watch.rest();
         const item = data === '' ? undefined : (JSON.parse(data) as FeedItem);
         yield { cursor: id, ...(item && { item }) };
@@ -94,10 +94,13 @@ type StreamEvent = { id: string; data: string };
  * The events of a body, for what Trackport sends: one `data` line for each.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent, void> {
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent, void> {
   let id = '';
   let data = '';
-  for await (const line of readLines(body)) {
+  for await (const line of readLines(body, signal)) {
     if (line === '') {
       yield { id, data };
       data = '';
@@ -106,13 +109,21 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Str
   }
 }
 
-/** Whole lines alone: a stream that was cut in one has not sent it. */
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+/**
+ * Whole lines alone: a stream that was cut in one has not sent it. Ends when `signal` is aborted, too: `fetch` itself
+ * may have forgotten the signal of a response that is under way, once Node has collected its garbage.
+ */
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel);
   let open = '';
   try {
-    for (;;) {
+    while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done) return;
       const lines = (open + decoder.decode(value, { stream: true })).split('\n');
@@ -120,6 +131,7 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
       yield* lines;
     }
   } finally {
-    await reader.cancel().catch(() => undefined);
+    signal.removeEventListener('abort', cancel);
+    cancel();
   }
 }
