@@ -33,7 +33,7 @@ function createSameRowsWriter(database: Database): RawWriter {
     VALUES (1, 'system', 'bench', @action, @subject, '{"version":"1.0.0"}')`);
   return async (id) => {
     let serial = 0;
-    database.transaction(() => {
+    inTransaction(database, () => {
       const made = Number(artifact.run({ id }).lastInsertRowid);
       const terms = `${id} artifact team a`;
       serial = Number(version.run({ artifact: made, id, terms }).lastInsertRowid);
@@ -41,7 +41,7 @@ function createSameRowsWriter(database: Database): RawWriter {
       text.run({ serial, text: JSON.stringify(spec) });
       audit.run({ action: 'artifact.create', subject: `artifact/raw/${id}` });
     });
-    database.transaction(() => {
+    inTransaction(database, () => {
       publish.run({ serial, lifecycle: 'PUBLISHED' });
       audit.run({ action: 'artifact.publish', subject: `artifact/raw/${id}` });
     });
@@ -53,7 +53,11 @@ function createBareRowWriter(database: Database): RawWriter {
   const insert = database.handle.prepare('INSERT INTO bare VALUES (?, ?, ?)');
   const update = database.handle.prepare('UPDATE bare SET lifecycle = ? WHERE id = ?');
   return async (id) => {
-    database.transaction(() => insert.run(id, 'DRAFT', JSON.stringify(spec)));
-    database.transaction(() => update.run('PUBLISHED', id));
+    inTransaction(database, () => void insert.run(id, 'DRAFT', JSON.stringify(spec)));
+    inTransaction(database, () => void update.run('PUBLISHED', id));
   };
+}
+
+function inTransaction({ handle }: Database, work: () => void): void {
+  handle.transaction(work).immediate();
 }

@@ -6,7 +6,7 @@ import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/store/migrations.ts';
+import { readMigrations } from '#adapters/store/migrations.ts';
 import { REPOSITORY } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { acceptEvent, payloadKey } from '../support/partners.ts';
@@ -25,7 +25,7 @@ const withoutId = { sameEventKey: hash('bytes', 32) };
 async function sqliteFilledBefore(): Promise<ReceiptStore> {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   const migrations = readMigrations('migrations/sqlite');
-  migrateSqlite(
+  await migrateSqlite(
     { database, log },
     migrations.filter(({ number }) => number < 20),
   );
@@ -37,7 +37,7 @@ async function sqliteFilledBefore(): Promise<ReceiptStore> {
     INSERT INTO same_event (key, event, firstSeenAt, idKey, personKey) VALUES
       (x'${hex(withId.sameEventKey)}', 11, 1, x'${hex(hash('id'))}', x'${hex(hash('person'))}'),
       (x'${hex(withoutId.sameEventKey)}', 12, 1, NULL, NULL)`);
-  migrateSqlite({ database, log });
+  await migrateSqlite({ database, log });
   expect(database.handle.pragma('foreign_key_check')).toEqual([]);
   return createReceiptStore(database, { payloadKey, repository: REPOSITORY });
 }

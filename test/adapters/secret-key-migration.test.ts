@@ -6,7 +6,7 @@ import { readFingerprint } from '#adapters/store/secret-key.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
 import { fingerprintOf } from '#config/secret-key.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/store/migrations.ts';
+import { readMigrations } from '#adapters/store/migrations.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
 import { connectTo } from '../support/stores.ts';
@@ -22,7 +22,7 @@ test('the fingerprint is what the directory of an earlier version tells of the k
 test.each([true, false])('SQLite: the directory was filled: %s', async (isFilled) => {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
   const before = readMigrations('migrations/sqlite').filter(({ number }) => number < 21);
-  migrateSqlite({ database, log }, before);
+  await migrateSqlite({ database, log }, before);
   if (isFilled)
     database.handle.exec(`
       INSERT INTO tracker_repository VALUES ('a/former', 1, 5), ('a/leads', 2, 9), ('a/old', 3, 1);
@@ -30,7 +30,7 @@ test.each([true, false])('SQLite: the directory was filled: %s', async (isFilled
         crawlStartedAt, crawlIssues, crawlReached, caughtUpTo)
       VALUES (1, x'01', x'', 1, 0, 0, 0, 0, 0), (2, x'${WRITTEN}', x'', 1, 0, 0, 0, 0, 0),
         (3, x'03', x'', 1, 0, 0, 0, 0, 0)`);
-  migrateSqlite({ database, log });
+  await migrateSqlite({ database, log });
   expect(await readFingerprint(database)).toEqual(isFilled ? today : undefined);
 });
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { migrate as migratePostgres } from '#adapters/postgres/migrate.ts';
 import { migrate as migrateSqlite } from '#adapters/sqlite/migrate.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/store/migrations.ts';
+import { readMigrations } from '#adapters/store/migrations.ts';
 import { toSnakeCase } from '#adapters/store/session.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../support/postgres/database.ts';
@@ -91,16 +91,16 @@ const TABLES = [
 const VERSION =
   'serial, version, revision, lifecycle, type, source, owner, title, members, counts, findings, description';
 
-test('SQLite: every row is as it was, and keys stay in the order in which they were made', () => {
+test('SQLite: every row is as it was, and keys stay in the order in which they were made', async () => {
   const { handle, ...database } = connectTo(path.join(temporaryFolder(), 'trackport.db'));
-  const migrateTo = (last: number): unknown =>
+  const migrateTo = (last: number) =>
     migrateSqlite(
       { database: { handle, ...database }, log },
       readMigrations('migrations/sqlite').filter(({ number }) => number <= last),
     );
   const rowsOf = (table: string, columns = '*'): unknown[] =>
     handle.prepare(`SELECT ${columns} FROM ${table} ORDER BY 1`).raw().all();
-  migrateTo(27);
+  await migrateTo(27);
   handle.exec(FILL);
   const before = TABLES.map((table) => rowsOf(table, table === 'api_key' ? 'rowid, *' : '*'));
   const renamed =
@@ -108,7 +108,7 @@ test('SQLite: every row is as it was, and keys stay in the order in which they w
       ' ',
     );
   const versions = rowsOf('catalog_version', `${VERSION}, ${renamed.join(', ')}`);
-  migrateTo(31);
+  await migrateTo(31);
   expect(TABLES.map((table) => rowsOf(table))).toEqual(before);
   const columns = `${VERSION}, ${renamed.map(toSnakeCase).join(', ')}`;
   expect(rowsOf('catalog_version', columns)).toEqual(versions);

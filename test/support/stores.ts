@@ -10,6 +10,7 @@ import {
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { scratchFolder } from './at-exit.ts';
@@ -30,19 +31,18 @@ export function temporaryDatabase(): LocalDatabase {
   return connectTo(migratedFile(path.join(temporaryFolder(), 'trackport.db')));
 }
 
-let migrated: Buffer | undefined;
+const migrated = await readMigrated();
 
 /** Writes an empty store with the newest schema, which takes a small part of what migrating does. */
 function migratedFile(file: string): string {
-  migrated ??= readMigrated();
   writeFileSync(file, migrated, { mode: 0o600 });
   return file;
 }
 
-function readMigrated(): Buffer {
+async function readMigrated(): Promise<Buffer> {
   using folder = scratchFolder('migrated');
   const database = openDatabase({ path: path.join(folder.path, 'trackport.db') });
-  migrate({ database, log: silentLog });
+  await migrate({ database, log: silentLog });
   database.close();
   return readFileSync(path.join(folder.path, 'trackport.db'));
 }
@@ -79,9 +79,9 @@ export function withCommits(
   onTestFinished(() => writing.close());
   const connection = {
     ...writing,
-    transactionNow: async <T>(work: () => T | Promise<T>): Promise<T> =>
-      around(() => writing.transactionNow(work)),
+    transaction: async <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+      around(() => writing.transaction(work)),
   };
-  const { transactionNow } = connection;
-  return { ...database, transactionNow, writer: createLocalWriter(connection, { lockWaitMs }) };
+  const { transaction } = connection;
+  return { ...database, transaction, writer: createLocalWriter(connection, { lockWaitMs }) };
 }

@@ -1,58 +1,23 @@
-import { fileURLToPath } from 'node:url';
 import { TrackportError } from '#shared/errors.ts';
-import type { Log } from '#shared/log.ts';
-import { programUrl } from '#shared/program.ts';
 import {
-  type AppliedMigration,
+  applyMigrations,
+  type MigrateDeps,
   type Migration,
-  type MigrationState,
-  readMigrations,
-  refuseNewerSchema,
-  toMigrationState,
-} from '#shared/store/migrations.ts';
-import type { Database, Session } from './connection/database.ts';
-import { LOCK_FOR_MIGRATION } from './locks.ts';
-
-const shippedDirectory = fileURLToPath(programUrl('migrations/postgres'));
+  shippedMigrations,
+} from '../store/migrations.ts';
+import type { Session } from '../store/session.ts';
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;
 
-/** Which migrations the store has, and which it lacks. Changes nothing. @throws {store-unavailable} */
-export async function readMigrationState(
-  database: Session,
-  migrations: Migration[] = readMigrations(shippedDirectory),
-): Promise<MigrationState> {
-  return toMigrationState(await readApplied(database), migrations);
-}
-
-async function readApplied(database: Session): Promise<AppliedMigration[]> {
-  const found = await database.get<{ isThere: boolean }>(
-    "SELECT to_regclass('migration') IS NOT NULL AS is_there",
-  );
-  if (!found?.isThere) return [];
-  return database.all('SELECT number, name, kind FROM migration ORDER BY number');
-}
-
-export type MigrateDeps = { database: Database; log: Log; now?: () => number };
-
-/**
- * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
- * from several processes at once, and again. Returns what it applied itself.
- * @throws {store-unavailable} also when a newer Trackport left a breaking migration
- */
+/** @see applyMigrations */
 export async function migrate(
-  { database, log, now = Date.now }: MigrateDeps,
-  migrations: Migration[] = readMigrations(shippedDirectory),
+  deps: MigrateDeps,
+  migrations = shippedMigrations('postgres'),
 ): Promise<Migration[]> {
-  await refuseUnfitServer(database);
-  const state = await readMigrationState(database, migrations);
-  if (state.applied.length === 0) await refuseHidden(database);
-  refuseNewerSchema(state, log);
-  const done: Migration[] = [];
-  for (const migration of state.pending)
-    if (await applyOne(database, migration, now())) done.push(migration);
-  return done;
+  await refuseUnfitServer(deps.database);
+  await refuseHidden(deps.database);
+  return applyMigrations(deps, migrations);
 }
 
 const SERVER = `
@@ -73,7 +38,8 @@ async function refuseUnfitServer(database: Session): Promise<void> {
 }
 
 const HIDDEN = `
-  SELECT relnamespace::regnamespace::text AS schema FROM pg_class WHERE relname = 'claim_version'`;
+  SELECT relnamespace::regnamespace::text AS schema FROM pg_class
+  WHERE relname = 'claim_version' AND to_regclass('migration') IS NULL`;
 
 /** A second store beside one that is only not found would know of no deletion. */
 async function refuseHidden(database: Session): Promise<void> {
@@ -82,30 +48,4 @@ async function refuseHidden(database: Session): Promise<void> {
     throw new TrackportError('store-unavailable', {
       detail: `Its tables are in the schema ${found.schema}, which is not in the search_path of its user (ALTER ROLE … SET search_path).`,
     });
-}
-
-const MIGRATION_TABLE = `
-  CREATE TABLE IF NOT EXISTS migration (
-    number integer PRIMARY KEY,
-    name text NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('breaking', 'compatible')),
-    applied_at bigint NOT NULL -- milliseconds since the Unix epoch
-  )`;
-
-/** False when another migrator was first: one waits for the other, and then finds its row. */
-function applyOne(database: Database, migration: Migration, now: number): Promise<boolean> {
-  return database.transaction(async (session) => {
-    await session.exec('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
-    await session.get(LOCK_FOR_MIGRATION);
-    await session.exec(MIGRATION_TABLE);
-    const { number, name, kind, sql } = migration;
-    const isNew = await session.run(
-      `INSERT INTO migration (number, name, kind, applied_at) VALUES (@number, @name, @kind, @now)
-       ON CONFLICT (number) DO NOTHING`,
-      { number, name, kind, now },
-    );
-    if (isNew === 0) return false;
-    await session.exec(sql);
-    return true;
-  });
 }

@@ -1,6 +1,6 @@
 import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
+import { migrate } from '#adapters/postgres/migrate.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
@@ -31,7 +31,6 @@ export async function openPostgresStore({
         { database, version: createVersionReader(database), search: searchVersions },
         clock,
       ),
-      readApplied: async () => (await readMigrationState(database)).applied,
       readServer: () => readServerFacts(database),
       migrated,
       opened: () => Promise.resolve(),

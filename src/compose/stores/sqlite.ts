@@ -1,5 +1,5 @@
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
-import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -35,7 +35,7 @@ export async function openSqliteStore({
 }: SqliteStoreDeps): Promise<OpenStore> {
   const local = openDatabase({ path });
   try {
-    const migrated = migrate({ database: local, log });
+    const migrated = await migrate({ database: local, log });
     const threaded =
       thread &&
       writeInThread(local, {
@@ -52,7 +52,6 @@ export async function openSqliteStore({
         { database, version: () => database.version(), search: searchVersions },
         clock,
       ),
-      readApplied: async () => readMigrationState(database).applied,
       migrated,
       opened: async () => threaded?.writer.opened(),
       close: async () => {

@@ -17,7 +17,7 @@ import { createWriteCheck } from '#adapters/store/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import type { AppliedMigration, Migration } from '#shared/store/migrations.ts';
+import { type Migration, readApplied } from '#adapters/store/migrations.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {
@@ -30,8 +30,6 @@ export type StoresOptions = {
 
 /** A store that is open and has the newest schema, whatever engine it has. */
 export type OpenStore = ReturnType<typeof createOpenStore> & {
-  /** Every migration that it has. @throws {store-unavailable} */
-  readApplied(): Promise<readonly AppliedMigration[]>;
   /** What its server is; only where it has one. @throws {store-unavailable} */
   readServer?(): Promise<ServerFacts>;
   /** What was applied just now. */
@@ -49,6 +47,8 @@ export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
   const { database } = engine;
   return {
     stores: (options: StoresOptions) => createStores(engine, options),
+    /** Every migration that it has. @throws {store-unavailable} */
+    readApplied: () => readApplied(database),
     /** Whether deliveries can be stored. */
     writes: createWriteCheck(database, clock),
     /**

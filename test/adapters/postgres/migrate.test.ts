@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
-import { migrate, readMigrationState } from '#adapters/postgres/migrate.ts';
+import { migrate } from '#adapters/postgres/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import type { Migration } from '#shared/store/migrations.ts';
+import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
 import {
   cleanPostgres,
   connectToPostgres,

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { migrate, readMigrationState } from '#adapters/sqlite/migrate.ts';
+import type { LocalDatabase } from '#adapters/sqlite/connection/database.ts';
+import { migrate } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import type { Migration } from '#shared/store/migrations.ts';
+import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
 
@@ -15,11 +15,11 @@ function migration(number: number, sql: string, kind: Migration['kind'] = 'compa
   return { number, name: `000${number}_test`, kind, sql };
 }
 
-function empty(): Database {
+function empty(): LocalDatabase {
   return connectTo(path.join(temporaryFolder(), 'trackport.db'));
 }
 
-function tablesOf({ handle }: Database): unknown[] {
+function tablesOf({ handle }: LocalDatabase): unknown[] {
   return handle
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
     .pluck()
@@ -29,7 +29,7 @@ function tablesOf({ handle }: Database): unknown[] {
 describe('the migrations of this version', () => {
   test('lead from nothing to the committed schema', async () => {
     const database = empty();
-    migrate({ database, log });
+    await migrate({ database, log });
     const schema = database.handle
       .prepare(
         "SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name",
@@ -42,53 +42,60 @@ describe('the migrations of this version', () => {
     );
   });
 
-  test('leave a sound database without broken references', () => {
+  test('leave a sound database without broken references', async () => {
     const database = empty();
-    migrate({ database, log });
+    await migrate({ database, log });
     expect(database.handle.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.handle.pragma('foreign_key_check')).toEqual([]);
   });
 });
 
 describe('migrating', () => {
-  test('applies what is missing, in order, once', () => {
+  test('applies what is missing, in order, once', async () => {
     const database = empty();
-    expect(readMigrationState(database, [first, second])).toEqual({
+    expect(await readMigrationState(database, [first, second])).toEqual({
       applied: [],
       pending: [first, second],
       unknown: [],
     });
-    expect(migrate({ database, log }, [first])).toEqual([first]);
-    expect(migrate({ database, log }, [first, second])).toEqual([second]);
-    expect(migrate({ database, log }, [first, second])).toEqual([]);
+    expect(await migrate({ database, log }, [first])).toEqual([first]);
+    expect(await migrate({ database, log }, [first, second])).toEqual([second]);
+    expect(await migrate({ database, log }, [first, second])).toEqual([]);
     expect(tablesOf(database)).toEqual(['a', 'b', 'migration']);
   });
 
-  test('keeps the migrations before a broken one, and nothing of the broken one', () => {
+  test('keeps the migrations before a broken one, and nothing of the broken one', async () => {
     const database = empty();
     const broken = migration(2, 'CREATE TABLE c (x); CREATE NONSENSE');
-    expect(() => migrate({ database, log }, [first, broken])).toThrow('syntax error');
+    await expect(migrate({ database, log }, [first, broken])).rejects.toThrow('syntax error');
     expect(tablesOf(database)).toEqual(['a', 'migration']);
-    expect(readMigrationState(database, [first, broken]).pending).toEqual([broken]);
+    const { pending } = await readMigrationState(database, [first, broken]);
+    expect(pending).toEqual([broken]);
   });
 
-  test('takes a migration that another process applied meanwhile as done', () => {
+  test('takes a migration that another process applied meanwhile as done', async () => {
     const database = empty();
-    migrate({ database, log }, [first]);
+    await migrate({ database, log }, [first]);
     const other = connectTo(database.handle.name);
     // The other process is faster: it applies the second migration after ours was found missing.
-    const now = (): number => {
-      migrate({ database: other, log }, [first, second]);
-      return 1;
+    const late: LocalDatabase = {
+      ...database,
+      writer: {
+        ...database.writer,
+        call: async (...input) => {
+          await migrate({ database: other, log }, [first, second]);
+          return database.writer.call(...input);
+        },
+      },
     };
-    expect(migrate({ database, log, now }, [first, second])).toEqual([]);
+    expect(await migrate({ database: late, log }, [first, second])).toEqual([]);
     expect(tablesOf(database)).toEqual(['a', 'b', 'migration']);
   });
 
-  test('refuses a store that a newer version broke for us, and changes nothing', () => {
+  test('refuses a store that a newer version broke for us, and changes nothing', async () => {
     const database = empty();
-    migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)', 'breaking')]);
-    expect(() => migrate({ database, log }, [first, second])).toThrow(
+    await migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)', 'breaking')]);
+    await expect(migrate({ database, log }, [first, second])).rejects.toThrow(
       expect.objectContaining({
         code: 'store-unavailable',
         detail: expect.stringMatching(/newer Trackport \(0009_test\)/),
@@ -97,12 +104,12 @@ describe('migrating', () => {
     expect(tablesOf(database)).toEqual(['a', 'migration', 'z']);
   });
 
-  test('warns of a store that a newer, compatible version changed', () => {
+  test('warns of a store that a newer, compatible version changed', async () => {
     const database = empty();
-    migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)')]);
+    await migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)')]);
     const warnings: unknown[] = [];
     const listening: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
-    expect(migrate({ database, log: listening }, [first, second])).toEqual([second]);
+    expect(await migrate({ database, log: listening }, [first, second])).toEqual([second]);
     expect(warnings).toEqual([{ migration: '0009_test' }]);
   });
 });

@@ -18,7 +18,7 @@ async function openSqlite(): Promise<Engine> {
   const { writing } = temporaryDatabase();
   return {
     session: writing,
-    transaction: (work) => writing.transactionNow(() => work(writing)),
+    transaction: (work) => writing.transaction(work),
     isLocked: isBusy,
     lockError: Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' }),
   };

@@ -45,9 +45,9 @@ function onFile<T>(file: string, work: (handle: BetterSqlite3.Database) => T): T
   }
 }
 
-function migratedFile(file = newFile()): string {
+async function migratedFile(file = newFile()): Promise<string> {
   const database = openDatabase({ path: file });
-  migrate({ database, log });
+  await migrate({ database, log });
   database.close();
   return file;
 }
@@ -55,7 +55,7 @@ function migratedFile(file = newFile()): string {
 async function filledFile(): Promise<string> {
   const { url } = await migratedPostgres();
   const tables = await onPostgres(url, listCopiedTables);
-  const file = migratedFile();
+  const file = await migratedFile();
   onFile(file, (handle) => fillStore(handle, tables));
   const database = openDatabase({ path: file });
   await cutTerms(database.writing);
@@ -97,7 +97,7 @@ const refusal = (message: RegExp) =>
 
 test('every table and column that one engine stores the other stores too', async () => {
   const { url } = await migratedPostgres();
-  const file = openDatabase({ path: migratedFile() });
+  const file = openDatabase({ path: await migratedFile() });
   await onPostgres(url, (database) => refuseDifference(database, file));
   expect((await onPostgres(url, listCopiedTables)).length).toBeGreaterThanOrEqual(20);
   file.close();
@@ -106,7 +106,7 @@ test('every table and column that one engine stores the other stores too', async
 test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUMN planted TEXT'])(
   'what one engine alone has is never left behind: %s',
   async (sql) => {
-    const file = migratedFile();
+    const file = await migratedFile();
     onFile(file, (handle) => handle.exec(sql));
     const { url } = await emptyPostgres();
     await expect(copyToServer(file, url)).rejects.toMatchObject({
@@ -119,7 +119,7 @@ test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUM
 
 test('a table of somebody else with a type of its own is named, whatever the database’s defaults are', async () => {
   const { url } = await emptyPostgres();
-  await copyToServer(migratedFile(), url);
+  await copyToServer(await migratedFile(), url);
   const name = new URL(url).pathname.slice(1);
   await onPostgres(url, async (database) => {
     await database.exec(`ALTER DATABASE ${name} SET quote_all_identifiers = on`);
@@ -238,12 +238,12 @@ test('a copy that is not as the original is dropped', async () => {
 
 test('a source of another schema is refused, and says what to do', async () => {
   const { url } = await emptyPostgres();
-  const older = migratedFile();
+  const older = await migratedFile();
   onFile(older, (handle) => handle.exec('DELETE FROM migration WHERE number = 12'));
   await expect(copyToServer(older, url)).rejects.toEqual(
     refusal(/0012_traceparent is missing\). Run `trackport migrate`/),
   );
-  const newer = migratedFile();
+  const newer = await migratedFile();
   onFile(newer, (handle) =>
     handle.exec("INSERT INTO migration VALUES (99, '0099_later', 'compatible', 1)"),
   );

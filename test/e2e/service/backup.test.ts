@@ -95,7 +95,7 @@ async function largeStore() {
   const folder = path.dirname(config);
   const store = path.join(folder, 'data', 'trackport.db');
   const database = openDatabase({ path: store });
-  migrate({ database, log: silentLog });
+  await migrate({ database, log: silentLog });
   fillAudit(database, MANY);
   database.close();
   return { config, folder, store, backup: path.join(folder, 'copy.backup') };

@@ -116,10 +116,10 @@ test('a service goes on where the other engine stopped, there and back: open del
 }, 180_000);
 
 /** A stopped SQLite store that is large enough to be killed over. */
-function largeFile(): string {
+async function largeFile(): Promise<string> {
   const file = path.join(temporaryFolder(), 'trackport.db');
   const database = openDatabase({ path: file });
-  migrate({ database, log: silentLog });
+  await migrate({ database, log: silentLog });
   fillAudit(database, MANY);
   database.close();
   return file;
@@ -134,7 +134,7 @@ async function kill({ child, exited }: Trackport): Promise<void> {
 test.each(['INSERT INTO "audit"%', 'SELECT%FROM "audit" WHERE%'])(
   'killed at %s a copy leaves an empty database, and can be done again',
   async (statement) => {
-    const file = largeFile();
+    const file = await largeFile();
     const own = await emptyPostgres();
     const watcher = await connectToPostgres({ url: `${own.url}?application_name=watcher` });
     const command = trackport(['store', 'copy', `sqlite:${file}`, own.url], { environment });
@@ -158,7 +158,7 @@ test.each([1, 20_000_000])(
   'killed at %i bytes a copy leaves an empty file, and can be done again',
   async (bytes) => {
     const { url } = await emptyPostgres();
-    const { stdout } = await copy(`sqlite:${largeFile()}`, url, '--json');
+    const { stdout } = await copy(`sqlite:${await largeFile()}`, url, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       tables: expect.arrayContaining([expect.objectContaining({ table: 'audit', rows: MANY })]),
     });

@@ -1,8 +1,7 @@
 /** Two processes of the program serve one store: both answer, one works. */
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import { LOCK_FOR_CLAIMS } from '#adapters/postgres/locks.ts';
+import { LOCK_FOR_CLAIMS, openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';

@@ -4,7 +4,6 @@ import { createGroupCommit } from '../../store/group-commit.ts';
 import type { Session, StoreDatabase, Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
 import { createVersionWatch } from './data-version.ts';
-import { LOCK_FOR_CLAIMS } from '../locks.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import { clientOf, hasOwnConnections, openPool, type Pool, type PoolOptions } from './pool.ts';
@@ -31,6 +30,9 @@ export type Database = StoreDatabase & {
   /** Waits for what is under way. Idempotent. */
   close(): Promise<void>;
 };
+
+/** Whoever writes events, claims or the lead directory: `StoreDatabase.writer.callInTurn`. */
+export const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
 
 const TRIES = 3;
 

@@ -1,11 +1,11 @@
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema } from '#shared/store/migrations.ts';
+import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
 import { type Database, openDatabase, type Session } from '../connection/database.ts';
 import { refuseSharedConnections } from '../connection/pool.ts';
-import { migrate, readMigrationState } from '../migrate.ts';
+import { migrate } from '../migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;
@@ -37,7 +37,7 @@ const TABLES = `
  */
 export function withStopped<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
-    refuseOtherSchema(await readMigrationState(database));
+    await refuseOtherSchema(database, shippedMigrations('postgres'));
     return withExclusive(database, work);
   });
 }

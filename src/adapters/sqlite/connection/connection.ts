@@ -18,9 +18,7 @@ export type Connection = Session & {
    * so that what `work` reads cannot change before it writes. Rolled back when `work` throws.
    * @throws {store-unavailable} nothing was committed; also when the file is not in its place any more
    */
-  transaction<T>(work: () => T): T;
-  /** The same for work that may be awaited. @throws {store-unavailable} */
-  transactionNow<T>(work: () => T | Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
@@ -91,19 +89,14 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
   const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const foreignVersion = (): number => foreign.get() ?? 0;
   const readVersion = createVersionReader(handle, foreignVersion);
-  const runInTransaction = handle.transaction((work: () => unknown) => {
-    const result = work();
-    refuseMoved();
-    return result;
-  });
+  const session = createSession(handle);
   return {
-    ...createSession(handle),
+    ...session,
     handle,
-    transaction: <T>(work: () => T) => guard(() => runInTransaction.immediate(work) as T),
-    transactionNow: async (work) => {
+    transaction: async (work) => {
       guard(() => handle.exec('BEGIN IMMEDIATE'));
       try {
-        const result = await work();
+        const result = await work(session);
         refuseMoved();
         handle.exec('COMMIT');
         return result;

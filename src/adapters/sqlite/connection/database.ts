@@ -19,10 +19,7 @@ const LOCK_WAIT_MS = 5 * SECOND;
 /** The same for those of a service, whose callers wait with them. */
 const SERVICE_LOCK_WAIT_MS = SECOND;
 
-/**
- * What the stores work on: they read on the connection, and write through the writer. Nothing but
- * migrations writes on the connection itself, for in a service it is one that cannot.
- */
+/** What the stores work on: they read on the connection, which in a service cannot write, and write through the writer. */
 export type Database = Connection & StoreDatabase & { readonly writer: Writer };
 
 /** One that is written in this thread, on a connection of its own: no reader sees what is not committed. */

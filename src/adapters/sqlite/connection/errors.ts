@@ -68,12 +68,6 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(reported) === 'SQLITE_BUSY';
 }
 
-/** True when a UNIQUE or PRIMARY KEY constraint refused a row. */
-export function isUniqueViolation(error: unknown): boolean {
-  const code = systemCodeOf(error);
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
-}
-
 /** `SQLITE_IOERR_WRITE` → `SQLITE_IOERR`: extended result codes start with their primary one. */
 function primaryCode(error: unknown): string | undefined {
   return /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(systemCodeOf(error) ?? '')?.[0];

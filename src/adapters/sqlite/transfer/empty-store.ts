@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { silentLog } from '#shared/log.ts';
 import type { Session } from '../../store/session.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
-import { openConnection } from '../connection/connection.ts';
+import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { openDraft } from './draft.ts';
@@ -15,7 +15,7 @@ import { openExclusively } from './exclusive.ts';
  */
 export async function replaceEmpty<T>(
   path: string,
-  make: (draft: string) => T | Promise<T>,
+  make: (draft: string) => Promise<T>,
 ): Promise<T> {
   const store = openExclusively(path);
   try {
@@ -47,12 +47,12 @@ function removeSidecars(file: string): void {
  */
 export function withEmpty<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
   return replaceEmpty(path, async (draft) => {
-    const connection = openConnection(draft);
+    const database = openDatabase({ path: draft });
     try {
-      migrate({ database: connection, log: silentLog });
-      return await connection.transactionNow(() => work(connection));
+      await migrate({ database, log: silentLog });
+      return await database.writing.transaction(work);
     } finally {
-      connection.close();
+      database.close();
     }
   });
 }

@@ -1,12 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { TrackportError } from '#shared/errors.ts';
-import { refuseOtherSchema } from '#shared/store/migrations.ts';
+import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import type { Session } from '../../store/session.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
-import { readMigrationState } from '../migrate.ts';
 
 /** A store that nobody else has open, nor can open. */
 export type ExclusiveStore = Session & {
@@ -59,7 +58,7 @@ export async function withStopped<T>(
     throw new TrackportError('store-unavailable', { detail: 'There is no such file.' });
   const store = openExclusively(path);
   try {
-    guard(() => refuseOtherSchema(readMigrationState(store)));
+    await refuseOtherSchema(store, shippedMigrations('sqlite'));
     const result = await work(store);
     await store.exec('COMMIT');
     return result;

@@ -2,9 +2,9 @@ import { constants, copyFileSync, existsSync } from 'node:fs';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { Migration } from '#shared/store/migrations.ts';
 import BetterSqlite3 from 'better-sqlite3';
-import { openConnection } from '../connection/connection.ts';
+import type { Migration } from '../../store/migrations.ts';
+import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { replaceEmpty } from './empty-store.ts';
@@ -36,10 +36,10 @@ export async function restore(request: RestoreRequest): Promise<Restored> {
   if (!existsSync(file)) refuseBackup('there is no such file');
   if (existsSync(`${file}-wal`))
     refuseBackup('it is open in another program: a -wal lies beside it');
-  return replaceEmpty(storePath, (draft) => {
+  return replaceEmpty(storePath, async (draft) => {
     guard(() => copyFileSync(file, draft, constants.COPYFILE_FICLONE));
     const origin = takeBackup(draft, onProgress);
-    return { ...origin, migrated: makeStore(draft, log) };
+    return { ...origin, migrated: await makeStore(draft, log) };
   });
 }
 
@@ -67,18 +67,16 @@ function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows
  * Brings it to today's schema. What the directory knows is as old as the backup: another check than
  * today's has the next start crawl it anew, and until then nothing ends as unmatched. Nobody works on it.
  */
-function makeStore(file: string, log: Log): Migration[] {
-  const connection = openConnection(file);
+async function makeStore(file: string, log: Log): Promise<Migration[]> {
+  const database = openDatabase({ path: file });
   try {
-    const migrated = migrate({ database: connection, log });
-    guard(() =>
-      connection.handle.exec(
-        'UPDATE directory_state SET rules_check = zeroblob(0); UPDATE worker_lease SET holder = NULL',
-      ),
+    const migrated = await migrate({ database, log });
+    await database.exec(
+      'UPDATE directory_state SET rules_check = zeroblob(0); UPDATE worker_lease SET holder = NULL',
     );
     return migrated;
   } finally {
-    connection.close();
+    database.close();
   }
 }
 

@@ -32,8 +32,7 @@ export function createLocalWriter(
 ): Writer {
   connection.waitAtMost(0); // the writer waits, and not in a statement
   const { call, settled } = createGroupCommit({
-    transaction: (work) =>
-      whileBusy(lockWaitMs, () => connection.transactionNow(() => work(connection))),
+    transaction: (work) => whileBusy(lockWaitMs, () => connection.transaction(work)),
     isLocked: isBusy,
   });
   return {

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
-import type { Database } from '#adapters/postgres/connection/database.ts';
+import { type Database, LOCK_FOR_CLAIMS } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
-import { LOCK_FOR_CLAIMS } from '#adapters/postgres/locks.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { describeClaimStore, type TestClaim } from '../../../contract/claim-store.ts';

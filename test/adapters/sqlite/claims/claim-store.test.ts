@@ -13,7 +13,7 @@ describeClaimStore('SQLite', async () => {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: async (claim) => claimLeads(database, claim),
     claimAndFail: async (claim) =>
-      database.transactionNow(async () => {
+      database.transaction(async () => {
         await claimLeads(database, claim);
         throw new Error('undo');
       }),

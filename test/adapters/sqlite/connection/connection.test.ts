@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Connection, openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 
-type Opened = Connection & { file: string; write: () => unknown; count: () => unknown };
+type Opened = Connection & { file: string; write: () => Promise<void>; count: () => unknown };
 
 function openNotes(): Opened {
   const file = path.join(temporaryFolder(), 'store', 'notes.db');
@@ -19,8 +19,8 @@ function openNotes(): Opened {
   onTestFinished(() => connection.close());
   const { handle } = connection;
   handle.exec('CREATE TABLE note (id INTEGER PRIMARY KEY)');
-  const write = (): unknown =>
-    connection.transaction(() => handle.exec('INSERT INTO note DEFAULT VALUES'));
+  const write = (): Promise<void> =>
+    connection.transaction((session) => session.exec('INSERT INTO note DEFAULT VALUES'));
   const count = (): unknown => handle.prepare('SELECT count(*) FROM note').pluck().get();
   return { ...connection, file, write, count };
 }
@@ -41,67 +41,69 @@ test.each([
     },
   ],
   ['cut off', (file: string) => truncateSync(file, 100)],
-])('a file that was %s while it is open takes no writes', (_what, disturb) => {
+])('a file that was %s while it is open takes no writes', async (_what, disturb) => {
   const { file, write, count, handle } = openNotes();
-  write();
+  await write();
   handle.pragma('wal_checkpoint(TRUNCATE)');
-  write(); // sees how long the file has become
+  await write(); // sees how long the file has become
   disturb(file);
-  expect(write).toThrow(moved);
+  await expect(write()).rejects.toEqual(moved);
   expect(count()).toBe(2);
 });
 
 test('nor one that goes in the middle of a write', async () => {
   const notes = openNotes();
   const { file, handle, count } = notes;
-  const insertAndRemove = (): void => {
+  const insertAndRemove = async (): Promise<void> => {
     handle.exec('INSERT INTO note DEFAULT VALUES');
     rmSync(file, { force: true });
   };
-  expect(() => notes.transaction(insertAndRemove)).toThrow(moved);
-  await expect(notes.transactionNow(insertAndRemove)).rejects.toEqual(moved);
+  await expect(notes.transaction(insertAndRemove)).rejects.toEqual(moved);
   expect(count()).toBe(0);
 });
 
-test.each(['-wal', '-shm'])('neither does one whose %s file is not in its place', (suffix) => {
-  const { file, write, count } = openNotes();
-  write();
-  renameSync(`${file}${suffix}`, `${file}.away`);
-  expect(write).toThrow(moved);
-  copyFileSync(`${file}.away`, `${file}${suffix}`);
-  expect(write).toThrow(moved);
-  renameSync(`${file}.away`, `${file}${suffix}`);
-  write();
-  expect(count()).toBe(2);
-});
+test.each(['-wal', '-shm'])(
+  'neither does one whose %s file is not in its place',
+  async (suffix) => {
+    const { file, write, count } = openNotes();
+    await write();
+    renameSync(`${file}${suffix}`, `${file}.away`);
+    await expect(write()).rejects.toEqual(moved);
+    copyFileSync(`${file}.away`, `${file}${suffix}`);
+    await expect(write()).rejects.toEqual(moved);
+    renameSync(`${file}.away`, `${file}${suffix}`);
+    await write();
+    expect(count()).toBe(2);
+  },
+);
 
-test('nor one that is reached by a link', () => {
+test('nor one that is reached by a link', async () => {
   const { file } = openNotes();
   const link = path.join(temporaryFolder(), 'link.db');
   symlinkSync(file, link);
   const linked = openConnection(link);
   onTestFinished(() => linked.close());
   rmSync(`${file}-wal`);
-  expect(() => linked.transaction(() => undefined)).toThrow(moved);
+  await expect(linked.transaction(async () => undefined)).rejects.toEqual(moved);
 });
 
-test('what was written before the log lost its place is in the file after the close', () => {
+test('what was written before the log lost its place is in the file after the close', async () => {
   const notes = openNotes();
   const { file, write } = notes;
-  write();
+  await write();
   rmSync(`${file}-wal`);
-  expect(write).toThrow(moved);
+  await expect(write()).rejects.toEqual(moved);
   notes.close();
   const later = openConnection(file);
   onTestFinished(() => later.close());
   expect(later.handle.prepare('SELECT count(*) FROM note').pluck().get()).toBe(1);
 });
 
-test('a file that is put back takes writes again', () => {
+test('a file that is put back takes writes again', async () => {
   const { file, write, count } = openNotes();
   renameSync(file, `${file}.away`);
-  expect(write).toThrow(moved);
+  await expect(write()).rejects.toEqual(moved);
   renameSync(`${file}.away`, file);
-  write();
+  await write();
   expect(count()).toBe(1);
 });

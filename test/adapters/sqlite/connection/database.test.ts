@@ -24,8 +24,8 @@ function withTable(): Database {
   return database;
 }
 
-function insert(database: Database, value: unknown): void {
-  database.transaction(() => database.handle.prepare('INSERT INTO t VALUES (?)').run(value));
+function insert(database: Session, value: unknown): Promise<number> {
+  return database.run('INSERT INTO t VALUES (@value)', { value });
 }
 
 describe('a database', () => {
@@ -49,25 +49,22 @@ describe('a database', () => {
     expect(database.handle.open).toBe(false);
   });
 
-  test('a transaction that throws leaves nothing, and an inner one is part of the outer', () => {
+  test('a transaction that throws leaves nothing', async () => {
     const database = withTable();
-    const outer = (): void =>
-      database.transaction(() => {
-        insert(database, 1);
-        throw new Error('stop');
-      });
-    expect(outer).toThrow('stop');
+    const failing = database.transaction(async (session) => {
+      await insert(session, 1);
+      throw new Error('stop');
+    });
+    await expect(failing).rejects.toThrow('stop');
     expect(database.handle.prepare('SELECT * FROM t').all()).toEqual([]);
   });
 
-  test('a transaction holds the write lock from its start', () => {
+  test('a transaction holds the write lock from its start', async () => {
     const database = withTable();
     const other = openDatabase({ path: database.handle.name });
     other.waitAtMost(1);
-    database.transaction(() => {
-      expect(() => insert(other, 1)).toThrow(unavailable(/busy/));
-    });
-    insert(other, 1);
+    await database.transaction(() => expect(insert(other, 1)).rejects.toEqual(unavailable(/busy/)));
+    await insert(other, 1);
     other.close();
   });
 });
@@ -79,16 +76,16 @@ describe('while another process holds the write lock', () => {
     return database;
   };
 
-  test('a statement waits as long as it may and is then refused', () => {
+  test('a statement waits as long as it may and is then refused', async () => {
     const database = busyDatabase();
     database.waitAtMost(1);
-    expect(() => insert(database, 1)).toThrow(unavailable(/busy/));
+    await expect(insert(database, 1)).rejects.toEqual(unavailable(/busy/));
   });
 
-  test('a transaction that may be awaited is, too', async () => {
+  test('a transaction is, too', async () => {
     const database = busyDatabase();
     database.waitAtMost(1);
-    await expect(database.transactionNow(() => 1)).rejects.toEqual(unavailable(/busy/));
+    await expect(database.transaction(async () => 1)).rejects.toEqual(unavailable(/busy/));
   });
 });
 
@@ -103,7 +100,7 @@ describe('the version', () => {
   test('moves on with every write of this connection, in and outside a transaction', async () => {
     const database = withTable();
     const seen = [await database.version()];
-    insert(database, 1);
+    await insert(database, 1);
     seen.push(await database.version());
     database.handle.exec('UPDATE t SET value = 2');
     seen.push(await database.version());
@@ -116,7 +113,7 @@ describe('the version', () => {
     const database = withTable();
     const other = connectTo(database.handle.name);
     const version = await database.version();
-    insert(other, 1);
+    await insert(other, 1);
     expect(await database.version()).not.toBe(version);
   });
 
@@ -124,7 +121,7 @@ describe('the version', () => {
     const database = withTable();
     const before = await database.version();
     const asked = database.version();
-    insert(database, 1);
+    await insert(database, 1);
     expect(database.version()).toBe(asked);
     expect(await asked).not.toBe(before);
   });
@@ -137,7 +134,7 @@ describe('the version', () => {
 });
 
 describe('deleted content', () => {
-  test('is in no file once the log was truncated', () => {
+  test('is in no file once the log was truncated', async () => {
     const database = withTable();
     const file = database.handle.name;
     const bytes = (): string =>
@@ -145,7 +142,7 @@ describe('deleted content', () => {
         .filter((each) => existsSync(each))
         .map((each) => readFileSync(each, 'latin1'))
         .join('');
-    insert(database, 'maria@example.com');
+    await insert(database, 'maria@example.com');
     expect(bytes()).toContain('maria@example.com');
     database.handle.exec('DELETE FROM t');
     expect(database.truncateLog()).toBe(true);
@@ -153,25 +150,25 @@ describe('deleted content', () => {
     expect(statSync(`${file}-wal`).size).toBe(0);
   });
 
-  test('stays in the log while a reader of another process stands in the way, and that is said', () => {
+  test('stays in the log while a reader of another process stands in the way, and that is said', async () => {
     const database = withTable();
-    insert(database, 1);
+    await insert(database, 1);
     const reader = connectTo(database.handle.name);
     const rows = reader.handle.prepare('SELECT * FROM t').iterate();
     rows.next();
-    insert(database, 2);
+    await insert(database, 2);
     database.waitAtMost(1);
     expect(database.truncateLog()).toBe(false);
     rows.return?.();
     expect(database.truncateLog()).toBe(true);
   });
 
-  test('stays in the log while another process writes, without an error', () => {
+  test('stays in the log while another process writes, without an error', async () => {
     const database = withTable();
     const writer = connectTo(database.handle.name);
     database.waitAtMost(1);
-    writer.transaction(() => {
-      insert(writer, 1);
+    await writer.transaction(async (session) => {
+      await insert(session, 1);
       expect(database.truncateLog()).toBe(false);
     });
     expect(database.truncateLog()).toBe(true);
@@ -202,10 +199,10 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     await createConsumer(deps, { name: 'x' }, origin);
   });
 
-  test('a database that may only be read', () => {
+  test('a database that may only be read', async () => {
     const database = withTable();
     database.handle.pragma('query_only = ON');
-    expect(() => insert(database, 1)).toThrow(unavailable(/cannot be written/));
+    await expect(insert(database, 1)).rejects.toEqual(unavailable(/cannot be written/));
   });
 
   test('a file that is no database', () => {
@@ -214,9 +211,9 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     expect(() => openDatabase({ path: file })).toThrow(unavailable(/not a database/));
   });
 
-  test('a damaged file', () => {
+  test('a damaged file', async () => {
     const database = withTable();
-    insert(database, 'x'.repeat(20_000));
+    await insert(database, 'x'.repeat(20_000));
     const file = database.handle.name;
     database.close();
     const bytes = readFileSync(file);
@@ -245,7 +242,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     );
   });
 
-  test('what is no trouble of the store stays what it is', () => {
+  test('what is no trouble of the store stays what it is', async () => {
     const { handle } = withTable();
     expect(() => guard(() => handle.exec('SELECT nonsense'))).toThrow(
       expect.objectContaining({ code: 'SQLITE_ERROR' }),

@@ -1,11 +1,11 @@
 /** The migration that copies the receipts, on a store that a version before it had filled. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { LocalDatabase } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { silentLog as log } from '#shared/log.ts';
-import { readMigrations } from '#shared/store/migrations.ts';
+import { readMigrations } from '#adapters/store/migrations.ts';
 import { payloadKey, sealer } from '../../../support/partners.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { connectTo } from '../../../support/stores.ts';
@@ -14,9 +14,9 @@ import { REPOSITORY } from '../../../support/directory.ts';
 const BEFORE = 4;
 
 /** Four receipts: one that waits, one done, one that found nobody, one that was given back. */
-function filledBefore(): Database {
+async function filledBefore(): Promise<LocalDatabase> {
   const database = connectTo(path.join(temporaryFolder(), 'trackport.db'));
-  migrate(
+  await migrate(
     { database, log },
     readMigrations('migrations/sqlite').filter(({ number }) => number <= BEFORE),
   );
@@ -64,13 +64,13 @@ function filledBefore(): Database {
   return database;
 }
 
-test('keeps every row, and no reference is broken', () => {
-  const database = filledBefore();
+test('keeps every row, and no reference is broken', async () => {
+  const database = await filledBefore();
   const { handle } = database;
   const countOf = (table: string) => handle.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   const tables = ['receipt', 'event', 'same_event', 'claim'];
   const before = tables.map(countOf);
-  migrate({ database, log });
+  await migrate({ database, log });
   expect(tables.map(countOf)).toEqual(before);
   expect(handle.pragma('foreign_key_check')).toEqual([]);
   expect(handle.pragma('integrity_check', { simple: true })).toBe('ok');
@@ -79,9 +79,9 @@ test('keeps every row, and no reference is broken', () => {
 });
 
 test('keeps what an event waits for and what became of it', async () => {
-  const database = filledBefore();
+  const database = await filledBefore();
   const { handle } = database;
-  migrate({ database, log });
+  await migrate({ database, log });
   const row = handle
     .prepare<[], { payload: Buffer; dueAt: number; stage: string; attempts: number }>(
       'SELECT payload, due_at AS dueAt, stage, attempts FROM event WHERE id = 11',
@@ -105,8 +105,8 @@ test('keeps what an event waits for and what became of it', async () => {
 });
 
 test('tells which receipts found or named nobody, and what was given back', async () => {
-  const database = filledBefore();
-  migrate({ database, log });
+  const database = await filledBefore();
+  await migrate({ database, log });
   const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const read = await Promise.all(['r1', 'r2', 'r3', 'r4'].map((id) => receipts.read(id)));
   expect(read.map((receipt) => receipt?.status)).toEqual([
@@ -118,10 +118,10 @@ test('tells which receipts found or named nobody, and what was given back', asyn
   expect(read[3]?.events[0]?.note).toBe('claim-released');
 });
 
-test('knows the receipts of each lead, and goes on to know them', () => {
-  const database = filledBefore();
+test('knows the receipts of each lead, and goes on to know them', async () => {
+  const database = await filledBefore();
   const { handle } = database;
-  migrate({ database, log });
+  await migrate({ database, log });
   const leads = () =>
     handle.prepare('SELECT number, receipt, event FROM event_lead ORDER BY 1, 2').raw().all();
   expect(leads()).toEqual([

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readMigrations } from '#shared/store/migrations.ts';
+import { readMigrations } from '#adapters/store/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 describe('reading migrations', () => {

@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { TrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
+import { programUrl } from '#shared/program.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
+
+/**
+ * `breaking`: an older Trackport must not run on a store that has this migration.
+ * `compatible`: it may.
+ */
+type MigrationKind = 'breaking' | 'compatible';
+
+/** A step of a store's schema, in the words of its engine. */
+export type Migration = { number: number; name: string; kind: MigrationKind; sql: string };
+
+/** A migration that a store has. */
+export type AppliedMigration = Omit<Migration, 'sql'>;
+
+/** Which migrations a store has, and which it lacks. */
+export type MigrationState = {
+  applied: AppliedMigration[];
+  pending: Migration[];
+  /** Those that it has and this version does not know. */
+  unknown: AppliedMigration[];
+};
+
+/** Those of this version. */
+export function shippedMigrations(engine: 'postgres' | 'sqlite'): Migration[] {
+  return readMigrations(fileURLToPath(programUrl(`migrations/${engine}`)));
+}
+
+/**
+ * The numbered files of a directory, in order. The first line of each says its kind:
+ * `-- compatible` or `-- breaking`.
+ */
+export function readMigrations(directory: string): Migration[] {
+  const migrations = readdirSync(directory)
+    .filter((file) => /^\d{4}_.+\.sql$/.test(file))
+    .sort()
+    .map((file) => parseMigration(file, readFileSync(`${directory}/${file}`, 'utf8')));
+  for (const [index, { number, name }] of migrations.entries())
+    if (migrations[index - 1]?.number === number)
+      throw new Error(`two migrations have the number of ${name}`);
+  return migrations;
+}
+
+function parseMigration(file: string, sql: string): Migration {
+  const kind = /^-- (breaking|compatible)\n/.exec(sql)?.[1];
+  if (!kind) throw new Error(`${file} must start with "-- compatible" or "-- breaking"`);
+  return {
+    number: Number(file.slice(0, 4)),
+    name: file.slice(0, -'.sql'.length),
+    kind: kind as MigrationKind,
+    sql,
+  };
+}
+
+const IS_THERE = either(
+  "SELECT to_regclass('migration') IS NOT NULL AS is_there",
+  `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')
+    AS is_there`,
+);
+
+/** Every migration that the store has. @throws {store-unavailable} */
+export async function readApplied(session: Session): Promise<AppliedMigration[]> {
+  const found = await session.get<{ isThere: boolean }>(IS_THERE);
+  if (!found?.isThere) return [];
+  return session.all('SELECT number, name, kind FROM migration ORDER BY number');
+}
+
+/** How the store stands to the migrations that this version knows. @throws {store-unavailable} */
+export async function readMigrationState(
+  session: Session,
+  known: readonly Migration[],
+): Promise<MigrationState> {
+  const applied = await readApplied(session);
+  const numbersOf = (migrations: readonly AppliedMigration[]): Set<number> =>
+    new Set(migrations.map(({ number }) => number));
+  const [present, shipped] = [numbersOf(applied), numbersOf(known)];
+  return {
+    applied,
+    pending: known.filter(({ number }) => !present.has(number)),
+    unknown: applied.filter(({ number }) => !shipped.has(number)),
+  };
+}
+
+/**
+ * Refuses a store that is not exactly of this version's schema: what nobody knows of is not copied.
+ * @throws {store-unavailable}
+ */
+export async function refuseOtherSchema(
+  session: Session,
+  known: readonly Migration[],
+): Promise<void> {
+  const { applied, pending, unknown } = await readMigrationState(session, known);
+  const refuseSchema = (detail: string): never => {
+    throw new TrackportError('store-unavailable', { detail });
+  };
+  const [newer, lacking] = [unknown[0], pending[0]];
+  if (applied.length === 0) refuseSchema('The store has nothing of Trackport in it.');
+  if (newer)
+    refuseSchema(
+      `The store was changed by a newer Trackport (${newer.name}). Use that version for it.`,
+    );
+  if (lacking)
+    refuseSchema(
+      `The store has an older schema (${lacking.name} is missing). Run \`trackport migrate\` on it first.`,
+    );
+}
+
+/**
+ * Warns of migrations of a newer Trackport that this one can live with.
+ * @throws {store-unavailable} it cannot
+ */
+function refuseNewerSchema({ unknown }: MigrationState, log: Log): void {
+  const breaking = unknown.find(({ kind }) => kind === 'breaking');
+  if (breaking)
+    throw new TrackportError('store-unavailable', {
+      detail: `The store was changed by a newer Trackport (${breaking.name}). Run that version, or restore a backup from before.`,
+    });
+  for (const { name } of unknown)
+    log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
+}
+
+export type MigrateDeps = { database: StoreDatabase; log: Log };
+
+/**
+ * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
+ * from several processes at once, and again. Returns what it applied itself.
+ * @throws {store-unavailable} also when a newer Trackport left a breaking migration
+ */
+export async function applyMigrations(
+  { database, log }: MigrateDeps,
+  known: readonly Migration[],
+): Promise<Migration[]> {
+  const state = await readMigrationState(database, known);
+  refuseNewerSchema(state, log);
+  const done: Migration[] = [];
+  const { apply } = bindWrites(database, 'migration', { apply: applyOne });
+  for (const migration of state.pending) if (await apply(migration)) done.push(migration);
+  return done;
+}
+
+/** Migrators take turns. No statement of theirs is too long. */
+const BEGIN = either(
+  `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+  SELECT pg_advisory_xact_lock(1953653099, 1)`,
+  'SELECT 1',
+);
+
+const MIGRATION_TABLE = either(
+  `CREATE TABLE IF NOT EXISTS migration (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('breaking', 'compatible')),
+    applied_at bigint NOT NULL -- milliseconds since the Unix epoch
+  )`,
+  `CREATE TABLE IF NOT EXISTS migration (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('breaking', 'compatible')),
+    appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
+  ) STRICT`,
+);
+
+/** False when another migrator was first. */
+async function applyOne(session: Session, migration: Migration): Promise<boolean> {
+  const { number, name, kind, sql } = migration;
+  await session.exec(BEGIN);
+  await session.exec(MIGRATION_TABLE);
+  const isNew = await session.run(
+    'INSERT INTO migration VALUES (@number, @name, @kind, @now) ON CONFLICT (number) DO NOTHING',
+    { number, name, kind, now: Date.now() },
+  );
+  if (isNew === 0) return false;
+  await session.exec(sql);
+  return true;
+}
