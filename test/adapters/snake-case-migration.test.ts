@@ -149,11 +149,11 @@ test('PostgreSQL: lists are those that they were', async () => {
     FROM receipt, generate_series(0, 1) AS of (place);
     INSERT INTO late_look SELECT id, 1, '', ARRAY['close'], 1, 1, 1 FROM event WHERE position = 0`);
   await migratePostgres({ database, log }, migrations);
-  const rows = await database.all<{ labels: string | null }>(
+  const rows = await database.all<{ labels?: string }>(
     'SELECT labels FROM consumer_grant ORDER BY action',
   );
   expect(rows.map(({ labels }) => labels && (JSON.parse(labels) as unknown))).toEqual([
-    null,
+    undefined,
     ['Größe "L"', 'b'],
   ]);
   const listsOf = async (table: string, column: string): Promise<unknown[]> => {
