@@ -144,7 +144,7 @@ describe('a file that changed', () => {
     put('a.json', artifact({ counts: { a: 2, b: 1 } }));
     expect((await told(folder)).files[0]).toMatchObject({ outcome: 'replaced' });
     const found = await read('orders', '1.0.0');
-    expect(found).not.toHaveProperty('specText');
+    expect((found as { specText?: string }).specText).toBeUndefined();
     expect(found).toMatchObject({ record: { revision: 2, counts: { a: 2, b: 1 } } });
     expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
   });

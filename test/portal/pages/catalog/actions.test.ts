@@ -66,8 +66,8 @@ describe('a draft', () => {
       groupPath: 'sales/leads',
       counts: { operations: 12, schemas: 3 },
     });
-    expect(record).not.toHaveProperty('projectId');
-    expect(record).not.toHaveProperty('members');
+    expect(record.projectId).toBeUndefined();
+    expect(record.members).toBeUndefined();
     expect(specText).toBe('{"a":1,"b":["x"]}');
   });
 
