@@ -158,11 +158,11 @@ test('PostgreSQL: lists are those that they were', async () => {
   ]);
   const listsOf = async (table: string, column: string): Promise<unknown[]> => {
     const sql = `SELECT ${column} AS list FROM ${table} ORDER BY 1 NULLS LAST`;
-    const lists = await database.all<{ list: string | null }>(sql);
+    const lists = await database.all<{ list?: string }>(sql);
     return lists.map(({ list }) => list && (JSON.parse(list) as unknown));
   };
   expect(await listsOf('directory_lead', 'labels')).toEqual([['Ä "x"', 'b']]);
   expect(await listsOf('directory_approval', 'labels')).toEqual([[]]);
-  expect(await listsOf('event', 'lead_ids')).toEqual([['12', '7'], null]);
+  expect(await listsOf('event', 'lead_ids')).toEqual([['12', '7'], undefined]);
   expect(await listsOf('late_look', 'actions')).toEqual([['close']]);
 });
