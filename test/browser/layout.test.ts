@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
+import { eventually } from '../support/eventually.ts';
 import { startWithPartner } from './support/partner.ts';
 import { describeInBrowser, findingsOn, openAs } from './support/portal.ts';
 
@@ -74,6 +75,27 @@ describeInBrowser('the layout', ({ open, portal }) => {
     await page.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').evaluate((one) => one.matches(':focus'))).toBe(true);
+  });
+});
+
+describeInBrowser('what script adds', ({ open, portal }) => {
+  test('is a spec from a file, and filters that are folded on a phone alone', async () => {
+    const { url } = await portal();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+    const file = { name: 'a.yaml', mimeType: 'text/yaml', buffer: Buffer.from('openapi: 3.1.0\n') };
+    await page.getByLabel('Spec from a file').setInputFiles(file);
+    await eventually(async () =>
+      expect(await page.locator('#spec').inputValue()).toBe('openapi: 3.1.0\n'),
+    );
+    for (const [width, isOpen] of [
+      [360, false],
+      [1280, true],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${url}/portal/audit`);
+      expect(await page.getByLabel('Who').isVisible()).toBe(isOpen);
+    }
   });
 });
 

@@ -71,7 +71,7 @@ export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }):
  * own clock; that of what its pages show can be another.
  */
 export function startPortal(
-  addPages: (portal: PortalRoutes, sessions: Sessions) => void = () => undefined,
+  addPages: (portal: PortalRoutes) => void = () => undefined,
   { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalDeps, 'parseForm'>> = {},
 ): TestPortal {
   const clock = createFakeClock();
@@ -106,7 +106,7 @@ export function startPortal(
         idempotency,
         parseForm,
         formKey: randomBytes(32),
-        addPages: (portal) => addPages(withToken(portal), sessions),
+        addPages: (portal) => addPages(withToken(portal)),
       }),
   });
   onTestFinished(() => app.close());

@@ -120,8 +120,6 @@ function createConnect(
   return () => connect(systemClock.monotonicMs() + connectTimeoutMs);
 }
 
-/** What a pooler between Trackport and PostgreSQL does to connections. */
-
 /**
  * Refuses a pooler that lets clients share connections. Each carries settings, among them those that
  * make a commit durable, and prepared statements. @throws {store-unavailable}
