@@ -64,7 +64,7 @@ export type StoreDatabase = Session & {
   /** Tells whether anybody else may have committed something since the last call. Cheap. */
   watchOthers(): () => Promise<boolean>;
   /** Takes what was deleted out of every file of the store. False: not now, try again. */
-  scrub(): Promise<boolean>;
+  truncateWal(): Promise<boolean>;
 };
 
 /** Idempotent. */

@@ -179,5 +179,5 @@ export type WorkStore = LateLookStore & {
   settle(item: WorkItem, settlement: Settlement, now: number): Promise<SettleResult>;
   counts(): Promise<WorkCounts>;
   /** Takes what was dropped out of every file of the store. False: not now, try again. */
-  scrub(): Promise<boolean>;
+  truncateWal(): Promise<boolean>;
 };

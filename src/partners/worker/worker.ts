@@ -25,7 +25,7 @@ import {
 } from './loops/matching.ts';
 import type { LoopFailure } from './loops/run-loop.ts';
 import { createTrackerPause } from './pause.ts';
-import { createScrubber } from './scrubber.ts';
+import { createWalTruncation } from './wal-truncation.ts';
 import type { Stage, WorkCounts, WorkStore } from './work-store.ts';
 import { createWriteRefusals } from '../deletions/act/write-refusals.ts';
 
@@ -170,7 +170,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     failures: new Map(),
     leasing: createLeasing({ store, clock, waitMaxMs }),
     pause,
-    scrubber: createScrubber({ store, clock, log }),
+    walTruncation: createWalTruncation({ store, clock, log }),
     stopping,
   };
 }

@@ -70,7 +70,7 @@ export function openDatabase(options: PoolOptions): Database {
     },
     watchOthers: () => createVersionWatch(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
-    scrub: async () => true,
+    truncateWal: async () => true,
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
     hasOwnConnections: () => guard(() => hasOwnConnections(pool)),
     close: () => (closed ??= pool.end()),

@@ -98,7 +98,7 @@ function withWriter<W extends Writer>(connection: Connection, writer: W) {
     listen: (_channel: string, onNotified: () => void) =>
       watchVersion(connection, looks, onNotified),
     watchOthers: () => createChangeWatch(connection, telling),
-    scrub: () => writer.truncateLog(),
+    truncateWal: () => writer.truncateLog(),
   };
 }
 

@@ -64,7 +64,7 @@ export function createWorkStore({
     nextLookAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_LOOK_AT))?.dueAt,
     lookAgain: (...look) => writes.lookAgain(repository, ...look),
     counts: () => readCounts(database),
-    scrub: () => database.scrub(),
+    truncateWal: () => database.truncateWal(),
   };
 }
 

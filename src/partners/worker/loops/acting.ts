@@ -5,7 +5,7 @@ import type { IssueEditor } from '../../deletions/act/issue-editor.ts';
 import type { ActProgress } from '../../deletions/deletion-progress.ts';
 import type { Leasing } from '../leasing.ts';
 import type { Pause, TrackerPause } from '../pause.ts';
-import type { Scrubber } from '../scrubber.ts';
+import type { WalTruncation } from '../wal-truncation.ts';
 import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
 import { type LoopDeps, runLoop } from './run-loop.ts';
 
@@ -20,7 +20,7 @@ export type ActingDeps = LoopDeps & {
   identify(): Promise<void>;
   leasing: Leasing;
   pause: TrackerPause;
-  scrubber: Scrubber;
+  walTruncation: WalTruncation;
   act: ActDeps;
   /** How often a pause is questioned, in ms. */
   probeEveryMs: number;
@@ -28,11 +28,11 @@ export type ActingDeps = LoopDeps & {
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
 export function runActing(deps: ActingDeps): Promise<void> {
-  const { scrubber } = deps;
+  const { walTruncation } = deps;
   return runLoop(deps, 'act', async () => {
-    await scrubber.scrub();
+    await walTruncation.run();
     const waitMs = await actWhenAllowed(deps);
-    return Math.min(waitMs, scrubber.waitMs());
+    return Math.min(waitMs, walTruncation.waitMs());
   });
 }
 
@@ -51,7 +51,7 @@ async function actWhenAllowed(deps: ActingDeps): Promise<number> {
 
 /** Undefined when nothing is due. */
 async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
-  const { act, leasing, pause, scrubber, stopping } = deps;
+  const { act, leasing, pause, walTruncation, stopping } = deps;
   const [item] = await leasing.lease('act', 1);
   if (!item) return undefined;
   const result = await leasing.workOn(
@@ -64,7 +64,7 @@ async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
   if (result.kind === 'unclear') pause.begin('forbidden', { isCertain: false });
   if (result.kind === 'limited') pause.limitUntil(result.retryAt);
   const isDropped = result.kind === 'settled' && DROPPING.has(result.outcome);
-  if (isDropped) scrubber.noteDropped();
+  if (isDropped) walTruncation.noteDropped();
   return result;
 }
 
