@@ -308,16 +308,16 @@ describe('the file', () => {
       'line 1, column 6',
       'no YAML (Flow sequence in block collection must be sufficiently indented and end with a ])',
     ],
-    [
-      'server: {}\nserver: {}',
-      'line 2, column 1',
-      'no YAML (The key server stands in line 1 already)',
-    ],
+    ['server: {}\nserver: {}', 'line 2, column 1', 'no YAML (Map keys must be unique)'],
     ['server:\n\tport: 1', 'line 2, column 1', 'no YAML (Tabs are not allowed as indentation)'],
-    ['server: {}\n---\nleads: {}', 'line 2, column 1', 'no YAML (A second document)'],
+    [
+      'server: {}\n---\nleads: {}',
+      'line 2, column 1',
+      'no YAML (Source contains multiple documents)',
+    ],
     ['- a list', '', 'no keys'],
-    ['a: *nowhere', 'line 1, column 4', 'no YAML (An alias without its anchor)'],
-    ['a: &a [*a]', 'line 1, column 8', 'no YAML (An alias of what it stands in)'],
+    ['a: *nowhere', 'line 1, column 4', 'no YAML (Unresolved alias)'],
+    ['a: &a [*a]', 'line 1, column 8', 'no YAML (Unresolved alias)'],
   ])('%j is told with its place and without its content', (text, path, found) => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });

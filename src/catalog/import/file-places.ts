@@ -1,4 +1,3 @@
-import { isRecord } from '#shared/text/json.ts';
 import { type FindPlace, readPlaces } from '#shared/text/yaml-places.ts';
 import type { TextPlace } from '#shared/text/yaml-document.ts';
 import { readYaml } from '#shared/text/yaml.ts';
@@ -69,46 +68,14 @@ export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   return read.faults.map(({ line, column, message }) => ({ line, column, detail: message }));
 }
 
-/** Where V8 stopped reading: it says so, but neither for a wrong token nor for a text that ends too early. */
+/** Where V8 stopped reading, if it says so; its words may quote the file. */
 function jsonFault(text: string): FileFinding | undefined {
-  const message = jsonError(text);
-  if (message === undefined) return undefined;
-  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
-  if (line !== undefined)
-    return { line: Number(line), column: Number(column), detail: 'This is not one JSON text.' };
-  if (isWrongToken(message))
-    return { ...placeOfLast(untilWrongToken(text)), detail: 'This is not one JSON text.' };
-  const rows = text.split('\n');
-  return { line: rows.length, column: 1, detail: 'The JSON ends before it is complete.' };
-}
-
-/** What V8 says is wrong with a text; undefined for JSON. */
-function jsonError(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : '';
+    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec((error as Error).message) ?? [];
+    if (line === undefined) return undefined;
+    return { line: Number(line), column: Number(column), detail: 'This is not one JSON text.' };
   }
-}
-
-function isWrongToken(message: string): boolean {
-  return message.startsWith('Unexpected token');
-}
-
-/** The shortest beginning of a text that has its wrong token: shorter ones end before it. */
-function untilWrongToken(text: string): string {
-  let before = 0;
-  let within = text.length;
-  while (within - before > 1) {
-    const middle = Math.floor((before + within) / 2);
-    if (isWrongToken(jsonError(text.slice(0, middle)) ?? '')) within = middle;
-    else before = middle;
-  }
-  return text.slice(0, within);
-}
-
-function placeOfLast(text: string): TextPlace {
-  const lineStart = text.lastIndexOf('\n', text.length - 2) + 1;
-  return { line: text.slice(0, lineStart).split('\n').length, column: text.length - lineStart };
 }

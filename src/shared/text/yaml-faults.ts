@@ -1,97 +1,104 @@
-import { isAlias, isScalar, type LineCounter, type Node, type Pair, visit } from 'yaml';
-import { bindAlias } from './yaml-aliases.ts';
+import {
+  Alias,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  type Node,
+  type YAMLMap,
+} from 'yaml';
 import { placeOf, type TextPlace, YAML_DEPTH_MAX, type YamlDocument } from './yaml-document.ts';
 
 /** One thing that is wrong with a text of YAML, in the library's words. */
 export type YamlFault = TextPlace & { message: string };
 
-/** All that is wrong with a text of YAML, one fault a line, from its first line to its last. */
+/** Names and values of a document with those that its aliases stand for: two for each value that a spec may have. */
+const VALUES_MAX = 1_000_000;
+
+/** Takes note of a fault at an offset; the first one of a line counts. */
+type NoteFault = (at: number, message: string) => void;
+
+/** What a node has with its aliases written out. */
+type Extent = { values: number; depth: number };
+
+/** All that is wrong with a text of YAML, one fault a line, from its first line to its last. Binds its aliases. */
 export function faultsIn(parsed: YamlDocument): YamlFault[] {
-  const { lines, tooDeepAt } = parsed;
+  const { document, lines, secondAt, tooDeepAt = Infinity } = parsed;
   const faults = new Map<number, YamlFault>();
-  for (const fault of allFaultsIn(parsed))
-    if (!faults.has(fault.line)) faults.set(fault.line, fault);
-  if (faults.size === 0 && tooDeepAt !== undefined)
-    return [{ ...placeOf(lines, tooDeepAt), message: `More than ${YAML_DEPTH_MAX} levels` }];
+  const note: NoteFault = (at, message) => {
+    const place = placeOf(lines, at);
+    if (!faults.has(place.line)) faults.set(place.line, { ...place, message });
+  };
+  for (const { pos, message } of [...document.errors, ...document.warnings])
+    // Behind that place everything looks as if it broke off.
+    if (pos[0] < tooDeepAt) note(pos[0], withoutSource(message));
+  if (secondAt !== undefined) note(secondAt, 'Source contains multiple documents');
+  const { values, depth } = walk(document.contents, { note, anchored: new Map() });
+  const isBounded = values <= VALUES_MAX && depth <= YAML_DEPTH_MAX;
+  if (faults.size === 0 && tooDeepAt < Infinity)
+    note(tooDeepAt, `More than ${YAML_DEPTH_MAX} levels`);
+  else if (faults.size === 0 && !isBounded) note(0, 'Excessive alias count');
   return [...faults.values()].toSorted((left, right) => left.line - right.line);
 }
 
-function* allFaultsIn(parsed: YamlDocument): Generator<YamlFault> {
-  const { document, lines, secondAt, tooDeepAt = Infinity } = parsed;
-  for (const { pos, message } of [...document.errors, ...document.warnings])
-    // Behind that place everything looks as if it broke off.
-    if (pos[0] < tooDeepAt) yield { ...placeOf(lines, pos[0]), message: withoutSource(message) };
-  if (secondAt !== undefined) yield { ...placeOf(lines, secondAt), message: 'A second document' };
-  yield* repeatedKeys(parsed);
-  yield* badAliases(parsed);
-}
-
 /** Some messages end with what stands there, which may be a secret. */
-function withoutSource(message: string): string {
+export function withoutSource(message: string): string {
   return message.replace(/(?:(?<=\w): | [%\\]).*$/s, '');
 }
 
-/** Which keys stand twice in a map, and where they stood first: `200` and `"200"` are one name of an object. */
-function repeatedKeys({ document, lines }: YamlDocument): YamlFault[] {
-  const faults: YamlFault[] = [];
-  visit(document, {
-    Map: (_key, { items }) => {
-      const seen = new Map<string, Pair>();
-      for (const pair of items) {
-        const name = isScalar<Key>(pair.key) ? memberNameOf(pair.key.value) : undefined;
-        if (name === undefined) continue;
-        const first = seen.get(name);
-        if (first) faults.push(repeatedKey(lines, first, pair));
-        else seen.set(name, pair);
-      }
-    },
-  });
-  return faults;
+/** `anchored` holds the last node of each anchor so far, with its extent once its end is reached. */
+type Walk = { note: NoteFault; anchored: Map<string, { node: Node; extent?: Extent }> };
+
+function walk(node: unknown, state: Walk): Extent {
+  if (isAlias(node)) return extentOfAlias(node, state);
+  if (isMap(node)) noteRepeatedKeys(node, state.note);
+  const anchored: { node: Node; extent?: Extent } | undefined = isNode(node) ? { node } : undefined;
+  if (anchored?.node.anchor !== undefined) state.anchored.set(anchored.node.anchor, anchored);
+  const below = isPair(node) ? [node.key, node.value] : isCollection(node) ? node.items : [];
+  const extent = { values: 1, depth: 0 };
+  for (const one of below) {
+    const { values, depth } = walk(one, state);
+    extent.values += values;
+    extent.depth = Math.max(extent.depth, depth);
+  }
+  if (isCollection(node)) extent.depth += 1;
+  if (anchored) anchored.extent = extent;
+  return extent;
 }
 
-type Key = string | number | bigint | boolean | symbol | null;
-
-/** Undefined for `<<` where it merges: a symbol, which may come more than once. */
-function memberNameOf(key: Key): string | undefined {
-  if (typeof key === 'symbol') return undefined;
-  return key === null ? '' : String(key);
+/** An alias of what it stands in would make a value without an end. */
+function extentOfAlias(alias: Alias, { note, anchored }: Walk): Extent {
+  const target = anchored.get(alias.source);
+  if (target?.extent) bindAlias(alias, target.node);
+  else note(startOf(alias), 'Unresolved alias');
+  return target?.extent ?? { values: 1, depth: 0 };
 }
 
-function repeatedKey(lines: LineCounter, first: Pair, second: Pair): YamlFault {
-  const { line } = placeOf(lines, startOf(first.key));
-  return {
-    ...placeOf(lines, startOf(second.key)),
-    message: `The key ${nameOf(second.key)} stands in line ${line} already`,
+/** Tells an alias what it stands for. It could find out itself, but goes through all that stands before it. */
+function bindAlias(alias: Alias, target: Node): void {
+  alias.resolve = (document, context) => {
+    if (!context) return target as ReturnType<Alias['resolve']>;
+    context.aliasResolveCache = [target];
+    return Alias.prototype.resolve.call(alias, document, context);
   };
 }
 
-/** An alias of what it stands in would make a value without an end. All others are bound. */
-function badAliases({ document, lines }: YamlDocument): YamlFault[] {
-  const faults: YamlFault[] = [];
-  // Each alias could find its anchor itself, but walks through the whole document for it.
-  const anchors = new Map<string, Node>();
-  visit(document, {
-    Node: (_key, node, path) => {
-      if (!isAlias(node)) {
-        if (node.anchor !== undefined) anchors.set(node.anchor, node);
-        return;
-      }
-      const target = anchors.get(node.source);
-      if (target && !path.includes(target)) return bindAlias(node, target);
-      const message = target ? 'An alias of what it stands in' : 'An alias without its anchor';
-      faults.push({ ...placeOf(lines, startOf(node)), message });
-    },
-  });
-  return faults;
+/** The library compares each key with each other, and takes `200` and `"200"` for two names. */
+function noteRepeatedKeys({ items }: YAMLMap, note: NoteFault): void {
+  const names = new Set<string>();
+  for (const { key } of items) {
+    // `<<` where it merges is a symbol, and may come more than once.
+    if (!isScalar(key) || typeof key.value === 'symbol') continue;
+    const name = String((key.value as Key) ?? '');
+    if (names.has(name)) note(startOf(key), 'Map keys must be unique');
+    names.add(name);
+  }
 }
 
-function startOf(node: unknown): number {
-  return (node as { range?: [number] } | null)?.range?.[0] ?? 0;
-}
+type Key = string | number | bigint | boolean | null;
 
-const NAME_CHARACTERS_MAX = 64;
-
-function nameOf(node: unknown): string {
-  const name = isScalar(node) ? String(node.value) : '';
-  return name.replaceAll(/\p{Cc}/gu, ' ').slice(0, NAME_CHARACTERS_MAX);
+function startOf({ range }: Node): number {
+  return range?.[0] ?? 0;
 }

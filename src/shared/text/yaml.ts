@@ -1,8 +1,7 @@
 import { type Document, visit } from 'yaml';
 import { rawNumber } from './raw-number.ts';
 import { parseYaml, placeOf } from './yaml-document.ts';
-import { isBounded } from './yaml-aliases.ts';
-import { faultsIn, type YamlFault } from './yaml-faults.ts';
+import { faultsIn, withoutSource, type YamlFault } from './yaml-faults.ts';
 
 export type YamlOptions = {
   /** `<<` takes over the keys of another map. Default false. */
@@ -15,9 +14,8 @@ export type YamlOptions = {
 };
 
 /**
- * One document of YAML 1.2 (core) as plain values, or all that is wrong with it: one fault a line, with
- * names of keys and never a value. What nests deeper than 65 levels is read no
- * further.
+ * One document of YAML 1.2 (core) as plain values, or all that is wrong with it: one fault a line, without
+ * a word of the text. What nests deeper than 65 levels is read no further.
  */
 export function readYaml(
   text: string,
@@ -27,12 +25,11 @@ export function readYaml(
   const faults = faultsIn(parsed);
   if (faults.length > 0) return { faults };
   const { document, lines } = parsed;
-  if (!isBounded(document)) return { faults: [{ ...placeOf(lines, 0), message: BAD_REFERENCES }] };
   if (exactNumbers) keepWrittenNumbers(document);
   try {
     return { value: document.toJS({ maxAliasCount: -1 }) };
-  } catch {
-    return { faults: [{ ...placeOf(lines, 0), message: BAD_REFERENCES }] };
+  } catch (error) {
+    return { faults: [{ ...placeOf(lines, 0), message: withoutSource((error as Error).message) }] };
   }
 }
 
@@ -48,8 +45,6 @@ function keepWrittenNumbers(document: Document): void {
     },
   });
 }
-
-const BAD_REFERENCES = 'A merge (<<) of something without keys, or too many aliases (*)';
 
 /** `line 3, column 1: Tabs are not allowed as indentation`. */
 export function renderYamlFault({ line, column, message }: YamlFault): string {

@@ -12,14 +12,14 @@ function faultsOf(text: string, options?: YamlOptions): string[] {
 
 describe('what is wrong with YAML is told by line and column, in the words of the library', () => {
   test.each([
-    ['a: 1\nb: 2\na: 3', 'line 3, column 1: The key a stands in line 1 already'],
-    ['p:\n  x: {a: 1, "a": 2}', 'line 2, column 13: The key a stands in line 2 already'],
+    ['a: 1\nb: 2\na: 3', 'line 3, column 1: Map keys must be unique'],
+    ['p:\n  x: {a: 1, "a": 2}', 'line 2, column 13: Map keys must be unique'],
     ['a:\n\tb: 1', 'line 2, column 1: Tabs are not allowed as indentation'],
-    ['a: 1\n---\nb: 2', 'line 2, column 1: A second document'],
+    ['a: 1\n---\nb: 2', 'line 2, column 1: Source contains multiple documents'],
     ['a:\n  b: 1\n c: 2', 'line 3, column 1: All mapping items must start at the same column'],
     ['a: "\\q"', 'line 1, column 5: Invalid escape sequence'],
     ['a: b: c', 'line 1, column 4: Nested mappings are not allowed in compact mappings'],
-    ['a: *x', 'line 1, column 4: An alias without its anchor'],
+    ['a: *x', 'line 1, column 4: Unresolved alias'],
     ['a: !foo x', 'line 1, column 4: Unresolved tag'],
     ['%foo x\n---\na: 1', 'line 1, column 1: Unknown directive'],
   ])('%j', (text, fault) => {
@@ -51,7 +51,7 @@ describe('what is wrong with YAML is told by line and column, in the words of th
     (text) => {
       for (const exactNumbers of [false, true])
         expect(faultsOf(text, { exactNumbers })).toEqual([
-          expect.stringMatching(/^line 2, column 1: The key .* stands in line 1 already$/),
+          'line 2, column 1: Map keys must be unique',
         ]);
     },
   );
@@ -71,7 +71,9 @@ describe('what is wrong with YAML is told by line and column, in the words of th
   });
 
   test('a merge of what is no map, and aliases without end', () => {
-    expect(faultsOf('<<: 3', { merge: true })).toEqual([expect.stringContaining('A merge (<<)')]);
+    expect(faultsOf('<<: 3', { merge: true })).toEqual([
+      'line 1, column 1: Merge sources must be maps or map aliases',
+    ]);
     const bomb = [
       'a: &a [x]',
       ...'bcdefgh'.split('').map((name, at) => {
@@ -79,7 +81,7 @@ describe('what is wrong with YAML is told by line and column, in the words of th
         return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${below}`).join(', ')}]`;
       }),
     ];
-    expect(faultsOf(bomb.join('\n'))).toEqual([expect.stringContaining('too many aliases')]);
+    expect(faultsOf(bomb.join('\n'))).toEqual(['line 1, column 1: Excessive alias count']);
   });
 
   test.each([
@@ -89,7 +91,7 @@ describe('what is wrong with YAML is told by line and column, in the words of th
       `- &a0 [1]\n${Array.from({ length: 70 }, (_, at) => `- &a${at + 1} [*a${at}]\n`).join('')}`,
     ],
   ])('aliases that would make too %s of it', (_what, text) => {
-    expect(faultsOf(text)).toEqual([expect.stringContaining('too many aliases')]);
+    expect(faultsOf(text)).toEqual(['line 1, column 1: Excessive alias count']);
   });
 
   test.each([
@@ -97,7 +99,7 @@ describe('what is wrong with YAML is told by line and column, in the words of th
     ['a: &a\n  b: { c: *a }', 'line 2, column 11'],
     ['&a b: 1\nc: &c { <<: *c }', 'line 2, column 13'],
   ])('an alias inside its own anchor: %j', (text, place) => {
-    expect(faultsOf(text, { merge: true })).toEqual([`${place}: An alias of what it stands in`]);
+    expect(faultsOf(text, { merge: true })).toEqual([`${place}: Unresolved alias`]);
   });
 
   test('without a value of it', () => {
