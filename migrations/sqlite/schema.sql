@@ -281,16 +281,6 @@ CREATE TABLE idempotency_key (
   bytes INTEGER NOT NULL -- of headers and body
 ) STRICT;
 
-CREATE TABLE late_look (
-  event INTEGER PRIMARY KEY REFERENCES event (id),
-  repository_id INTEGER NOT NULL,
-  key_hash BLOB NOT NULL,
-  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
-  matched_at INTEGER NOT NULL,
-  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
-  due_at INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE lead_change (
   repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -331,6 +321,16 @@ CREATE TABLE "receipt" (
   status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
   received_at INTEGER NOT NULL
 , traceparent TEXT) STRICT;
+
+CREATE TABLE "recheck" (
+  event INTEGER PRIMARY KEY REFERENCES event (id),
+  repository_id INTEGER NOT NULL,
+  key_hash BLOB NOT NULL,
+  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
+  matched_at INTEGER NOT NULL,
+  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
+  due_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE "same_event" (
   id_key BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
@@ -449,8 +449,6 @@ CREATE INDEX event_without_partner ON event (receipt)
 
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
 
-CREATE INDEX late_look_due ON late_look (due_at);
-
 CREATE INDEX lead_change_order ON lead_change (repository_id, position, number);
 
 CREATE INDEX receipt_by_correlation ON receipt (correlation_id, number);
@@ -460,6 +458,8 @@ CREATE INDEX receipt_by_partner ON receipt (partner_id, number);
 CREATE INDEX receipt_by_status ON receipt (status, number);
 
 CREATE INDEX receipt_by_time ON receipt (received_at);
+
+CREATE INDEX recheck_due ON recheck (due_at);
 
 CREATE INDEX same_event_by_time ON same_event (first_seen_at);
 

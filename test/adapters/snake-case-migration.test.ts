@@ -164,5 +164,5 @@ test('PostgreSQL: lists are those that they were', async () => {
   expect(await listsOf('directory_lead', 'labels')).toEqual([['Ä "x"', 'b']]);
   expect(await listsOf('directory_approval', 'labels')).toEqual([[]]);
   expect(await listsOf('event', 'lead_ids')).toEqual([['12', '7'], undefined]);
-  expect(await listsOf('late_look', 'actions')).toEqual([['close']]);
+  expect(await listsOf('recheck', 'actions')).toEqual([['close']]);
 });

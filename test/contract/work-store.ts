@@ -508,11 +508,11 @@ export function describeWorkStore(engine: string, open: Open): void {
         const { store, accept } = await setUp();
         await accept('a', 1000);
         const item = await leaseOne(store, 'match', 1000);
-        const lookAgain = { keyHash: Buffer.from('k'), dueAt: 1060, createdBefore: 1060 };
+        const recheck = { keyHash: Buffer.from('k'), dueAt: 1060, createdBefore: 1060 };
         const match = { leads: [1], conflicts: [] };
-        await store.confirm(item, match, { actions: act.actions, now: 1000, lookAgain });
+        await store.confirm(item, match, { actions: act.actions, now: 1000, recheck });
         await store.forgetLeases(900);
-        expect(await store.dueLooks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
+        expect(await store.dueRechecks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
       });
     });
 
@@ -521,24 +521,24 @@ export function describeWorkStore(engine: string, open: Open): void {
       const identities = [{ kind: 'email', value: 'ada@example.com' }] as const;
       const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
       await accept('a');
-      const lookAgain = { keyHash, dueAt: 60, createdBefore: 5 };
+      const recheck = { keyHash, dueAt: 60, createdBefore: 5 };
       const match = { leads: [1], conflicts: [] };
       await store.confirm(await leaseOne(store), match, {
         actions: act.actions,
         now: 5,
-        lookAgain,
+        recheck,
       });
       const item = await leaseOne(store, 'act', 5);
       await store.settle(item, { outcome: 'DONE', attempts: 1 }, 6);
       await fixture.directory.put([4, 9].map((at) => entry(at, { createdAt: at, identities })));
-      for (const look of await store.dueLooks(60, 10))
-        expect(await store.lookAgain(look, { now: 60, retryAt: 70 })).toEqual([4]);
+      for (const one of await store.dueRechecks(60, 10))
+        expect(await store.recheck(one, { now: 60, retryAt: 70 })).toEqual([4]);
       const leads = [
         { number: 1, state: 'done' },
         { number: 4, state: 'open' },
       ];
       expect((await leaseOne(store, 'act', 60)).progress).toEqual({ ...act, leads });
-      expect(await store.nextLookAt()).toBeUndefined();
+      expect(await store.nextRecheckAt()).toBeUndefined();
     });
 
     describe('an event with a rule', () => {
@@ -632,14 +632,14 @@ export function describeWorkStore(engine: string, open: Open): void {
         const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
         await fixture.directory.put([entry(1, { identities })]);
         const id = await accept('a', 0, ofLead(1));
-        const lookAgain = { keyHash, dueAt: 60, createdBefore: 5 };
+        const recheck = { keyHash, dueAt: 60, createdBefore: 5 };
         const match = { leads: [1], conflicts: [] };
         const item = await leaseOne(store);
-        await store.confirm(item, match, { actions: [], effect, now: 5, lookAgain });
+        await store.confirm(item, match, { actions: [], effect, now: 5, recheck });
         await store.settle(await leaseOne(store, 'act', 5), { outcome: 'DONE', attempts: 1 }, 6);
         await fixture.directory.put([entry(4, { createdAt: 4, identities })]);
-        for (const look of await store.dueLooks(60, 10))
-          expect(await store.lookAgain(look, { now: 60, retryAt: 70 })).toEqual([4]);
+        for (const one of await store.dueRechecks(60, 10))
+          expect(await store.recheck(one, { now: 60, retryAt: 70 })).toEqual([4]);
         const late = await leaseOne(store, 'act', 60);
         expect(late.progress).toMatchObject({
           ...todo,

@@ -1,5 +1,5 @@
 import type { DeletionProgress, MatchProgress, Todo } from '../deletions/deletion-progress.ts';
-import type { LateLookStore } from '../deletions/match/late-look-store.ts';
+import type { RecheckStore } from '../deletions/match/recheck-store.ts';
 import type { Match, MatchName } from '../deletions/match/match.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure, EventNote, EventStep, Outcome, PartnerPath } from '../receipts/receipt.ts';
@@ -65,7 +65,7 @@ export type WorkCounts = {
  * when they answer; those about an item say when its lease was lost. Every
  * call throws `store-unavailable` when the store fails, and then nothing has changed.
  */
-export type WorkStore = LateLookStore & {
+export type WorkStore = RecheckStore & {
   /**
    * Up to `limit` due events of a stage, oldest due first, leased to the caller. One that is due
    * more than `aheadMaxMs` from now is due now: no wait is that long, so that the clock was wrong
@@ -84,7 +84,7 @@ export type WorkStore = LateLookStore & {
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
    * had leased when it died is due at once, and so is what nobody began yet, what its configuration had no
-   * partner for, what was received after `now`, and every late look for a match after `now`, or further ahead than any wait: an instant in
+   * partner for, what was received after `now`, and every recheck of a match after `now`, or further ahead than any wait: an instant in
    * the future comes from a clock that was wrong.
    */
   forgetLeases(now: number): Promise<void>;
@@ -129,7 +129,7 @@ export type WorkStore = LateLookStore & {
        * The identity that decided, and when to look again for leads that have it and were created at
        * `createdBefore` at the latest, or at the latest instant that the tracker has reported.
        */
-      lookAgain?: { keyHash: Buffer; dueAt: number; createdBefore: number };
+      recheck?: { keyHash: Buffer; dueAt: number; createdBefore: number };
       now: number;
     },
   ): Promise<readonly number[] | undefined>;

@@ -8,7 +8,7 @@ import { MISSING_LOOKS_MS } from '../deletions/act/act-on-lead.ts';
 import { createAlarm } from './alarm.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from '../deletions/act/issue-editor.ts';
-import { LATE_LOOKS_MS } from '../deletions/match/look-again.ts';
+import { RECHECKS_MS } from '../deletions/match/recheck.ts';
 import { UNMATCHED_WAITS_MS } from '../deletions/match/match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { PartnerList } from '../partner.ts';
@@ -17,9 +17,9 @@ import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
 import { createLeasing } from './leasing.ts';
 import { type ActingDeps, runActing, suspectPause } from './loops/acting.ts';
 import {
-  type LookingAgainDeps,
+  type RecheckingDeps,
   type MatchingDeps,
-  runLookingAgain,
+  runRechecking,
   runMatching,
   runWatching,
 } from './loops/matching.ts';
@@ -50,7 +50,7 @@ export type WorkerDeps = {
   /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
   /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */
-  lateLooksMs?: readonly number[];
+  rechecksMs?: readonly number[];
   /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
   missingLooksMs?: readonly number[];
   /** How often a paused worker asks whether it may go on, in ms; default a minute. */
@@ -112,7 +112,7 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
       loops = [
         runMatching(loopDeps),
         runActing(loopDeps),
-        runLookingAgain(loopDeps),
+        runRechecking(loopDeps),
         runWatching(loopDeps),
       ];
     },
@@ -130,12 +130,12 @@ export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
   };
 }
 
-type AllLoopDeps = MatchingDeps & ActingDeps & LookingAgainDeps;
+type AllLoopDeps = MatchingDeps & ActingDeps & RecheckingDeps;
 
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
   const { clock, editor, log, filler, store } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
-  const { missingLooksMs = MISSING_LOOKS_MS, lateLooksMs = LATE_LOOKS_MS } = deps;
+  const { missingLooksMs = MISSING_LOOKS_MS, rechecksMs = RECHECKS_MS } = deps;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const directory = createDirectoryCoverage({
     catchUp: (since) => filler.catchUp(since),
@@ -156,7 +156,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, lateLooksMs, directory, numbers: { retryAt: -Infinity } },
+    match: { ...deps, unmatchedWaitsMs, rechecksMs, directory, numbers: { retryAt: -Infinity } },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),
@@ -165,8 +165,8 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
       refusals: createWriteRefusals(),
       probeEveryMs,
     },
-    look: { ...deps, lateLooksMs },
-    alarms: { match: createAlarm(clock), act: createAlarm(clock), look: createAlarm(clock) },
+    recheck: { ...deps, rechecksMs },
+    alarms: { match: createAlarm(clock), act: createAlarm(clock), recheck: createAlarm(clock) },
     failures: new Map(),
     leasing: createLeasing({ store, clock, waitMaxMs }),
     pause,

@@ -172,7 +172,7 @@ async function onStore(url: string, sqlite: string, postgres: string): Promise<u
   return value;
 }
 
-const HASHED = ['directory_key', 'directory_merge', 'late_look', 'same_event', 'session'];
+const HASHED = ['directory_key', 'directory_merge', 'recheck', 'same_event', 'session'];
 const countHashed = (url: string) => {
   const counts = HASHED.map((table) => `(SELECT count(*) FROM ${table})`);
   const sql = `SELECT ${counts.join(' + ')}`;

@@ -112,7 +112,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
   log: silentLog,
   reporter: reporterOf(silentLog),
   unmatchedWaitsMs: [],
-  lateLooksMs: [],
+  rechecksMs: [],
   ...deps,
 });
 

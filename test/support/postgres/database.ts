@@ -105,7 +105,7 @@ const TABLES = [
   'catalog_spec',
   'catalog_version',
   'catalog_artifact',
-  'late_look',
+  'recheck',
   'same_event',
   'event',
   'receipt',

@@ -33,16 +33,11 @@ const INSERT = `
 export async function insertClaims(session: Session, claims: readonly NewClaim[]): Promise<void> {
   if (claims.length === 0) return;
   const placed = claims.map((claim, place) => ({ ...claim, place }));
-  const hidden = [...Map.groupBy(claims, ({ repositoryId }) => repositoryId)].map(
-    ([id, ofRepository]) => {
-      const at = Math.max(...ofRepository.map((claim) => claim.at));
-      return { id, numbers: numbersOf(ofRepository), at };
-    },
-  );
-  await Promise.all([
-    session.run(INSERT, { claims: toRecords(placed) }),
-    ...hidden.map((touched) => hideClaimed(session, touched)),
-  ]);
+  await session.run(INSERT, { claims: toRecords(placed) });
+  for (const [id, ofRepository] of Map.groupBy(claims, ({ repositoryId }) => repositoryId)) {
+    const at = Math.max(...ofRepository.map((claim) => claim.at));
+    await hideClaimed(session, { id, numbers: numbersOf(ofRepository), at });
+  }
 }
 
 /** The claims of one order. */

@@ -55,7 +55,7 @@ export async function confirm(
   session: Session,
   repository: string,
   item: LeasedEvent,
-  ...[match, { lookAgain, now, ...given }]: [ConfirmInput[1], ConfirmInput[2]]
+  ...[match, { recheck, now, ...given }]: [ConfirmInput[1], ConfirmInput[2]]
 ): Promise<readonly number[] | undefined> {
   const { event } = item;
   if (!(await isMine(session, item))) return undefined;
@@ -68,10 +68,10 @@ export async function confirm(
   const { effect } = given;
   const todo: Todo =
     effect && order ? { ...given, effect: { ...effect, repositoryId: order.repositoryId } } : given;
-  await session.run(sql.FORGET_LOOK, { event });
-  if (order && lookAgain) {
+  await session.run(sql.FORGET_RECHECK, { event });
+  if (order && recheck) {
     const actions = JSON.stringify(todo.effect ?? todo.actions);
-    await session.run(sql.NOTE_LOOK, { ...lookAgain, ...order, matchedAt: now, actions });
+    await session.run(sql.NOTE_RECHECK, { ...recheck, ...order, matchedAt: now, actions });
   }
   const leads = await leadsOf(session, repository, { item, found: match.leads });
   const progress: ActProgress = {

@@ -121,49 +121,49 @@ export const LACKED_PARTNERS = `
   SELECT DISTINCT partner_id FROM receipt WHERE number IN
     (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
 
-/** A clock that was wrong leaves instants behind that are further away than any look. */
-const LOOK_AHEAD_MAX_MS = HOUR;
+/** A clock that was wrong leaves instants behind that are further away than any recheck. */
+const AHEAD_MAX_MS = HOUR;
 
-export const NOTE_LOOK = `
-  INSERT INTO late_look
+export const NOTE_RECHECK = `
+  INSERT INTO recheck
     (event, repository_id, key_hash, actions, matched_at, created_before, due_at)
   VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
     greatest(@createdBefore, coalesce(
       (SELECT caught_up_to FROM directory_state WHERE repository_id = @repositoryId), 0)),
     @dueAt)`;
 
-export const FORGET_LOOK = 'DELETE FROM late_look WHERE event = @event';
+export const FORGET_RECHECK = 'DELETE FROM recheck WHERE event = @event';
 
-export const PUT_OFF_LOOK = 'UPDATE late_look SET due_at = @dueAt WHERE event = @event';
+export const PUT_OFF_RECHECK = 'UPDATE recheck SET due_at = @dueAt WHERE event = @event';
 
-export const MOVE_LOOKS_BACK = `
-  UPDATE late_look SET due_at = due_at - @by, matched_at = matched_at - @by`;
+export const MOVE_RECHECKS_BACK = `
+  UPDATE recheck SET due_at = due_at - @by, matched_at = matched_at - @by`;
 
-export const LOOKS_NOW = `
-  UPDATE late_look SET due_at = @now, matched_at = least(matched_at, @now)
-  WHERE matched_at > @now OR due_at > @now::bigint + ${LOOK_AHEAD_MAX_MS}`;
+export const RECHECKS_NOW = `
+  UPDATE recheck SET due_at = @now, matched_at = least(matched_at, @now)
+  WHERE matched_at > @now OR due_at > @now::bigint + ${AHEAD_MAX_MS}`;
 
-export const NEXT_LOOK_AT = 'SELECT due_at FROM late_look ORDER BY due_at LIMIT 1';
+export const NEXT_RECHECK_AT = 'SELECT due_at FROM recheck ORDER BY due_at LIMIT 1';
 
-export const DUE_LOOKS = `
-  SELECT late_look.event, late_look.matched_at, receipt.id AS receipt_id, receipt.partner_id
-  FROM late_look JOIN event ON event.id = late_look.event
+export const DUE_RECHECKS = `
+  SELECT recheck.event, recheck.matched_at, receipt.id AS receipt_id, receipt.partner_id
+  FROM recheck JOIN event ON event.id = recheck.event
     JOIN receipt ON receipt.number = event.receipt
-  WHERE late_look.due_at <= @now ORDER BY late_look.due_at LIMIT @limit`;
+  WHERE recheck.due_at <= @now ORDER BY recheck.due_at LIMIT @limit`;
 
-export const LOOK = 'SELECT repository_id, actions FROM late_look WHERE event = @event';
+export const RECHECK = 'SELECT repository_id, actions FROM recheck WHERE event = @event';
 
 /** Whatever the event did with a lead before, also what an operator gave back, is not late. */
 export const LATE_LEADS = `
-  WITH RECURSIVE ${MERGED_INTO('SELECT key_hash, key_hash FROM late_look WHERE event = @event')}
-  SELECT DISTINCT lead.number FROM late_look CROSS JOIN known
+  WITH RECURSIVE ${MERGED_INTO('SELECT key_hash, key_hash FROM recheck WHERE event = @event')}
+  SELECT DISTINCT lead.number FROM recheck CROSS JOIN known
     JOIN directory_key AS identity
-      ON identity.key_hash = known.hash AND identity.repository_id = late_look.repository_id
+      ON identity.key_hash = known.hash AND identity.repository_id = recheck.repository_id
     JOIN directory_lead AS lead
-      ON lead.repository_id = late_look.repository_id AND lead.number = identity.number
-  WHERE late_look.event = @event AND lead.created_at <= late_look.created_before
+      ON lead.repository_id = recheck.repository_id AND lead.number = identity.number
+  WHERE recheck.event = @event AND lead.created_at <= recheck.created_before
     AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event
-      AND claim.repository_id = late_look.repository_id AND claim.number = lead.number)
+      AND claim.repository_id = recheck.repository_id AND claim.number = lead.number)
   ORDER BY lead.number`;
 
 export const STATE = `

@@ -1,5 +1,5 @@
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import type { LateLook } from '#partners/deletions/match/late-look-store.ts';
+import type { Recheck } from '#partners/deletions/match/recheck-store.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#partners/deletions/match/match.ts';
 import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -60,9 +60,9 @@ export function createWorkStore({
       ),
     settle: (item, settlement, now) =>
       writes.settle(repository, leased(item), { ...settlement, now }),
-    dueLooks: (now, limit) => database.all<LateLook>(sql.DUE_LOOKS, { now, limit }),
-    nextLookAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_LOOK_AT))?.dueAt,
-    lookAgain: (...look) => writes.lookAgain(repository, ...look),
+    dueRechecks: (now, limit) => database.all<Recheck>(sql.DUE_RECHECKS, { now, limit }),
+    nextRecheckAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_RECHECK_AT))?.dueAt,
+    recheck: (...given) => writes.recheck(repository, ...given),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
   };

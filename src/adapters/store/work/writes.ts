@@ -12,7 +12,7 @@ import type {
   WorkItem,
   WorkStore,
 } from '#partners/worker/work-store.ts';
-import type { LateLookStore } from '#partners/deletions/match/late-look-store.ts';
+import type { RecheckStore } from '#partners/deletions/match/recheck-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
@@ -56,11 +56,11 @@ export const workWrites = {
     for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
       await session.run(REQUEUE_REPEATED, { event, lease: undefined });
     await session.run(sql.DUE_NOW, { now });
-    await session.run(sql.LOOKS_NOW, { now });
+    await session.run(sql.RECHECKS_NOW, { now });
   },
   moveBack: async (session: Session, by: number, now: number): Promise<void> => {
     await session.run(sql.MOVE_BACK, { by, now });
-    await session.run(sql.MOVE_LOOKS_BACK, { by });
+    await session.run(sql.MOVE_RECHECKS_BACK, { by });
   },
   claim,
   confirm,
@@ -81,7 +81,7 @@ export const workWrites = {
     for (const { item, next } of postponed) await reschedule(session, item, next);
   },
   settle,
-  lookAgain,
+  recheck,
 };
 
 /** A process that was frozen does not know yet that it was followed. */
@@ -133,20 +133,20 @@ type EventState = {
   receipt: number;
 };
 
-/** `LateLookStore.lookAgain`. */
-async function lookAgain(
+/** `RecheckStore.recheck`. */
+async function recheck(
   session: Session,
   repository: string,
-  ...[look, { now, retryAt, nextAt }]: Parameters<LateLookStore['lookAgain']>
+  ...[one, { now, retryAt, nextAt }]: Parameters<RecheckStore['recheck']>
 ): Promise<readonly number[]> {
-  const { event, receiptId } = look;
+  const { event, receiptId } = one;
   const state = await session.get<EventState>(sql.STATE, { event });
   if (!state) return [];
   if (state.outcome === 'PENDING' && state.stage === 'match') {
-    await session.run(sql.PUT_OFF_LOOK, { event, dueAt: retryAt });
+    await session.run(sql.PUT_OFF_RECHECK, { event, dueAt: retryAt });
     return [];
   }
-  const row = await session.get<{ repositoryId: number; actions: string }>(sql.LOOK, { event });
+  const row = await session.get<{ repositoryId: number; actions: string }>(sql.RECHECK, { event });
   if (!row) return [];
   const { repositoryId } = row;
   const todo = toTodo(JSON.parse(row.actions) as Todo['actions'] | NonNullable<Todo['effect']>);
@@ -159,12 +159,12 @@ async function lookAgain(
   const late = todo.effect ? found.filter((number) => !before.includes(number)) : found;
   const opening = { event, receiptId, now, numbers, late, todo, repositoryId };
   if (late.length > 0) await open(session, opening, state);
-  if (nextAt === undefined) await session.run(sql.FORGET_LOOK, { event });
-  else await session.run(sql.PUT_OFF_LOOK, { event, dueAt: nextAt });
+  if (nextAt === undefined) await session.run(sql.FORGET_RECHECK, { event });
+  else await session.run(sql.PUT_OFF_RECHECK, { event, dueAt: nextAt });
   return late;
 }
 
-/** From `late_look.actions`: the actions of a deletion, or what a rule does. */
+/** From `recheck.actions`: the actions of a deletion, or what a rule does. */
 function toTodo(actions: Todo['actions'] | NonNullable<Todo['effect']>): Todo {
   return 'addLabels' in actions ? { actions: [], effect: actions } : { actions };
 }

@@ -55,7 +55,7 @@ export type MatchDeps = MatchByNumberDeps & {
   log: Log;
   reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
-  lateLooksMs: readonly number[];
+  rechecksMs: readonly number[];
   tracing?: Tracing;
 };
 
@@ -146,19 +146,19 @@ async function namesHere(
 }
 
 async function confirm(
-  { store, clock, lateLooksMs }: MatchDeps,
+  { store, clock, rechecksMs }: MatchDeps,
   item: WorkItem,
   found: { match: Match; names: readonly MatchName[]; todo: Todo },
 ): Promise<undefined> {
   const { match, names, todo } = found;
   const now = clock.now();
-  const [waitMs] = lateLooksMs;
+  const [waitMs] = rechecksMs;
   const decided = names.filter(isOfPerson).find(({ kind }) => kind === match.by);
   const isLookedForAgain = decided && waitMs !== undefined;
   await store.confirm(item, match, {
     ...todo,
     ...(isLookedForAgain && {
-      lookAgain: {
+      recheck: {
         keyHash: decided.hash,
         dueAt: now + waitMs,
         createdBefore: now + CLOCK_TOLERANCE_MS,

@@ -1,4 +1,4 @@
-import { lookAgain, type LookAgainDeps } from '../../deletions/match/look-again.ts';
+import { recheck, type RecheckDeps } from '../../deletions/match/recheck.ts';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { type MatchDeps, matchEvents } from '../../deletions/match/match-event.ts';
 import { type Leasing, LOOK_EVERY_MS } from '../leasing.ts';
@@ -60,13 +60,13 @@ export async function runWatching({
   }
 }
 
-export type LookingAgainDeps = LoopDeps & { look: LookAgainDeps };
+export type RecheckingDeps = LoopDeps & { recheck: RecheckDeps };
 
 /** Looks again for late leads until the worker stops. Never throws. */
-export function runLookingAgain(deps: LookingAgainDeps): Promise<void> {
-  const { alarms, look } = deps;
-  return runLoop(deps, 'look', async () => {
-    const waitMs = await lookAgain(look, () => alarms.act.ring());
+export function runRechecking(deps: RecheckingDeps): Promise<void> {
+  const { alarms, recheck: rechecking } = deps;
+  return runLoop(deps, 'recheck', async () => {
+    const waitMs = await recheck(rechecking, () => alarms.act.ring());
     return Math.min(waitMs, LOOK_EVERY_MS);
   });
 }

@@ -10,7 +10,7 @@ const STORE_RETRY_MS = SECOND;
 /** A store that is away fails every turn: the same failure is logged once in so long. */
 const LOG_AGAIN_MS = MINUTE;
 
-export type LoopName = Stage | 'look';
+export type LoopName = Stage | 'recheck';
 
 /** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
 export type LoopFailure = { code: string; since: number };

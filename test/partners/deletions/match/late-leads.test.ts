@@ -58,7 +58,7 @@ const stateOf = (world: DeletionWorld, number: number) => world.tracker.readIssu
 const isClaimed = async (world: DeletionWorld, number: number) =>
   (await world.claims.current()).has(number);
 const looksOf = ({ database }: DeletionWorld) =>
-  database.handle.prepare<[], number>('SELECT count(*) FROM late_look').pluck().get();
+  database.handle.prepare<[], number>('SELECT count(*) FROM recheck').pluck().get();
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 
 async function expectBoth(world: DeletionWorld, id: string, numbers: number[]): Promise<void> {
@@ -97,9 +97,7 @@ describe('a lead created a moment before its deletion, whose webhook is lost', (
     await world.filler.catchUp();
     const { id, late } = await deleteWithLateLead(world);
     move(MINUTE);
-    const dueAt = world.database.handle
-      .prepare('SELECT due_at - matched_at FROM late_look')
-      .pluck();
+    const dueAt = world.database.handle.prepare('SELECT due_at - matched_at FROM recheck').pluck();
     await eventually(() => expect(dueAt.get()).toBe(10 * MINUTE));
     expect(await isClaimed(world, late)).toBe(false);
     move(9 * MINUTE);
@@ -142,7 +140,8 @@ describe('a lead created a moment before its deletion, whose webhook is lost', (
     moveOurs(-DAY);
     const next = restarts ? await openDeletions({ of: world, clock }) : world;
     if (restarts) await next.start();
-    const isSoon = async () => ((await next.work.nextLookAt()) ?? 0) <= next.clock.now() + MINUTE;
+    const isSoon = async () =>
+      ((await next.work.nextRecheckAt()) ?? 0) <= next.clock.now() + MINUTE;
     await eventually(async () => expect(await isSoon()).toBe(true));
     move(MINUTE);
     await expectBoth(next, id, [first, late]);

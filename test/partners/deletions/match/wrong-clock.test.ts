@@ -56,7 +56,7 @@ const isClaimed = async (world: DeletionWorld, number: number) =>
   (await world.claims.current()).has(number);
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 const looksOf = ({ database }: DeletionWorld) =>
-  database.handle.prepare<[], number>('SELECT count(*) FROM late_look').pluck().get();
+  database.handle.prepare<[], number>('SELECT count(*) FROM recheck').pluck().get();
 
 /** The tracker goes away; a lead that was made just before is named by its number. */
 async function deleteNewLead(world: DeletionWorld) {

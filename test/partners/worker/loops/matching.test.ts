@@ -11,7 +11,11 @@ function startMatching() {
   const clock = createFakeClock(24 * HOUR);
   const stopping = new AbortController();
   const world = { isAway: false, said: [] as unknown[] };
-  const alarms = { match: createAlarm(clock), act: createAlarm(clock), look: createAlarm(clock) };
+  const alarms = {
+    match: createAlarm(clock),
+    act: createAlarm(clock),
+    recheck: createAlarm(clock),
+  };
   const deps: Partial<MatchingDeps> = {
     alarms: { ...alarms, act: { ...alarms.act, ring: () => void world.said.push('act now') } },
     failures: new Map(),

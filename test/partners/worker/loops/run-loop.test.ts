@@ -20,7 +20,7 @@ function start(ends: (Error | 'well')[]) {
   let turns = 0;
   const running = runLoop(
     {
-      alarms: { match: alarm, act: alarm, look: alarm },
+      alarms: { match: alarm, act: alarm, recheck: alarm },
       failures,
       clock,
       log: { ...silentLog, warn: note('warn'), error: note('error') },

@@ -2,23 +2,23 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { LateLook, LateLookStore } from './late-look-store.ts';
+import type { Recheck, RecheckStore } from './recheck-store.ts';
 
 /** When late leads are looked for, after a match. */
-export const LATE_LOOKS_MS: readonly number[] = [MINUTE, 10 * MINUTE];
+export const RECHECKS_MS: readonly number[] = [MINUTE, 10 * MINUTE];
 
-const LOOKS_AT_ONCE = 100;
+const AT_ONCE = 100;
 const RETRY_MS = 30 * SECOND;
 /** While the first crawl runs, or the event itself is being matched. */
 const NOT_YET_MS = 5 * SECOND;
 
-export type LookAgainDeps = {
-  store: LateLookStore;
+export type RecheckDeps = {
+  store: RecheckStore;
   filler: Pick<DirectoryFiller, 'catchUp'>;
   clock: Pick<Clock, 'now'>;
   log: Log;
   /** Ascending. */
-  lateLooksMs: readonly number[];
+  rechecksMs: readonly number[];
 };
 
 /**
@@ -28,28 +28,28 @@ export type LookAgainDeps = {
  * keyed hash in the store stands for the person until then, which survives a restart and costs a row.
  * A lead that was created after the match is no late one: the person has come back.
  *
- * Returns how long to wait at most for the next look that is due, in ms; 0: there are more.
+ * Returns how long to wait at most for the next one that is due, in ms; 0: there are more.
  * `onFound` is called when leads wait for their actions. @throws {store-unavailable}
  */
-export async function lookAgain(deps: LookAgainDeps, onFound: () => void): Promise<number> {
-  const { store, clock, lateLooksMs } = deps;
+export async function recheck(deps: RecheckDeps, onFound: () => void): Promise<number> {
+  const { store, clock, rechecksMs } = deps;
   const now = clock.now();
-  const looks = await store.dueLooks(now, LOOKS_AT_ONCE);
-  if (looks.length === 0) {
-    const nextAt = await store.nextLookAt();
+  const due = await store.dueRechecks(now, AT_ONCE);
+  if (due.length === 0) {
+    const nextAt = await store.nextRecheckAt();
     return nextAt === undefined ? Infinity : Math.max(1, nextAt - now);
   }
-  const state = await catchUpSince(deps, Math.min(...looks.map(({ matchedAt }) => matchedAt)));
+  const state = await catchUpSince(deps, Math.min(...due.map(({ matchedAt }) => matchedAt)));
   if (state !== 'complete') return state === 'failed' ? RETRY_MS : NOT_YET_MS;
-  for (const look of looks) {
-    const next = lateLooksMs.find((ms) => look.matchedAt + ms > now);
-    const found = await store.lookAgain(look, {
+  for (const one of due) {
+    const next = rechecksMs.find((ms) => one.matchedAt + ms > now);
+    const found = await store.recheck(one, {
       now: clock.now(),
       retryAt: clock.now() + NOT_YET_MS,
-      ...(next !== undefined && { nextAt: look.matchedAt + next }),
+      ...(next !== undefined && { nextAt: one.matchedAt + next }),
     });
     if (found.length === 0) continue;
-    report(deps, look, found);
+    report(deps, one, found);
     onFound();
   }
   return 0;
@@ -57,7 +57,7 @@ export async function lookAgain(deps: LookAgainDeps, onFound: () => void): Promi
 
 /** Back to before the match, however far the directory has come since: what came late is older. */
 async function catchUpSince(
-  { filler, log }: LookAgainDeps,
+  { filler, log }: RecheckDeps,
   since: number,
 ): Promise<'complete' | 'crawling' | 'failed'> {
   try {
@@ -69,7 +69,7 @@ async function catchUpSince(
   }
 }
 
-function report({ log }: LookAgainDeps, look: LateLook, found: readonly number[]): void {
-  const { receiptId, partnerId } = look;
+function report({ log }: RecheckDeps, one: Recheck, found: readonly number[]): void {
+  const { receiptId, partnerId } = one;
   log.info({ receiptId, partnerId, issues: found.join(',') }, 'leads that the tracker showed late');
 }
