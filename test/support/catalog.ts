@@ -35,8 +35,7 @@ export const catalogRules: CatalogRules = {
 };
 
 export function createSqliteArtifacts(database: Database): ArtifactStore {
-  const version = () => database.version();
-  return createArtifactStore({ database, version, search: searchVersions });
+  return createArtifactStore({ database, search: searchVersions });
 }
 
 /** The catalog on `database`, else on one of its own. */

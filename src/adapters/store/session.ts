@@ -61,8 +61,8 @@ export type StoreDatabase = Session & {
      */
     callInTurn(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
   };
-  /** Tells whether anybody else may have committed something since the last call. Cheap. */
-  watchOthers(): () => Promise<boolean>;
+  /** Another number whenever anybody may have committed something since the last one. Cheap. @throws {store-unavailable} */
+  version(): Promise<number>;
   /** Takes what was deleted out of every file of the store. False: not now, try again. */
   truncateWal(): Promise<boolean>;
 };

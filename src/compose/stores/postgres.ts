@@ -1,4 +1,3 @@
-import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
@@ -27,10 +26,7 @@ export async function openPostgresStore({
     await refuseSharedConnections(database);
     const migrated = await migrate({ database, log });
     return {
-      ...createOpenStore(
-        { database, version: createVersionReader(database), search: searchVersions },
-        clock,
-      ),
+      ...createOpenStore({ database, search: searchVersions }, clock),
       readServer: () => readServerFacts(database),
       migrated,
       opened: () => Promise.resolve(),

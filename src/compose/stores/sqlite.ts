@@ -48,10 +48,7 @@ export async function openSqliteStore({
     threaded?.waitAtMost(READ_WAIT_MS);
     const database = threaded ?? local;
     return {
-      ...createOpenStore(
-        { database, version: () => database.version(), search: searchVersions },
-        clock,
-      ),
+      ...createOpenStore({ database, search: searchVersions }, clock),
       migrated,
       opened: async () => threaded?.writer.opened(),
       close: async () => {

@@ -79,7 +79,7 @@ export type WorkStore = RecheckStore & {
   ): Promise<readonly WorkItem[]>;
   /** When the next event of the stage that nobody has leased is due (ms since the Unix epoch). */
   nextDueAt(stage: Stage): Promise<number | undefined>;
-  /** True when another process may have queued events since the last call. Cheap. */
+  /** True when somebody may have queued events since the last call: another process, or this one. Cheap. */
   changedElsewhere(): Promise<boolean>;
   /**
    * Ends all leases. Only for a store with one worker, when that worker starts: what the last one

@@ -23,14 +23,3 @@ export function createVersionReader(session: Pick<Session, 'get'>): () => Promis
     return version;
   });
 }
-
-/** `StoreDatabase.watchOthers`. */
-export function createVersionWatch(session: Pick<Session, 'get'>): () => Promise<boolean> {
-  const version = createVersionReader(session);
-  let seen: number | undefined;
-  return async () => {
-    const before = seen;
-    seen = await version();
-    return seen !== before;
-  };
-}

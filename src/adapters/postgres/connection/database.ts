@@ -3,7 +3,7 @@ import { DAY } from '#shared/clock.ts';
 import { createGroupCommit } from '../../store/group-commit.ts';
 import type { Session, StoreDatabase, Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
-import { createVersionWatch } from './data-version.ts';
+import { createVersionReader } from './data-version.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import { clientOf, hasOwnConnections, openPool, type Pool, type PoolOptions } from './pool.ts';
@@ -68,7 +68,7 @@ export function openDatabase(options: PoolOptions): Database {
         isLocked,
       }).call,
     },
-    watchOthers: () => createVersionWatch(session),
+    version: createVersionReader(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),

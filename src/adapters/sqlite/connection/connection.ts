@@ -22,9 +22,10 @@ export type Connection = Session & {
   /** From now on a statement waits this many milliseconds for another process's lock; before, 5000. */
   waitAtMost(busyTimeoutMs: number): void;
   /**
-   * A number that is another one whenever anything was written, by this connection or any other,
-   * since the last one. Looked at once for all reads of one turn of the event loop, at its end:
-   * cheap enough for every request. @throws {store-unavailable}
+   * SQLite's own number for what other connections have committed: another one whenever any of them
+   * did. Looked at once for all reads of one turn of the event loop, at its end: cheap enough for every
+   * request. @throws {store-unavailable}
+   * @see https://www.sqlite.org/pragma.html#pragma_data_version
    */
   version(): Promise<number>;
   /**
@@ -33,11 +34,6 @@ export type Connection = Session & {
    * @throws {store-unavailable}
    */
   truncateLog(): boolean;
-  /**
-   * SQLite's own number for what other connections have committed: another one whenever any of them
-   * did. @throws {store-unavailable}
-   */
-  foreignVersion(): number;
   /** Idempotent. */
   close(): void;
 };
@@ -86,9 +82,7 @@ function configure(handle: BetterSqlite3.Database): void {
 }
 
 function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connection {
-  const foreign = handle.prepare<[], number>('PRAGMA data_version').pluck();
-  const foreignVersion = (): number => foreign.get() ?? 0;
-  const readVersion = createVersionReader(handle, foreignVersion);
+  const version = handle.prepare<[], number>('PRAGMA data_version').pluck();
   const session = createSession(handle);
   return {
     ...session,
@@ -106,9 +100,8 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
       }
     },
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    version: createTurnFlight(() => guard(readVersion)),
+    version: createTurnFlight(() => guard(() => version.get() ?? 0)),
     truncateLog: () => guard(() => truncateLog(handle)),
-    foreignVersion: () => guard(foreignVersion),
     close: () => guard(() => handle.close()),
   };
 }
@@ -116,29 +109,4 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
 function truncateLog(handle: BetterSqlite3.Database): boolean {
   const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
   return result?.busy === 0;
-}
-
-/**
- * `PRAGMA data_version` changes with commits of other connections only, `total_changes()` with
- * rows written by this one only.
- * @see https://www.sqlite.org/pragma.html#pragma_data_version
- */
-function createVersionReader(
-  handle: BetterSqlite3.Database,
-  foreignVersion: () => number,
-): () => number {
-  const own = handle.prepare<[], number>('SELECT total_changes()').pluck();
-  let seenForeign: number | undefined;
-  let seenOwn: number | undefined;
-  let version = 0;
-  return () => {
-    const nowForeign = foreignVersion();
-    const nowOwn = own.get();
-    if (nowForeign !== seenForeign || nowOwn !== seenOwn) {
-      seenForeign = nowForeign;
-      seenOwn = nowOwn;
-      version += 1;
-    }
-    return version;
-  };
 }

@@ -92,28 +92,10 @@ function withWriter<W extends Writer>(connection: Connection, writer: W) {
     for (const look of looks) look();
     return result;
   };
-  const telling = { ...writer, callInTurn };
   return {
-    writer: telling,
+    writer: { ...writer, callInTurn },
     listen: (_channel: string, onNotified: () => void) =>
       watchVersion(connection, looks, onNotified),
-    watchOthers: () => createChangeWatch(connection, telling),
     truncateWal: () => writer.truncateLog(),
-  };
-}
-
-/**
- * `StoreDatabase.watchOthers`: for the connection that writes here, everybody else is another. While nobody at
- * all has written, which this connection sees, the writing thread is left asleep.
- */
-function createChangeWatch(connection: Connection, writer: Writer): () => Promise<boolean> {
-  let seen: { byReader: number; byWriter: number } | undefined;
-  return async () => {
-    const byReader = connection.foreignVersion();
-    if (seen?.byReader === byReader) return false;
-    const before = seen?.byWriter;
-    const byWriter = await writer.foreignVersion();
-    seen = { byReader, byWriter };
-    return byWriter !== before;
   };
 }

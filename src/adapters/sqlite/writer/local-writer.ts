@@ -11,8 +11,6 @@ import type { StoreDatabase } from '../../store/session.ts';
 export type Writer = StoreDatabase['writer'] & {
   /** As `Connection.truncateLog`. */
   truncateLog(): Promise<boolean>;
-  /** Another number whenever another process has committed something. Cheap. */
-  foreignVersion(): Promise<number>;
   /** Resolves when all that was asked for is written and the connection is closed. Idempotent. */
   close(): Promise<void>;
 };
@@ -39,7 +37,6 @@ export function createLocalWriter(
     call,
     callInTurn: call,
     truncateLog: async () => connection.truncateLog(),
-    foreignVersion: async () => connection.foreignVersion(),
     close: async () => {
       await settled();
       connection.close();

@@ -16,7 +16,7 @@ export const OPENED = 0;
 /** What the thread is asked for. Results come back under the same `id`. */
 export type WriterRequest =
   | ({ kind: 'call'; id: number; input: readonly unknown[] } & WriteName)
-  | { kind: 'truncate-log' | 'foreign-version' | 'close'; id: number };
+  | { kind: 'truncate-log' | 'close'; id: number };
 
 export type WriterResult =
   | { id: number; kind: 'done'; value: unknown }

@@ -51,7 +51,6 @@ function createResponder(post: (results: readonly WriterResult[]) => void) {
 function serve(writer: Writer): void {
   const work = async (request: WriterRequest): Promise<unknown> => {
     if (request.kind === 'truncate-log') return writer.truncateLog();
-    if (request.kind === 'foreign-version') return writer.foreignVersion();
     if (request.kind === 'call') return callWrite(writer, request);
     await writer.close();
     return parentPort?.unref();

@@ -33,7 +33,6 @@ const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
 
 type ThreadHost = {
-  send(request: WriterRequest): void;
   /** Resolves with what is answered under its `id`. */
   request<T>(make: (id: number) => WriterRequest): Promise<T>;
   opened: Promise<void>;
@@ -54,7 +53,6 @@ export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
     call,
     callInTurn: call,
     truncateLog: () => host.request((id) => ({ kind: 'truncate-log', id })),
-    foreignVersion: () => host.request((id) => ({ kind: 'foreign-version', id })),
     close: () => (closed ??= host.end()),
   };
 }
@@ -92,7 +90,6 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
     }
   });
   return {
-    send,
     request,
     opened,
     end: async () => {

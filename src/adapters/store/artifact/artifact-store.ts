@@ -30,21 +30,15 @@ const ARTIFACT = `SELECT a.serial FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
 
 export type ArtifactStoreDeps = {
   database: StoreDatabase;
-  /** Another number whenever anything in the store may have changed. */
-  version: () => Promise<number>;
   search: SearchVersions;
 };
 
 /** Artifacts, whatever the engine. */
-export function createArtifactStore({
-  database,
-  version,
-  search,
-}: ArtifactStoreDeps): ArtifactStore {
+export function createArtifactStore({ database, search }: ArtifactStoreDeps): ArtifactStore {
   return {
     ...bindWrites(database, 'artifact', artifactWrites),
     ...createArtifactLists(database, search),
-    version,
+    version: () => database.version(),
     read: (workspaceId, ref, { withSpec }) =>
       readVersion(database, workspaceId, { ...ref, part: withSpec ? 'spec' : 'bare' }),
     relations: (workspaceId, record) => readRelations(database, workspaceId, record),

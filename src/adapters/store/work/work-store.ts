@@ -42,7 +42,7 @@ export function createWorkStore({
     },
     nextDueAt: async (stage) =>
       (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
-    changedElsewhere: database.watchOthers(),
+    changedElsewhere: createWatch(database),
     forgetLeases: (now) => writes.forgetLeases(instance, now),
     moveBack: (by, now) => writes.moveBack(by, now),
     ...createItemReads(database, repository),
@@ -65,6 +65,16 @@ export function createWorkStore({
     recheck: (...given) => writes.recheck(repository, ...given),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
+  };
+}
+
+/** Tells whether anything may have been committed since the last call. */
+function createWatch({ version }: StoreDatabase): () => Promise<boolean> {
+  let seen: number | undefined;
+  return async () => {
+    const before = seen;
+    seen = await version();
+    return seen !== before;
   };
 }
 

@@ -118,7 +118,7 @@ describe('a database whose writes a thread makes', () => {
       directory.put([entry(10)]),
     ];
     // Answered out of turn, once the thread knows of all that was asked for before.
-    await database.writer.foreignVersion();
+    await database.writer.truncateLog();
     elsewhere.exec('ROLLBACK');
     await Promise.all(asked);
     expect(commitsIn(path)).toBe(1);

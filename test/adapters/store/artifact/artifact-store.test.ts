@@ -1,4 +1,3 @@
-import { createVersionReader } from '#adapters/postgres/connection/data-version.ts';
 import { searchVersions as searchPostgres } from '#adapters/postgres/search-versions.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
@@ -19,9 +18,8 @@ describeArtifactStore('SQLite, written by a thread', async () => onFile(await th
 
 describeArtifactStore('PostgreSQL', async () => {
   const database = await temporaryPostgres();
-  const version = createVersionReader(database);
   return {
-    store: createArtifactStore({ database, version, search: searchPostgres }),
+    store: createArtifactStore({ database, search: searchPostgres }),
     keys: createIdempotencyStore(database),
   };
 });
