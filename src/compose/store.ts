@@ -1,3 +1,4 @@
+import { unavailable } from '#adapters/store/unavailable.ts';
 import {
   fingerprintOf,
   otherKeyError,
@@ -7,7 +8,6 @@ import {
 import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 
@@ -64,9 +64,7 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
         stores: opened.stores({ repository, payloadKey, clock }),
         checkReading: async () => {
           if (isOf(secretKey, await opened.fingerprint())) return;
-          throw new TrackportError('store-unavailable', {
-            detail: 'The store is of another secretKey now.',
-          });
+          throw unavailable('The store is of another secretKey now.');
         },
         secretKey,
         cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),

@@ -1,4 +1,3 @@
-import { TrackportError } from '#shared/errors.ts';
 import {
   applyMigrations,
   type MigrateDeps,
@@ -6,6 +5,7 @@ import {
   shippedMigrations,
 } from '../store/migrations.ts';
 import type { Session } from '../store/session.ts';
+import { unavailable } from '../store/unavailable.ts';
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;
@@ -28,13 +28,13 @@ const SERVER = `
 async function refuseUnfitServer(database: Session): Promise<void> {
   const server = await database.get<{ version: number; encoding: string }>(SERVER);
   if (server && server.version < OLDEST_MAJOR)
-    throw new TrackportError('store-unavailable', {
-      detail: `The store is PostgreSQL ${server.version}: Trackport needs ${OLDEST_MAJOR} or newer.`,
-    });
+    throw unavailable(
+      `The store is PostgreSQL ${server.version}: Trackport needs ${OLDEST_MAJOR} or newer.`,
+    );
   if (server && server.encoding !== 'UTF8')
-    throw new TrackportError('store-unavailable', {
-      detail: `The database is in ${server.encoding}: Trackport needs one in UTF-8 (createdb --encoding UTF8 --template template0).`,
-    });
+    throw unavailable(
+      `The database is in ${server.encoding}: Trackport needs one in UTF-8 (createdb --encoding UTF8 --template template0).`,
+    );
 }
 
 const HIDDEN = `
@@ -45,7 +45,7 @@ const HIDDEN = `
 async function refuseHidden(database: Session): Promise<void> {
   const found = await database.get<{ schema: string }>(HIDDEN);
   if (found)
-    throw new TrackportError('store-unavailable', {
-      detail: `Its tables are in the schema ${found.schema}, which is not in the search_path of its user (ALTER ROLE … SET search_path).`,
-    });
+    throw unavailable(
+      `Its tables are in the schema ${found.schema}, which is not in the search_path of its user (ALTER ROLE … SET search_path).`,
+    );
 }

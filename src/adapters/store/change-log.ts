@@ -22,7 +22,7 @@ export function createChangeLog(
   database: StoreDatabase,
   { instanceId }: ChangeLogOptions,
 ): ChangeLog {
-  const { append } = bindWrites(database, 'change', changeWrites);
+  const { append } = bindWrites(database.writer.call, 'change', changeWrites);
   let seen: BatchRow | undefined;
   /** Those behind `position`; all of them where it is not the batch that was read before. */
   const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Session, StoreDatabase, Write } from './session.ts';
+import type { CallWrite, Session, Write } from './session.ts';
 
 /** Writes that share one transaction at most: what it holds up must be soon over. */
 const GROUP_MAX = 100;
@@ -20,7 +20,7 @@ export type GroupCommitOptions = {
 };
 
 type GroupCommit = {
-  call: StoreDatabase['writer']['callInTurn'];
+  call: CallWrite;
   /** Resolves when nothing waits. */
   settled: () => Promise<void>;
 };

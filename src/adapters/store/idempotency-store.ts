@@ -46,7 +46,7 @@ export function createIdempotencyStore(
   database: StoreDatabase,
   bounds: KeyBounds = defaultKeyBounds,
 ): IdempotencyStore {
-  const { put } = bindWrites(database, 'idempotency', idempotencyWrites);
+  const { put } = bindWrites(database.writer.call, 'idempotency', idempotencyWrites);
   return {
     find: async (run) => {
       const expired = run.now - IDEMPOTENCY_TTL_MS;

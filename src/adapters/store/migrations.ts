@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
 import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
+import { unavailable } from './unavailable.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.
@@ -94,17 +94,14 @@ export async function refuseOtherSchema(
   known: readonly Migration[],
 ): Promise<void> {
   const { applied, pending, unknown } = await readMigrationState(session, known);
-  const refuseSchema = (detail: string): never => {
-    throw new TrackportError('store-unavailable', { detail });
-  };
   const [newer, lacking] = [unknown[0], pending[0]];
-  if (applied.length === 0) refuseSchema('The store has nothing of Trackport in it.');
+  if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
   if (newer)
-    refuseSchema(
+    throw unavailable(
       `The store was changed by a newer Trackport (${newer.name}). Use that version for it.`,
     );
   if (lacking)
-    refuseSchema(
+    throw unavailable(
       `The store has an older schema (${lacking.name} is missing). Run \`trackport migrate\` on it first.`,
     );
 }
@@ -116,9 +113,9 @@ export async function refuseOtherSchema(
 function refuseNewerSchema({ unknown }: MigrationState, log: Log): void {
   const breaking = unknown.find(({ kind }) => kind === 'breaking');
   if (breaking)
-    throw new TrackportError('store-unavailable', {
-      detail: `The store was changed by a newer Trackport (${breaking.name}). Run that version, or restore a backup from before.`,
-    });
+    throw unavailable(
+      `The store was changed by a newer Trackport (${breaking.name}). Run that version, or restore a backup from before.`,
+    );
   for (const { name } of unknown)
     log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
 }
@@ -137,7 +134,7 @@ export async function applyMigrations(
   const state = await readMigrationState(database, known);
   refuseNewerSchema(state, log);
   const done: Migration[] = [];
-  const { apply } = bindWrites(database, 'migration', { apply: applyOne });
+  const { apply } = bindWrites(database.writer.call, 'migration', { apply: applyOne });
   for (const migration of state.pending) if (await apply(migration)) done.push(migration);
   return done;
 }

@@ -8,7 +8,7 @@ export async function readFingerprint(session: Session): Promise<Buffer | undefi
 
 /** The same, after an offered one was taken where there was none; of several that are offered at once, one. */
 export function createFingerprint(database: StoreDatabase) {
-  const { take } = bindWrites(database, 'secret-key', keyWrites);
+  const { take } = bindWrites(database.writer.call, 'secret-key', keyWrites);
   return async (offered?: Buffer): Promise<Buffer | undefined> => {
     if (offered) await take(offered);
     return readFingerprint(database);

@@ -57,7 +57,7 @@ const PURGE_LOGOUTS = 'DELETE FROM logout_token WHERE ends_at <= @now';
 /** Sessions, whatever the engine. */
 export function createSessionStore(database: StoreDatabase): SessionStore {
   return {
-    ...bindWrites(database, 'session', sessionWrites),
+    ...bindWrites(database.writer.call, 'session', sessionWrites),
     find: (digest) => database.get<SessionRow>(FIND, { digest }),
   };
 }

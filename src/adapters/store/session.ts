@@ -41,6 +41,12 @@ export function together<In extends readonly unknown[], Out>(
 /** Where a write is found by whoever has its name alone: in `everyWrite`. */
 export type WriteName = { store: string; name: string };
 
+export type CallWrite = (
+  name: WriteName,
+  write: Write,
+  input: readonly unknown[],
+) => Promise<unknown>;
+
 export type StoreDatabase = Session & {
   /**
    * Calls `onNotified` after each NOTIFY on the channel, and whenever one may have been missed. Close it before
@@ -53,13 +59,13 @@ export type StoreDatabase = Session & {
      * and then it changed nothing. On SQLite it runs in the thread that writes.
      * @throws {store-unavailable} nothing was committed
      */
-    call(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
+    call: CallWrite;
     /**
      * The same for what writes events, claims or the lead directory. Whoever does takes turns with all others,
      * of every instance: what is read cannot change before the commit, and removals come into their feed in the
      * order in which they are committed. Those that wait for their turn share the next transaction.
      */
-    callInTurn(name: WriteName, write: Write, input: readonly unknown[]): Promise<unknown>;
+    callInTurn: CallWrite;
   };
   /** Another number whenever anybody may have committed something since the last one. Cheap. @throws {store-unavailable} */
   version(): Promise<number>;
@@ -76,31 +82,11 @@ type Bound<W extends Writes> = {
     : never;
 };
 
-/** The functions of a store, each in a transaction of its own. `store` is their name in `everyWrite`. */
-export function bindWrites<W extends Writes>(
-  { writer }: Pick<StoreDatabase, 'writer'>,
-  store: string,
-  writes: W,
-): Bound<W> {
-  return bind(writes, (name, ...call) => writer.call({ store, name }, ...call));
-}
-
-/** The same for those that take turns (`callInTurn`). */
-export function bindInTurn<W extends Writes>(
-  { writer }: Pick<StoreDatabase, 'writer'>,
-  store: string,
-  writes: W,
-): Bound<W> {
-  return bind(writes, (name, ...call) => writer.callInTurn({ store, name }, ...call));
-}
-
-function bind<W extends Writes>(
-  writes: W,
-  call: (name: string, write: Write, input: readonly unknown[]) => Promise<unknown>,
-): Bound<W> {
+/** The functions of a store, each a call of its own. `store` is their name in `everyWrite`. */
+export function bindWrites<W extends Writes>(call: CallWrite, store: string, writes: W): Bound<W> {
   const bound = Object.entries(writes).map(([name, write]) => [
     name,
-    (...input: readonly unknown[]) => call(name, write, input),
+    (...input: readonly unknown[]) => call({ store, name }, write, input),
   ]);
   return Object.fromEntries(bound) as Bound<W>;
 }

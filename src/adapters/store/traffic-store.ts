@@ -22,7 +22,7 @@ const SINCE = 'SELECT sender, kind, detail, day, count, last_at FROM traffic WHE
 /** The record of traffic, whatever the engine. */
 export function createTrafficStore(database: StoreDatabase): TrafficStore {
   return {
-    ...bindWrites(database, 'traffic', trafficWrites),
+    ...bindWrites(database.writer.call, 'traffic', trafficWrites),
     readSince: (day) => database.all<TrafficCount>(SINCE, { day }),
   };
 }

@@ -38,7 +38,7 @@ export function createWriteCheck(
   database: Pick<StoreDatabase, 'writer'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): WriteCheck {
-  const { fill } = bindWrites(database, 'write-check', checkWrites);
+  const { fill } = bindWrites(database.writer.call, 'write-check', checkWrites);
   const touch = () => fill(FEW_BYTES);
   const tryRoom = () => fill(LARGE_BYTES).then(touch);
   let failure: TrackportError | undefined;

@@ -1,6 +1,5 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
-import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
 import { searchVersions } from '#adapters/postgres/search-versions.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -23,7 +22,7 @@ export async function openPostgresStore({
 }: PostgresStoreDeps): Promise<OpenStore> {
   const database = openDatabase({ url });
   try {
-    await refuseSharedConnections(database);
+    await database.refuseSharedConnections();
     const migrated = await migrate({ database, log });
     return {
       ...createOpenStore({ database, search: searchVersions }, clock),

@@ -6,7 +6,13 @@ export type { Session } from '../../store/session.ts';
 import { createVersionReader } from './data-version.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
-import { clientOf, hasOwnConnections, openPool, type Pool, type PoolOptions } from './pool.ts';
+import {
+  clientOf,
+  openPool,
+  type Pool,
+  type PoolOptions,
+  refuseSharedConnections,
+} from './pool.ts';
 import { createStatementRunner, type Result } from './run-statement.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
 
@@ -21,12 +27,8 @@ export type Database = StoreDatabase & {
    * while the commit was under way
    */
   transaction<T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T>;
-  /**
-   * False where a pooler deals out the server's connections by transaction or statement, so that settings
-   * and prepared statements come to others. True where there is no room for a second connection to tell.
-   * @throws {store-unavailable}
-   */
-  hasOwnConnections(): Promise<boolean>;
+  /** @throws {store-unavailable} a pooler lets clients share connections */
+  refuseSharedConnections(): Promise<void>;
   /** Waits for what is under way. Idempotent. */
   close(): Promise<void>;
 };
@@ -72,7 +74,7 @@ export function openDatabase(options: PoolOptions): Database {
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
-    hasOwnConnections: () => guard(() => hasOwnConnections(pool)),
+    refuseSharedConnections: () => guard(() => refuseSharedConnections(pool)),
     close: () => (closed ??= pool.end()),
   };
 }

@@ -1,10 +1,11 @@
 import pg from 'pg';
-import { isTrackportError, TrackportError } from '#shared/errors.ts';
-
-const RETRY_AFTER_SECONDS = 1;
+import { isTrackportError } from '#shared/errors.ts';
+import { BUSY, unavailable } from '../../store/unavailable.ts';
 
 /** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
 const SHARED = 'The connection to the store is shared with others.';
+
+const UNREACHABLE = 'The store cannot be reached.';
 
 const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
 
@@ -14,7 +15,7 @@ const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const publicDetail: Record<string, string> = {
-  '08': 'The store cannot be reached.',
+  '08': UNREACHABLE,
   '25006': 'The store cannot be written.',
   '25P03': TOOK_TOO_LONG,
   '25P04': TOOK_TOO_LONG,
@@ -22,19 +23,17 @@ const publicDetail: Record<string, string> = {
   '28': 'The store refuses the user or its password.',
   '3D000': 'The store has no such database.',
   '3F000': 'The store has no such schema.',
-  '40': 'The store is busy with another process.',
+  '40': BUSY,
   '42P01': 'The store has no table of Trackport in its search_path.',
   '42P05': SHARED,
   '42501': 'The store refuses this to its user.',
   '53': 'The store has no resources left.',
   '53100': 'The store has no space left.',
-  '55P03': 'The store is busy with another process.',
+  '55P03': BUSY,
   '57': TOOK_TOO_LONG,
   '58': 'The store cannot be read or written.',
   XX: 'The store is damaged.',
 };
-
-const UNREACHABLE = 'The store cannot be reached.';
 
 /**
  * Runs a call of the driver and translates what PostgreSQL or the connection to it report about the
@@ -58,12 +57,7 @@ function translate(error: unknown): unknown {
     code === undefined
       ? reachability(error)
       : (publicDetail[code] ?? publicDetail[code.slice(0, 2)]);
-  if (detail === undefined) return error;
-  return new TrackportError('store-unavailable', {
-    detail,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
-  });
+  return detail === undefined ? error : unavailable(detail, error);
 }
 
 /** All that the driver throws by itself is about a connection, or that there is none to be had. */

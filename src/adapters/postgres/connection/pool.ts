@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND, systemClock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
+import { unavailable } from '../../store/unavailable.ts';
 import { codeOf } from './errors.ts';
 import { types } from './run-statement.ts';
 
@@ -93,10 +93,7 @@ const configure = (client: pg.ClientBase): unknown => {
 async function setUp(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ is_standby: boolean }>(CONFIGURE);
   if (rows[0]?.is_standby === true)
-    throw new TrackportError('store-unavailable', {
-      detail: 'The server is a standby: store.url has to lead to the primary alone.',
-      retryAfterSeconds: 1,
-    });
+    throw unavailable('The server is a standby: store.url has to lead to the primary alone.');
 }
 
 /**
@@ -121,28 +118,20 @@ function createConnect(
 }
 
 /**
- * Refuses a pooler that lets clients share connections. Each carries settings, among them those that
- * make a commit durable, and prepared statements. @throws {store-unavailable}
+ * Refuses a pooler that lets clients share connections, by transaction or statement. Each carries settings, among
+ * them those that make a commit durable, and prepared statements. Where there is no room for a second connection
+ * nothing is found out. @throws {store-unavailable}
  */
-export async function refuseSharedConnections(database: {
-  hasOwnConnections(): Promise<boolean>;
-}): Promise<void> {
-  if (await database.hasOwnConnections()) return;
-  throw new TrackportError('store-unavailable', {
-    detail:
-      'A pooler lets clients share connections (PgBouncer with pool_mode=transaction or statement). Use pool_mode=session, or the address of the server itself.',
-  });
-}
-
-/** False where clients of the pool share connections; true where it has but one. */
-export async function hasOwnConnections(pool: Pick<Pool, 'connect'>): Promise<boolean> {
+export async function refuseSharedConnections(pool: Pool): Promise<void> {
   const one = await pool.connect();
   const other = await pool.connect().catch(() => undefined);
   let isBroken = true;
   try {
-    const isOwn = other === undefined || (await areApart(one, other));
+    if (other && !(await areApart(one, other)))
+      throw unavailable(
+        'A pooler lets clients share connections (PgBouncer with pool_mode=transaction or statement). Use pool_mode=session, or the address of the server itself.',
+      );
     isBroken = false;
-    return isOwn;
   } finally {
     for (const client of [one, other]) client?.release(isBroken);
   }

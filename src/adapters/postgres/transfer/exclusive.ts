@@ -1,10 +1,9 @@
 import { SECOND } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
+import { unavailable } from '../../store/unavailable.ts';
 import { type Database, openDatabase, type Session } from '../connection/database.ts';
-import { refuseSharedConnections } from '../connection/pool.ts';
 import { migrate } from '../migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
@@ -62,7 +61,7 @@ export function withEmpty<T>(url: string, work: (session: Session) => Promise<T>
 
 /** On one connection, so that every other one is somebody else's. */
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  await withConnections(2, url, refuseSharedConnections);
+  await withConnections(2, url, (database) => database.refuseSharedConnections());
   return withConnections(1, url, work);
 }
 
@@ -113,16 +112,12 @@ async function countOthers(session: Session): Promise<number> {
 async function refuseInUse(session: Session): Promise<void> {
   const others = await countOthers(session);
   if (others > 0)
-    refuse(
-      `is in use: Trackport has ${others} other connections to it. Stop every service and command that works on it first`,
+    throw unavailable(
+      `The store is in use: Trackport has ${others} other connections to it. Stop every service and command that works on it first.`,
     );
   const lease = await session.get<{ seconds: number }>(WORKING);
   if (lease)
-    refuse(
-      `is worked on by an instance. Stop it first; if it was killed, wait ${lease.seconds} seconds`,
+    throw unavailable(
+      `The store is worked on by an instance. Stop it first; if it was killed, wait ${lease.seconds} seconds.`,
     );
-}
-
-function refuse(why: string): never {
-  throw new TrackportError('store-unavailable', { detail: `The store ${why}.` });
 }

@@ -3,7 +3,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import { createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { Session } from '../../store/session.ts';
-import { guard, refuseContention, translate } from './errors.ts';
+import { BUSY, unavailable } from '../../store/unavailable.ts';
+import { guard, translate } from './errors.ts';
 import { createSession } from './session.ts';
 import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
@@ -59,7 +60,7 @@ export function openConnection(path: string): Connection {
       // A first look takes the lock that is held for as long as the connection lives. A file that a
       // restore replaced before that is not the store.
       handle.pragma('schema_version');
-      if (!isFile(path, opened)) refuseContention();
+      if (!isFile(path, opened)) throw unavailable(BUSY);
       return wrap(handle, createPlaceCheck(path, opened));
     } catch (error) {
       handle.close();

@@ -1,11 +1,10 @@
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
-
-const RETRY_AFTER_SECONDS = 1;
+import { BUSY, unavailable } from '../../store/unavailable.ts';
 
 /** What a caller may know about each kind of failure: no path, no statement, no value. */
 const publicDetail: Record<string, string> = {
-  SQLITE_BUSY: 'The store is busy with another process.',
-  SQLITE_LOCKED: 'The store is busy with another process.',
+  SQLITE_BUSY: BUSY,
+  SQLITE_LOCKED: BUSY,
   SQLITE_FULL: 'The store has no space left.',
   SQLITE_READONLY: 'The store cannot be written.',
   SQLITE_CANTOPEN: 'The store cannot be opened.',
@@ -14,7 +13,7 @@ const publicDetail: Record<string, string> = {
   SQLITE_NOTADB: 'The store is not a database of Trackport.',
   SQLITE_CORRUPT: 'The store is damaged.',
   SQLITE_IOERR: 'The store cannot be read or written.',
-  SQLITE_PROTOCOL: 'The store is busy with another process.',
+  SQLITE_PROTOCOL: BUSY,
   SQLITE_NOMEM: 'The store has no memory left.',
   EACCES: 'The store cannot be opened.',
   EPERM: 'The store cannot be opened.',
@@ -46,20 +45,7 @@ export function guard<T>(work: () => T): T {
 /** The `TrackportError` for a failure of the store, else `error` itself. */
 export function translate(error: unknown): unknown {
   const detail = publicDetail[primaryCode(error) ?? ''];
-  if (detail === undefined) return error;
-  return new TrackportError('store-unavailable', {
-    detail,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: error,
-  });
-}
-
-/** @throws {store-unavailable} always: others changed the same thing again and again */
-export function refuseContention(): never {
-  throw new TrackportError('store-unavailable', {
-    detail: 'The store is busy with another process.',
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
+  return detail === undefined ? error : unavailable(detail, error);
 }
 
 /** True when another connection held the lock for longer than the call waited. */

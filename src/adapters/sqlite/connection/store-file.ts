@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { TrackportError } from '#shared/errors.ts';
+import { unavailable } from '../../store/unavailable.ts';
 
 /**
  * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
@@ -58,10 +58,7 @@ export function createPlaceCheck(file: string, opened: Stats): () => void {
     const isWhole = size >= bytes && beside.every(({ name, id }) => !id || isFile(name, id));
     bytes = Math.max(bytes, size);
     if (isWhole) return;
-    throw new TrackportError('store-unavailable', {
-      detail: 'The store was moved, removed, replaced or cut off while it was open.',
-      retryAfterSeconds: 1,
-    });
+    throw unavailable('The store was moved, removed, replaced or cut off while it was open.');
   };
 }
 
@@ -80,9 +77,9 @@ export function isFile(file: string, { dev, ino }: FileId): boolean {
  */
 export function refuseMountedFile(file: string, mounts = readMounts()): void {
   if (!mountPoints(mounts).has(realpathSync(file))) return;
-  throw new TrackportError('store-unavailable', {
-    detail: 'The file is mounted by itself. Mount its folder: the log of the store lies beside it.',
-  });
+  throw unavailable(
+    'The file is mounted by itself. Mount its folder: the log of the store lies beside it.',
+  );
 }
 
 /** Nothing where there is no such list: then nothing is known. */

@@ -5,6 +5,7 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import type { TableDigest } from '../../store/transfer/digest.ts';
+import { unavailable } from '../../store/unavailable.ts';
 import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, listTables, type Table, writeManifest } from './tables.ts';
@@ -102,9 +103,7 @@ function beginReading(handle: BetterSqlite3.Database): Table[] {
   handle.exec('BEGIN');
   const tables = listTables(handle);
   if (!tables.some(({ name }) => name === 'migration'))
-    throw new TrackportError('store-unavailable', {
-      detail: 'The store is not a database of Trackport.',
-    });
+    throw unavailable('The store is not a database of Trackport.');
   return tables;
 }
 
@@ -122,9 +121,9 @@ function finish(file: string, { at, version, onProgress }: BackupRequest): Table
 }
 
 function refuseCopy(what: string): never {
-  throw new TrackportError('store-unavailable', {
-    detail: `The copy is not as the store is (${what}), and was dropped: the store may be damaged.`,
-  });
+  throw unavailable(
+    `The copy is not as the store is (${what}), and was dropped: the store may be damaged.`,
+  );
 }
 
 function refuseFile(why: string): never {

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { TrackportError } from '#shared/errors.ts';
 import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import type { Session } from '../../store/session.ts';
+import { unavailable } from '../../store/unavailable.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
@@ -34,17 +34,13 @@ export function openExclusively(path: string): ExclusiveStore {
       return { ...createSession(handle), handle, file, close: () => handle.close() };
     } catch (error) {
       handle.close();
-      throw isBusy(error) ? inUse() : error;
+      throw isBusy(error) ? unavailable(IN_USE) : error;
     }
   });
 }
 
-function inUse(): TrackportError {
-  return new TrackportError('store-unavailable', {
-    detail:
-      'Another process has the store open. Stop every service and command that works on it first.',
-  });
-}
+const IN_USE =
+  'Another process has the store open. Stop every service and command that works on it first.';
 
 /**
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
@@ -54,8 +50,7 @@ export async function withStopped<T>(
   path: string,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  if (!existsSync(path))
-    throw new TrackportError('store-unavailable', { detail: 'There is no such file.' });
+  if (!existsSync(path)) throw unavailable('There is no such file.');
   const store = openExclusively(path);
   try {
     await refuseOtherSchema(store, shippedMigrations('sqlite'));

@@ -36,7 +36,7 @@ export type ArtifactStoreDeps = {
 /** Artifacts, whatever the engine. */
 export function createArtifactStore({ database, search }: ArtifactStoreDeps): ArtifactStore {
   return {
-    ...bindWrites(database, 'artifact', artifactWrites),
+    ...bindWrites(database.writer.call, 'artifact', artifactWrites),
     ...createArtifactLists(database, search),
     version: () => database.version(),
     read: (workspaceId, ref, { withSpec }) =>

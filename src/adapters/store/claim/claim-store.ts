@@ -2,7 +2,7 @@ import type { Claims, ClaimStore } from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { createClaimLists, OF_REPOSITORY } from './lists.ts';
 import { claimWrites } from './writes.ts';
-import { bindInTurn, either, type Session, type StoreDatabase } from '../session.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */
@@ -12,7 +12,7 @@ export type ClaimsOptions = {
 /** The claims, whatever the engine. Keeps the claimed numbers in memory and reads only what changed. */
 export function createClaimStore(database: StoreDatabase, options: ClaimsOptions): ClaimStore {
   const repository = options.repository.toLowerCase();
-  const { release } = bindInTurn(database, 'claim', claimWrites);
+  const { release } = bindWrites(database.writer.callInTurn, 'claim', claimWrites);
   return {
     current: createNextTurnFlight(createClaimReader(database, repository)),
     ...createClaimLists(database, repository),

@@ -11,9 +11,9 @@ import type {
   KeyLookup,
 } from '#access/consumer-store.ts';
 import type { Clock } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import { BUSY, unavailable } from '../unavailable.ts';
 import {
   CONSUMER,
   CONSUMER_COLUMNS,
@@ -37,7 +37,7 @@ export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'n
 
 /** The consumers, whatever the engine. */
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
-  const writes = bindWrites(database, 'consumer', consumerWrites);
+  const writes = bindWrites(database.writer.call, 'consumer', consumerWrites);
   const versions = createVersionSampler(database, clock);
   let last: Promise<unknown> = Promise.resolve();
 
@@ -54,10 +54,7 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
       versions.expire();
       if (after) return after;
     }
-    throw new TrackportError('store-unavailable', {
-      detail: 'The store is busy with another process.',
-      retryAfterSeconds: 1,
-    });
+    throw unavailable(BUSY);
   };
   return {
     version: () => versions.read(),

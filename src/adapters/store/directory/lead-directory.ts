@@ -1,6 +1,6 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
-import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
+import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { readRepositoryId } from './repository.ts';
 import * as sql from './statements.ts';
 import { directoryWrites } from './writes.ts';
@@ -21,7 +21,7 @@ export function createLeadDirectory(
   { repository, now = Date.now }: LeadDirectoryOptions,
 ): LeadDirectory {
   const name = repository.toLowerCase();
-  const writes = bindInTurn(database, 'directory', directoryWrites);
+  const writes = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
   const lead = (number: number) => database.get<{ updatedAt: number }>(sql.LEAD, { name, number });
   return {
     repositoryId: () => readRepositoryId(database, name),

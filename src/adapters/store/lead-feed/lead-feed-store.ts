@@ -2,7 +2,7 @@ import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-st
 import { directoryWrites } from '../directory/writes.ts';
 import { createNextTurnFlight, createTurnFlight } from '#shared/resilience/single-flight.ts';
 import { NAMED } from '../directory/repository.ts';
-import { bindInTurn, bindWrites, type StoreDatabase } from '../session.ts';
+import { bindWrites, type StoreDatabase } from '../session.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 
 export type LeadFeedOptions = {
@@ -35,9 +35,9 @@ export function createLeadFeedStore(
   { repository, now }: LeadFeedOptions,
 ): FeedStore {
   const name = repository.toLowerCase();
-  const { hide } = bindInTurn(database, 'lead-feed', leadFeedWrites);
-  const { noteRead } = bindInTurn(database, 'directory', directoryWrites);
-  const { noteReader } = bindWrites(database, 'lead-feed', leadFeedWrites);
+  const { hide } = bindWrites(database.writer.callInTurn, 'lead-feed', leadFeedWrites);
+  const { noteRead } = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
+  const { noteReader } = bindWrites(database.writer.call, 'lead-feed', leadFeedWrites);
   const read = async (
     values: Parameters<typeof database.all>[1],
   ): Promise<readonly LeadChange[]> => {

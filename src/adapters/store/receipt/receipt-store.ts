@@ -5,7 +5,7 @@ import {
   type ReplayPreview,
   toReplayPreview,
 } from '#partners/receipts/receipt-store.ts';
-import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
+import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { toAcceptance } from './accept.ts';
 import { receiptConditions } from './conditions.ts';
 import { createReceiptReader } from './read.ts';
@@ -23,8 +23,8 @@ export function createReceiptStore(
   database: StoreDatabase,
   { payloadKey, repository }: ReceiptStoreOptions,
 ): ReceiptStore {
-  const { accept, forgetKeys, dropPayloads, ...writes } = bindInTurn(
-    database,
+  const { accept, forgetKeys, dropPayloads, ...writes } = bindWrites(
+    database.writer.callInTurn,
     'receipt',
     receiptWrites,
   );

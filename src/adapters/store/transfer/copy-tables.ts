@@ -1,7 +1,7 @@
-import { TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { cutTerms } from '../artifact/search-terms.ts';
 import { either, type Session } from '../session.ts';
+import { unavailable } from '../unavailable.ts';
 import { createTableDigest, type TableDigest } from './digest.ts';
 import { replacedTables } from './empty.ts';
 import { countRows, insertRows, readRows, type Row } from './rows.ts';
@@ -43,7 +43,7 @@ export async function copyTables(request: CopyRequest): Promise<TableDigest[]> {
       advance(rows.length, `comparing ${table.name}`),
     );
     if (found.rows !== copied[at]?.rows || found.sha256 !== copied[at].sha256)
-      refuseCopy(table.name);
+      throw unavailable(`The copy is not as the original is (${table.name}), and was dropped.`);
   }
   return copied;
 }
@@ -71,12 +71,6 @@ async function digestRows(
     await onRows(rows);
   }
   return digest.end();
-}
-
-function refuseCopy(table: string): never {
-  throw new TrackportError('store-unavailable', {
-    detail: `The copy is not as the original is (${table}), and was dropped.`,
-  });
 }
 
 type Numbered = { table: string; column: string; last?: number };

@@ -1,5 +1,5 @@
-import { TrackportError } from '#shared/errors.ts';
 import type { Session } from '../session.ts';
+import { unavailable } from '../unavailable.ts';
 import { countRows } from './rows.ts';
 import { listColumns } from './tables.ts';
 
@@ -28,8 +28,5 @@ export async function refuseUnlessEmpty(session: Session, advice: string): Promi
   const full: string[] = [];
   for (const name of new Set((await listColumns(session)).map(({ table }) => table)))
     if (!replacedTables.has(name) && (await countRows(session, name)) > 0) full.push(name);
-  if (full.length > 0)
-    throw new TrackportError('store-unavailable', {
-      detail: `The store is not empty (${full.join(', ')}). ${advice}`,
-    });
+  if (full.length > 0) throw unavailable(`The store is not empty (${full.join(', ')}). ${advice}`);
 }

@@ -7,7 +7,7 @@ import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
-import { bindInTurn, type Session, type StoreDatabase } from '../session.ts';
+import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { held, isMine, type LeasedEvent } from './matches.ts';
 import * as sql from './statements.ts';
 import { type LeasedRow, workWrites } from './writes.ts';
@@ -32,7 +32,7 @@ export function createWorkStore({
   ...deps
 }: WorkStoreDeps): WorkStore {
   const repository = deps.repository.toLowerCase();
-  const writes = bindInTurn(database, 'work', workWrites);
+  const writes = bindWrites(database.writer.callInTurn, 'work', workWrites);
   return {
     lease: async (stage, now, limit, aheadMaxMs) => {
       const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
@@ -69,11 +69,11 @@ export function createWorkStore({
 }
 
 /** Tells whether anything may have been committed since the last call. */
-function createWatch({ version }: StoreDatabase): () => Promise<boolean> {
+function createWatch(database: StoreDatabase): () => Promise<boolean> {
   let seen: number | undefined;
   return async () => {
     const before = seen;
-    seen = await version();
+    seen = await database.version();
     return seen !== before;
   };
 }

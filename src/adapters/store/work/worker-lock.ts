@@ -58,7 +58,7 @@ export const leaseWrites = {
  * have seen it unrenewed for 15 s, each by a monotonic clock of its own, or by the clock of PostgreSQL's server.
  */
 export function createWorkerLock({ database, instance, clock }: WorkerLockDeps): WorkerLock {
-  const writes = bindWrites(database, 'worker-lease', leaseWrites);
+  const writes = bindWrites(database.writer.call, 'worker-lease', leaseWrites);
   const find = () => database.get<Lease>(READ);
   const isUnrenewed = createWatch(clock);
   let renewedAtMs = -Infinity;

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
-import { refuseSharedConnections } from '#adapters/postgres/connection/pool.ts';
 import {
   connectToPostgres,
   emptyPostgres,
@@ -11,32 +10,33 @@ import { startPooler } from '../../../support/postgres/pooler.ts';
 const pooled = async (): Promise<Database> =>
   connectToPostgres(await startPooler(await emptyPostgres()));
 
+const shared = {
+  code: 'store-unavailable',
+  detail: expect.stringContaining('pool_mode=session'),
+};
+
 test('a pooler that deals out connections by transaction is told apart, and refused', async () => {
   const database = await pooled();
-  for (const _look of [1, 2]) await expect(database.hasOwnConnections()).resolves.toBe(false);
-  await expect(refuseSharedConnections(database)).rejects.toMatchObject({
-    code: 'store-unavailable',
-    detail: expect.stringContaining('pool_mode=session'),
-  });
+  for (const _look of [1, 2])
+    await expect(database.refuseSharedConnections()).rejects.toMatchObject(shared);
 });
 
 test('it is also told apart while its connections are busy', async () => {
   const database = await pooled();
   await database.transaction(async () => {
-    await expect(database.hasOwnConnections()).resolves.toBe(false);
+    await expect(database.refuseSharedConnections()).rejects.toMatchObject(shared);
   });
 });
 
 test('the server itself is not, and its connections go on', async () => {
   const database = await connectToPostgres(await emptyPostgres());
-  for (const _look of [1, 2]) await expect(database.hasOwnConnections()).resolves.toBe(true);
-  await refuseSharedConnections(database);
+  for (const _look of [1, 2]) await database.refuseSharedConnections();
   expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 });
 });
 
 test('where there is room for one connection only, nothing is found out', async () => {
   const database = openAlone(await emptyPostgres());
-  await expect(database.hasOwnConnections()).resolves.toBe(true);
+  await expect(database.refuseSharedConnections()).resolves.toBeUndefined();
 });
 
 describe('what a connection has prepared', () => {
