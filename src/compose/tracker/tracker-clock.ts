@@ -14,7 +14,10 @@ type DatedResponse = {
 };
 
 export type TrackerClock = {
-  /** Ours, and that of the tracker where the two are further apart than they can be measured. */
+  /**
+   * Ours, and that of the tracker where the two are further apart than they can be measured. It goes back only when
+   * a response tells that ours is ahead.
+   */
   clock: Clock;
   /** How far the tracker's clock is ahead of ours, in ms; negative: behind. Undefined: not known. */
   skewMs(): number | undefined;
@@ -34,11 +37,11 @@ const WORTH_A_LINE_MS = MINUTE;
 /** @see TrackerClock */
 export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>): TrackerClock {
   const report = createReport(log);
-  const currentSetting = (): number => clock.now() - clock.monotonicMs();
-  let settingMs = currentSetting();
+  const steadyNow = createSteadyNow(clock, () => take([]));
   let readings: readonly number[] = [];
+  /** How far the tracker's clock is ahead of the steady one. */
   let skew: number | undefined;
-  /** What is added to our clock. It stays while the readings explain it: time does not go to and fro. */
+  /** What is added to the steady clock. It stays while the readings explain it: time does not go to and fro. */
   let correctionMs = 0;
 
   const take = (all: readonly number[]): void => {
@@ -48,38 +51,34 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
     const isExplained = skew !== undefined && Math.abs(ms - correctionMs) <= EXPLAINED_MS;
     if (!isExplained) correctionMs = Math.abs(ms) > EXPLAINED_MS ? ms : 0;
   };
-  /**
-   * Our clock was set. Ahead, or the machine slept: what was read before says nothing of how it goes now.
-   * Back: the tracker's goes on as it did, and what was due by it is due no earlier.
-   */
-  const followSetting = (): void => {
-    const movedMs = Math.round(currentSetting() - settingMs);
-    if (Math.abs(movedMs) <= EXPLAINED_MS) return;
-    settingMs += movedMs;
-    if (movedMs > 0) return take([]);
-    correctionMs -= movedMs;
-    take(readings.map((aheadMs) => aheadMs - movedMs));
+  const skewMs = (): number | undefined => {
+    const behindMs = steadyNow() - clock.now();
+    return skew === undefined ? undefined : skew + behindMs;
   };
   return {
-    clock: {
-      ...clock,
-      now: () => {
-        followSetting();
-        return clock.now() + correctionMs;
-      },
-    },
-    skewMs: () => {
-      followSetting();
-      return skew;
-    },
+    clock: { ...clock, now: () => steadyNow() + correctionMs },
+    skewMs,
     note: ({ dateMs, durationMs }) => {
       if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;
-      followSetting();
-      settingMs = currentSetting();
-      const aheadMs = dateMs + SECOND / 2 - (clock.now() - durationMs / 2);
+      const aheadMs = dateMs + SECOND / 2 - (steadyNow() - durationMs / 2);
       take([...readings, Math.round(aheadMs)].slice(-READINGS));
-      report(skew ?? 0);
+      report(skewMs() ?? 0);
     },
+  };
+}
+
+/**
+ * Our clock, but that it never goes back: who sets it back moves nothing. Once it was set ahead, or the machine
+ * slept, what was read of it before says nothing of how it goes now: `onAhead` is called.
+ */
+function createSteadyNow(clock: Pick<Clock, 'now' | 'monotonicMs'>, onAhead: () => void) {
+  let settingMs = clock.now() - clock.monotonicMs();
+  return (): number => {
+    const monotonicMs = clock.monotonicMs();
+    const aheadMs = clock.now() - monotonicMs - settingMs;
+    settingMs += Math.max(0, aheadMs);
+    if (aheadMs > EXPLAINED_MS) onAhead();
+    return Math.round(settingMs + monotonicMs);
   };
 }
 

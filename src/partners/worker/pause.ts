@@ -4,7 +4,8 @@ import type { PauseCode } from '../deletions/act/issue-editor.ts';
 
 /**
  * What keeps the worker from changing issues, for all events alike. `isCertain`: false while it may
- * be one issue's own; then the others are tried as ever. Instants are ms since the Unix epoch.
+ * be one issue's own; then the others are tried as ever. `since`: ms since the Unix epoch; `probeAt`: ms of the
+ * monotonic clock.
  */
 export type Pause = { code: PauseCode; since: number; probeAt: number; isCertain: boolean };
 
@@ -16,16 +17,14 @@ export type TrackerPause = {
   /** A probe told nothing: the next one is due after the time between two. */
   probeLater(): void;
   end(): void;
-  /** A rate limit is in force until this instant. */
+  /** A rate limit is in force until this instant (ms since the Unix epoch). */
   limitUntil(instant: number): void;
   /** How long the rate limit is still in force, in ms; 0 or less: it is not. */
   limitedMs(): number;
-  /** The clock was set back: instants ahead come that much earlier. */
-  moveBack(byMs: number): void;
 };
 
 export type TrackerPauseDeps = {
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonicMs'>;
   log: Log;
   /** How often a pause is questioned, in ms. */
   probeEveryMs: number;
@@ -34,8 +33,8 @@ export type TrackerPauseDeps = {
 /** @see TrackerPause */
 export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDeps): TrackerPause {
   let pause: Pause | undefined;
-  let limitedUntil = -Infinity;
-  const nextProbeAt = (): number => clock.now() + probeEveryMs;
+  let limitedUntilMs = -Infinity;
+  const nextProbeAt = (): number => clock.monotonicMs() + probeEveryMs;
   return {
     current: () => pause,
     begin: (code, { isCertain } = { isCertain: true }) => {
@@ -51,12 +50,8 @@ export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDep
       log.info({}, 'the tracker allows it again: deletions go on');
     },
     limitUntil: (instant) => {
-      limitedUntil = instant;
+      limitedUntilMs = clock.monotonicMs() + instant - clock.now();
     },
-    limitedMs: () => limitedUntil - clock.now(),
-    moveBack: (byMs) => {
-      limitedUntil -= byMs;
-      if (pause) pause.probeAt -= byMs;
-    },
+    limitedMs: () => limitedUntilMs - clock.monotonicMs(),
   };
 }

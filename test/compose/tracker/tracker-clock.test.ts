@@ -95,6 +95,13 @@ test.each([0, -30 * MINUTE])(
   },
 );
 
+test('somebody who sets our clock back before the tracker has told its time moves nothing, too', () => {
+  const { own, tracker } = createWorld();
+  const before = tracker.clock.now();
+  own.set(own.now() - HOUR);
+  expect(tracker.clock.now()).toBe(before);
+});
+
 test('the log has one line when the clocks are apart, and one when they agree again', () => {
   const { tracker, respond, lines } = createWorld();
   for (let at = 0; at < 9; at += 1) respond(2 * MINUTE);

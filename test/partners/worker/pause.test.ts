@@ -17,10 +17,11 @@ test('a pause that is confirmed goes on since it began, and is said once', async
   pause.begin('forbidden', { isCertain: false });
   await clock.advance(1000);
   pause.begin('unauthorized');
+  const probeAt = clock.monotonicMs() + MINUTE;
   expect(pause.current()).toEqual({
     code: 'unauthorized',
     since: HOUR,
-    probeAt: HOUR + 1000 + MINUTE,
+    probeAt,
     isCertain: true,
   });
   pause.end();
@@ -32,7 +33,7 @@ test('the next probe of a pause is put off by the time between two', async () =>
   pause.begin('forbidden');
   await clock.advance(MINUTE);
   pause.probeLater();
-  expect(pause.current()?.probeAt).toBe(HOUR + 2 * MINUTE);
+  expect(pause.current()?.probeAt).toBe(clock.monotonicMs() + MINUTE);
 });
 
 test('a clock that is set back makes neither a probe nor a rate limit wait for longer', () => {
@@ -40,8 +41,8 @@ test('a clock that is set back makes neither a probe nor a rate limit wait for l
   pause.begin('forbidden');
   pause.limitUntil(HOUR + 5 * MINUTE);
   clock.set(0);
-  pause.moveBack(HOUR);
-  expect([pause.current()?.probeAt, pause.limitedMs()]).toEqual([MINUTE, 5 * MINUTE]);
+  const probeMs = (pause.current()?.probeAt ?? 0) - clock.monotonicMs();
+  expect([probeMs, pause.limitedMs()]).toEqual([MINUTE, 5 * MINUTE]);
 });
 
 test('there is no rate limit before the tracker has named one', () => {

@@ -33,7 +33,7 @@ import { consumerWrites } from './writes.ts';
 /** How often a change is decided anew because another process has just changed the consumer. */
 const DECISIONS_MAX = 5;
 
-export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'now'> };
+export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'monotonicMs'> };
 
 /** The consumers, whatever the engine. */
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {

@@ -24,7 +24,7 @@ export type VersionSampler = {
  */
 export function createVersionSampler(
   session: Pick<Session, 'get'>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonicMs'>,
 ): VersionSampler {
   let version = 0;
   let seen: number | undefined;
@@ -32,17 +32,13 @@ export function createVersionSampler(
   let reading: Promise<void> | undefined;
 
   const look = async (): Promise<void> => {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonicMs();
     const row = await session.get<{ version: number }>(VERSION);
     if (row?.version !== seen) version += 1;
     seen = row?.version;
     readAt = startedAt;
   };
-  /** A clock that was set back must not hold a version for longer. */
-  const isWithin = (ageMs: number): boolean => {
-    const age = clock.now() - readAt;
-    return age >= 0 && age < ageMs;
-  };
+  const isWithin = (ageMs: number): boolean => clock.monotonicMs() - readAt < ageMs;
   return {
     read: () => {
       if (!isWithin(READ_EVERY_MS))

@@ -105,7 +105,7 @@ export async function suspectPause({
  */
 async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Promise<number> {
   const { clock, editor, pause, probeEveryMs } = deps;
-  const waitMs = probeAt - clock.now();
+  const waitMs = probeAt - clock.monotonicMs();
   if (waitMs > 0) return waitMs;
   const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
   if (response.kind === 'paused') pause.begin(response.code);

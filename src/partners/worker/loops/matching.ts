@@ -2,7 +2,6 @@ import { recheck, type RecheckDeps } from '../../deletions/match/recheck.ts';
 import { SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { type MatchDeps, matchEvents } from '../../deletions/match/match-event.ts';
 import { type Leasing, LOOK_EVERY_MS } from '../leasing.ts';
-import type { TrackerPause } from '../pause.ts';
 import type { WorkStore } from '../work-store.ts';
 import { type LoopDeps, runLoop } from './run-loop.ts';
 
@@ -13,7 +12,6 @@ const WATCH_EVERY_MS = SECOND / 5;
 export type MatchingDeps = LoopDeps & {
   store: Pick<WorkStore, 'moveBack' | 'changedElsewhere'>;
   leasing: Leasing;
-  pause: Pick<TrackerPause, 'moveBack'>;
   match: MatchDeps;
 };
 
@@ -32,7 +30,7 @@ export function runMatching(deps: MatchingDeps): Promise<void> {
 }
 
 /** What waits for an instant of a clock that was wrong would wait for as long as it was wrong. */
-function watchClock({ alarms, clock, log, pause, store }: MatchingDeps): () => Promise<void> {
+function watchClock({ alarms, clock, log, store }: MatchingDeps): () => Promise<void> {
   let seenAt = -Infinity;
   return async () => {
     const now = clock.now();
@@ -40,7 +38,6 @@ function watchClock({ alarms, clock, log, pause, store }: MatchingDeps): () => P
     if (byMs >= SECOND) {
       log.warn({ byMs }, 'the clock was set back');
       await store.moveBack(byMs, now);
-      pause.moveBack(byMs);
       alarms.act.ring();
     }
     seenAt = now;

@@ -29,7 +29,6 @@ function startMatching() {
         world.said.push(moved);
       },
     },
-    pause: { moveBack: (byMs) => void world.said.push(byMs) },
     leasing: { lease: async () => [], workOn: (_items, work) => work(), waitMs: async () => 5000 },
   };
   const running = runMatching(deps as MatchingDeps);
@@ -44,14 +43,14 @@ function startMatching() {
   return { clock, world, turn };
 }
 
-test('a clock that is set back moves back all that waits, and the pause', async () => {
+test('a clock that is set back moves back all that waits', async () => {
   const { clock, world, turn } = startMatching();
   await turn();
   expect(world.said).toEqual([]);
   clock.set(23 * HOUR);
   await turn();
   await turn();
-  expect(world.said).toEqual([[HOUR, 23 * HOUR], HOUR, 'act now']);
+  expect(world.said).toEqual([[HOUR, 23 * HOUR], 'act now']);
 });
 
 test('a store that is away just then is told of it as soon as it is back', async () => {
@@ -63,7 +62,7 @@ test('a store that is away just then is told of it as soon as it is back', async
   expect(world.said).toEqual([]);
   world.isAway = false;
   await turn();
-  expect(world.said).toEqual([[HOUR, 23 * HOUR], HOUR, 'act now']);
+  expect(world.said).toEqual([[HOUR, 23 * HOUR], 'act now']);
 });
 
 test('a clock that goes back by less than a second is none that was set', async () => {
