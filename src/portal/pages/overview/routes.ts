@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
@@ -18,9 +19,11 @@ const WEBHOOK_DAYS = 30;
 const ROWS = 5;
 const CONSUMERS_LOOKED_AT = 100;
 
+const query = z.strictObject({ ignored: z.literal('shown').optional() });
+
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
 export function overviewPages(portal: PortalRoutes, context: PagesContext): void {
-  portal.page('/portal', {}, async ({ person, reader }) => {
+  portal.page('/portal', { query }, async ({ person, reader, query: { ignored } }) => {
     const { hasReadyz, tracker, leadFeed } = context;
     const [{ checks }, webhook, newestAt, operation] = await Promise.all([
       context.readiness(),
@@ -33,7 +36,8 @@ export function overviewPages(portal: PortalRoutes, context: PagesContext): void
     );
     const feed = { newestAt, listeners: leadFeed.listeners() };
     const facts = { lines, webhook, feed, operation, hasReadyz, quota: tracker.quota() };
-    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure() }, reader);
+    const withIgnored = ignored === 'shown';
+    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure(), withIgnored }, reader);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
-import { body, card, empty, type Fact, facts, pair, split, stats } from '../../shell/card.ts';
+import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, foreign, link, note } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
@@ -37,6 +37,8 @@ export type OverviewFacts = {
   operation: Operation | undefined;
   /** Whether this port serves `/readyz`. */
   hasReadyz: boolean;
+  /** Whether the chart counts events that no rule is for, which may be most of all. */
+  withIgnored: boolean;
 };
 
 /** Is everything well? If not: what first? */
@@ -51,7 +53,7 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
     meta: [html`As of ${time(reader.nowMs, reader)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
     body: html`${verdict(lines, operation, reader)} ${operation && numbers(operation, reader)}
-    ${layout(setUp(given.webhook), operation && work(operation, reader), aside)}`,
+    ${layout(setUp(given.webhook), operation && work(operation, given.withIgnored, reader), aside)}`,
   };
 }
 
@@ -126,14 +128,17 @@ const SERIES = STACKED.map((key) => {
   return { key, label: words, state };
 });
 
-function work(operation: Operation, reader: Reader): Html {
+function work(operation: Operation, withIgnored: boolean, reader: Reader): Html {
+  const toggle = withIgnored
+    ? link('/portal#per-hour', 'Leave out ignored')
+    : link('/portal?ignored=shown#per-hour', 'With ignored');
   const steps = nextSteps(operation, reader);
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',
-    aside: link(RECEIPTS_PATH, 'All receipts'),
+    aside: row(toggle, link(RECEIPTS_PATH, 'All receipts')),
     unit: 'event',
-    series: SERIES,
+    series: withIgnored ? SERIES : SERIES.filter(({ key }) => key !== 'IGNORED'),
     slots: operation.hours,
   };
   return html`${steps && card({ id: 'next-steps', heading: 'Next steps' }, steps)}

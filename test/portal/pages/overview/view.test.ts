@@ -40,6 +40,7 @@ const well: OverviewFacts = {
   operation,
   feed: { newestAt: undefined, listeners: 1 },
   hasReadyz: true,
+  withIgnored: false,
 };
 
 const page = (given: Partial<OverviewFacts> = {}) =>
@@ -293,4 +294,17 @@ test('hostile texts stay texts', () => {
     reader,
   ).body;
   expect(isInert(text)).toBe(true);
+});
+
+test('the chart leaves out what no rule is for, unless it is asked for', () => {
+  const hours = operation.hours.map(({ startMs }) => ({
+    startMs,
+    counts: { DONE: 1, IGNORED: 9 },
+  }));
+  const without = page({ operation: { ...operation, hours } });
+  expect(without).toContain('24 events in 24 hours: 24 done.');
+  expect(without).toContain('href="/portal?ignored=shown#per-hour"');
+  const withIgnored = page({ operation: { ...operation, hours }, withIgnored: true });
+  expect(withIgnored).toContain('240 events in 24 hours: 24 done, 216 ignored.');
+  expect(withIgnored).toContain('href="/portal#per-hour"');
 });
