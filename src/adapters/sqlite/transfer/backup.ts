@@ -8,7 +8,7 @@ import type { TableDigest } from '../../store/transfer/digest.ts';
 import { unavailable } from '../../store/unavailable.ts';
 import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
-import { type BackupOrigin, countRows, listTables, type Table, writeManifest } from './tables.ts';
+import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
 
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */
@@ -66,14 +66,14 @@ async function copyPages(
     () => new BetterSqlite3(storePath, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS }),
   );
   try {
-    const tables = guard(() => beginReading(handle));
+    guard(() => beginReading(handle));
     await handle.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages, 'pages');
         return PAGES_A_STEP;
       },
     });
-    return guard(() => countRows(handle, tables));
+    return guard(() => countRows(handle));
   } catch (error) {
     return copyErrors(() => {
       throw error;
@@ -98,13 +98,11 @@ function copyErrors<T>(work: () => T): T {
   });
 }
 
-function beginReading(handle: BetterSqlite3.Database): Table[] {
+function beginReading(handle: BetterSqlite3.Database): void {
   handle.pragma('query_only = ON');
   handle.exec('BEGIN');
-  const tables = listTables(handle);
-  if (!tables.some(({ name }) => name === 'migration'))
+  if (!handle.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").get())
     throw unavailable('The store is not a database of Trackport.');
-  return tables;
 }
 
 /** Checks the copy, and makes it one file that says what is in it. */

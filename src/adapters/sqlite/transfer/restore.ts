@@ -8,7 +8,7 @@ import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { replaceEmpty } from './empty-store.ts';
-import { type BackupOrigin, dropManifest, examine } from './tables.ts';
+import { type BackupOrigin, dropManifest, findAltered, readManifest } from './tables.ts';
 
 export type RestoreRequest = {
   /** The backup. */
@@ -47,14 +47,13 @@ export async function restore(request: RestoreRequest): Promise<Restored> {
 function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows: number } {
   const handle = new BetterSqlite3(file, { fileMustExist: true });
   try {
-    const found = examine(handle, onProgress);
-    if (found.kind === 'no-backup') return refuseBackup('it was not made by `trackport backup`');
-    if (found.kind === 'altered')
-      return refuseBackup(
-        `it is not as it was made (${found.tables.join(', ') || 'its structure'})`,
-      );
-    dropManifest(handle);
-    return { ...found.origin, rows: found.rows };
+    const manifest = readManifest(handle);
+    if (!manifest) return refuseBackup('it was not made by `trackport backup`');
+    const altered = findAltered(handle, manifest, onProgress);
+    if (altered.length > 0 || handle.pragma('integrity_check', { simple: true }) !== 'ok')
+      return refuseBackup(`it is not as it was made (${altered.join(', ') || 'its structure'})`);
+    const { at, version } = manifest;
+    return { at, version, rows: dropManifest(handle) };
   } catch (error) {
     if (isTrackportError(error)) throw error;
     return refuseBackup(`it is damaged, or no backup (${systemCodeOf(error) ?? 'unreadable'})`);
