@@ -33,7 +33,7 @@ export type KeyedRun = {
 /** A request's response with its key: written in the transaction of what the request does. */
 export type StoredRun = KeyedRun & { response: StoredResponse };
 
-export type Found =
+type Found =
   | { kind: 'nothing' }
   | { kind: 'mismatch' }
   | { kind: 'stored'; response: StoredResponse };
@@ -114,31 +114,6 @@ async function workOnce<View>(
     if (replayed) return replayed;
     throw error;
   }
-}
-
-/** What is stored for one workspace at most. */
-export type KeyBounds = {
-  keysMax: number;
-  bytesMax: number;
-  /** Counting is dear, so that the bounds may be exceeded by this many keys. */
-  trimEveryKeys: number;
-};
-
-export const defaultKeyBounds: KeyBounds = {
-  keysMax: 10_000,
-  bytesMax: 64 * 1024 * 1024,
-  trimEveryKeys: 100,
-};
-
-/** A stored response as the engines read it. */
-export type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
-
-/** What a store says of the row that it has, or has not, under the digest of `run`. */
-export function toFound(row: KeyRow | undefined, run: KeyedRun): Found {
-  if (!row) return { kind: 'nothing' };
-  const { fingerprint, headers, ...rest } = row;
-  if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
-  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
 }
 
 function toRun(

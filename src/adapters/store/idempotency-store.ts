@@ -1,14 +1,13 @@
 import {
-  defaultKeyBounds,
   IDEMPOTENCY_TTL_MS,
   type IdempotencyStore,
-  type KeyBounds,
-  type KeyRow,
   refuseTaken,
   type StoredRun,
-  toFound,
 } from '#shared/idempotency.ts';
 import { bindWrites, type Session, type StoreDatabase } from './session.ts';
+
+/** What is stored for one workspace at most. Counting is dear: the bounds may be exceeded by `trimEveryKeys`. */
+const BOUNDS = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
 
 /** A little of what is too old goes with every new key. */
 const EXPIRED_AT_ONCE = 20;
@@ -41,16 +40,19 @@ const TRIM = `
       WINDOW newest AS (ORDER BY started_at DESC, digest)) AS placed
     WHERE place > @keysMax OR total > @bytesMax)`;
 
+type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
+
 /** Stores the responses to calls with an idempotency key. */
-export function createIdempotencyStore(
-  database: StoreDatabase,
-  bounds: KeyBounds = defaultKeyBounds,
-): IdempotencyStore {
+export function createIdempotencyStore(database: StoreDatabase, bounds = BOUNDS): IdempotencyStore {
   const { put } = bindWrites(database.writer.call, 'idempotency', idempotencyWrites);
   return {
     find: async (run) => {
       const expired = run.now - IDEMPOTENCY_TTL_MS;
-      return toFound(await database.get<KeyRow>(FIND, { digest: run.digest, expired }), run);
+      const row = await database.get<KeyRow>(FIND, { digest: run.digest, expired });
+      if (!row) return { kind: 'nothing' };
+      const { fingerprint, headers, ...rest } = row;
+      if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
+      return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
     },
     put: (run) => put(run, bounds),
   };
@@ -65,7 +67,7 @@ export const idempotencyWrites = { put: putRun };
 export async function putRun(
   session: Session,
   { response, ...run }: StoredRun,
-  { trimEveryKeys, ...bounds }: KeyBounds = defaultKeyBounds,
+  { trimEveryKeys, ...bounds } = BOUNDS,
 ): Promise<void> {
   const headers = JSON.stringify(response.headers);
   const bytes = Buffer.byteLength(response.body) + headers.length;

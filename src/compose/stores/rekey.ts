@@ -1,9 +1,9 @@
 /** Gives a stopped store the configured `secretKey` in place of one that is lost. */
-import { replaceKey } from '#adapters/store/transfer/rekey.ts';
+import { type Rekeying, replaceKey } from '#adapters/store/transfer/rekey.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { fingerprintOf, readSecretKey, resolveSecretKey } from '#config/secret-key.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { Rekeying, UnreadReceipt } from '#shared/store/rekeying.ts';
 
 import { withStopped } from './lend.ts';
 

@@ -54,6 +54,9 @@ export type Receipt = {
   receivedAt: number;
 };
 
+/** One with an event that waits to be matched, for which it has to be read. */
+export type UnreadReceipt = Pick<Receipt, 'id' | 'partnerId' | 'receivedAt'>;
+
 export const nameKinds = ['lead-id', 'correlation-id', 'external-id', 'email'] as const;
 
 /** By what an event looks for its lead. */

@@ -10,7 +10,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog as log } from '#shared/log.ts';
-import type { UnreadReceipt } from '#shared/store/rekeying.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
 import { openRekey } from '../../../src/compose/stores/rekey.ts';
 import { createFakeClock } from '../../support/clock.ts';

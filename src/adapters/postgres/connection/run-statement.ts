@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { createPipeline, type Pipeline, type Response } from './pipeline.ts';
-import type { Statement, Value } from './statement.ts';
+import type { Statement } from './statement.ts';
 import { toCamelCase } from '../../store/session.ts';
 
 /** What a statement gave: cells in the order of `names`, which are in camel case. */
@@ -43,7 +43,7 @@ export type StatementRunner = {
   run(
     client: pg.ClientBase,
     statement: Pick<Statement, 'name' | 'text'>,
-    values: Value[],
+    values: unknown[],
   ): Promise<Result>;
   /** Whether what is run now goes in one packet with all that was asked for before. */
   gathers(client: pg.ClientBase): boolean;
@@ -101,7 +101,7 @@ function toColumns(fields: readonly pg.FieldDef[]): Columns {
 
 /** Exported by the driver, but its types do not know it. */
 const { prepareValue } = (
-  pg as unknown as { utils: { prepareValue: (value: Value) => string | Buffer | null } }
+  pg as unknown as { utils: { prepareValue: (value: unknown) => string | Buffer | null } }
 ).utils;
 
 function toCells(texts: readonly (string | null)[], { parsers }: Columns): unknown[] {

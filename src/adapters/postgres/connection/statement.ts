@@ -1,19 +1,6 @@
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Values } from '../../store/session.ts';
 
-/** What a parameter of a statement can be. */
-export type Value =
-  | string
-  | number
-  | boolean
-  | Buffer
-  | null
-  | readonly string[]
-  | readonly (number | null)[]
-  | readonly (boolean | null)[]
-  | readonly (Buffer | null)[]
-  | readonly (string | null)[];
-
 /** A statement as the server takes it. */
 export type Statement = {
   /** Under which the server keeps it prepared; undefined: it does not. */
@@ -67,17 +54,14 @@ function parse(sql: string): Statement {
  * The values in the order of the parameters. PostgreSQL's text has no NUL: it becomes U+FFFD, in what
  * is written and in what is looked for alike.
  */
-export function valuesOf({ parameters }: Statement, values: Values): Value[] {
+export function valuesOf({ parameters }: Statement, values: Values): unknown[] {
   return parameters.map((name) => {
     if (!(name in values)) throw new Error(`no value for @${name}`);
-    return withoutNul((values[name] ?? null) as Value);
+    return withoutNul(values[name] ?? null);
   });
 }
 
-function withoutNul(value: Value): Value {
-  if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD');
-  if (!Array.isArray(value)) return value;
-  return value.map((one: unknown) =>
-    typeof one === 'string' ? one.replaceAll('\0', '\uFFFD') : one,
-  ) as Value;
+function withoutNul(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNul);
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
 }

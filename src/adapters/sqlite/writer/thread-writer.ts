@@ -32,39 +32,17 @@ const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 type Pending = { resolve: (value: unknown) => void; reject: (error: Error) => void };
 
-type ThreadHost = {
-  /** Resolves with what is answered under its `id`. */
-  request<T>(make: (id: number) => WriterRequest): Promise<T>;
-  opened: Promise<void>;
-  end(): Promise<void>;
-};
-
 /**
  * Writes in a thread of its own, so that the event loop waits for no disk and for no other process.
  * While one commit is written to the disk, the next one gathers.
  */
-export function createThreadWriter(options: ThreadWriterOptions): ThreadWriter {
-  const host = createHost(options);
-  let closed: Promise<void> | undefined;
-  const call: Writer['call'] = ({ store, name }, _write, input) =>
-    host.request((id) => ({ kind: 'call', id, store, name, input }));
-  return {
-    opened: () => host.opened,
-    call,
-    callInTurn: call,
-    truncateLog: () => host.request((id) => ({ kind: 'truncate-log', id })),
-    close: () => (closed ??= host.end()),
-  };
-}
-
-function createHost(options: ThreadWriterOptions): ThreadHost {
-  const {
-    onCrash,
-    module = entryUrl('adapters/sqlite/writer/thread-main'),
-    ...threadOptions
-  } = options;
+export function createThreadWriter({
+  onCrash,
+  module = entryUrl('adapters/sqlite/writer/thread-main'),
+  ...workerData
+}: ThreadWriterOptions): ThreadWriter {
   const worker = new Worker(module, {
-    workerData: threadOptions satisfies ThreadOptions,
+    workerData: workerData satisfies ThreadOptions,
     resourceLimits: HEAP_LIMITS,
     execArgv: ['--enable-source-maps'],
   });
@@ -73,6 +51,7 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
   let closeId: number | undefined;
   /** It has said the last that it will say: its end is no crash. */
   let mayEnd = false;
+  /** Resolves with what is answered under its `id`. */
   const request = <T>(make: (id: number) => WriterRequest): Promise<T> => {
     const { id, settled } = pending.add<T>();
     send(make(id));
@@ -89,14 +68,20 @@ function createHost(options: ThreadWriterOptions): ThreadHost {
       pending.settle(result);
     }
   });
+  const end = async (): Promise<void> => {
+    const close = (id: number): WriterRequest => ({ kind: 'close', id: (closeId = id) });
+    if (!mayEnd) await Promise.race([request(close), exited]);
+    await exited;
+  };
+  let closed: Promise<void> | undefined;
+  const call: Writer['call'] = ({ store, name }, _write, input) =>
+    request((id) => ({ kind: 'call', id, store, name, input }));
   return {
-    request,
-    opened,
-    end: async () => {
-      const close = (id: number): WriterRequest => ({ kind: 'close', id: (closeId = id) });
-      if (!mayEnd) await Promise.race([request(close), exited]);
-      await exited;
-    },
+    opened: () => opened,
+    call,
+    callInTurn: call,
+    truncateLog: () => request((id) => ({ kind: 'truncate-log', id })),
+    close: () => (closed ??= end()),
   };
 }
 

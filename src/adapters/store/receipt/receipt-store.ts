@@ -1,15 +1,8 @@
-import {
-  type DeadLetterCount,
-  type ReceiptFilter,
-  type ReceiptStore,
-  type ReplayPreview,
-  toReplayPreview,
-} from '#partners/receipts/receipt-store.ts';
-import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { bindWrites, type StoreDatabase } from '../session.ts';
 import { toAcceptance } from './accept.ts';
-import { receiptConditions } from './conditions.ts';
 import { createReceiptReader } from './read.ts';
-import { ENDED_BADLY, receiptWrites } from './replay.ts';
+import { previewReplay, receiptWrites } from './replay.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */
@@ -48,16 +41,4 @@ async function untilNothing(work: () => Promise<number>): Promise<number> {
     if (changes === 0) return sum;
     sum += changes;
   }
-}
-
-/** Counts what `replayAll` would queue and leave, without a write. */
-async function previewReplay(session: Session, filter: ReceiptFilter): Promise<ReplayPreview> {
-  const { from, number, where, values } = await receiptConditions(session, filter);
-  const counts = await session.all<DeadLetterCount>(
-    `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
-     WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
-     GROUP BY 1, 2`,
-    values,
-  );
-  return toReplayPreview(counts);
 }

@@ -1,4 +1,10 @@
-import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
+import {
+  type DeadLetterCount,
+  type ReceiptFilter,
+  type ReplayPreview,
+  type ReplayResult,
+  toReplayPreview,
+} from '#partners/receipts/receipt-store.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
@@ -7,7 +13,7 @@ import { receiptConditions } from './conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
 import { type Session, together } from '../session.ts';
 
-export const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
+const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
 /** Without its payload an event cannot be worked again: nobody knows any more whom it named. */
 const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
@@ -64,7 +70,10 @@ export const receiptWrites = {
     const receipt = await findNumber(session, id);
     if (receipt === undefined) return undefined;
     await session.run(FORGET_RELEASES, { receipt });
-    const left = toCounts(await session.all(COUNT_OTHERS, { receipt }));
+    const others = await session.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, {
+      receipt,
+    });
+    const left = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
     return queue(session, [receipt], { entry, left });
   },
   replayAll: async (
@@ -72,7 +81,7 @@ export const receiptWrites = {
     filter: ReceiptFilter,
     entry: AuditEntry,
   ): Promise<ReplayResult> => {
-    const left = toCounts(await countDropped(session, filter));
+    const { left } = await previewReplay(session, filter);
     return queue(session, await receiptsToReplay(session, filter), { entry, left });
   },
   acknowledge: async (
@@ -118,20 +127,19 @@ async function queue(
   return { queued, left };
 }
 
-type CountRow = { outcome: Outcome; count: number };
-
-function toCounts(rows: readonly CountRow[]): ReplayResult['left'] {
-  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
-}
-
-async function countDropped(session: Session, filter: ReceiptFilter): Promise<CountRow[]> {
+/** Counts what `replayAll` queues and leaves. */
+export async function previewReplay(
+  session: Session,
+  filter: ReceiptFilter,
+): Promise<ReplayPreview> {
   const { from, number, where, values } = await receiptConditions(session, filter);
-  return session.all(
-    `SELECT outcome, count(*) AS count FROM event
-     WHERE ${ENDED_BADLY} AND payload IS NULL AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
-     GROUP BY outcome`,
+  const counts = await session.all<DeadLetterCount>(
+    `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
+     WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
+     GROUP BY 1, 2`,
     values,
   );
+  return toReplayPreview(counts);
 }
 
 async function receiptsToReplay(session: Session, filter: ReceiptFilter): Promise<number[]> {

@@ -1,4 +1,4 @@
-import type { Rekeying } from '#shared/store/rekeying.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { keyWrites, readFingerprint } from '../secret-key.ts';
 import { either, type Session } from '../session.ts';
 
@@ -14,6 +14,12 @@ const DROP = `
   UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
   UPDATE directory_state SET rules_check = ${either("''", 'zeroblob(0)')};
   DELETE FROM secret_key`;
+
+/** Answers the fingerprint of the key that a store gets; nothing is changed when it rejects. */
+export type Rekeying = (
+  lost: readonly UnreadReceipt[],
+  former: Buffer | undefined,
+) => Promise<Buffer>;
 
 /** Replaces the key of a stopped store, in the transaction of the session. */
 export async function replaceKey(session: Session, decide: Rekeying): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
-import type { UnreadReceipt } from '#shared/store/rekeying.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import {
   CommandFailure,
   type ConfigOptions,
