@@ -19,71 +19,46 @@ type Packet = {
   responses: Promise<readonly Response[]>;
 };
 
-type Job = () => Promise<unknown>;
-
-/** What a connection is yet to do. */
-type Line = { jobs: Job[]; isRunning: boolean; open?: Packet | undefined };
-
 /** Of one connection. What it makes throws what the driver throws. */
-export type Pipeline = {
-  /** Adds a statement to the packet that is yet to be sent, or to a new one. */
-  add(part: Part): Promise<Response>;
-  /** Runs when all before has ended. Fails with the packet that stands right before it. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether there is a packet that is yet to be sent, and nothing stands behind it. */
-  gathers(): boolean;
-};
-
-export function createPipeline(client: pg.ClientBase): Pipeline {
-  const line: Line = { jobs: [], isRunning: false };
-  const open = (): Packet => {
-    const { promise: responses, ...settle } = Promise.withResolvers<readonly Response[]>();
-    const packet: Packet = { parts: [], responses };
-    line.open = packet;
-    enqueue(line, () => {
-      if (line.open === packet) line.open = undefined;
-      send(client, packet.parts, settle);
-      return responses;
+export function createPipeline(client: pg.ClientBase) {
+  let last: Promise<unknown> = Promise.resolve();
+  let open: Packet | undefined;
+  const enqueue = <T>(job: () => Promise<T>): Promise<T> => {
+    const done = last.then(job);
+    last = done.catch(() => undefined); // told to whoever asked for it
+    return done;
+  };
+  const openPacket = (): Packet => {
+    const parts: Part[] = [];
+    const responses = enqueue(() => {
+      if (open === packet) open = undefined;
+      return send(client, parts);
     });
+    const packet = { parts, responses };
+    open = packet;
     return packet;
   };
   return {
-    add: async (part) => {
-      const { parts, responses } = line.open ?? open();
+    /** Adds a statement to the packet that is yet to be sent, or to a new one. */
+    add: async (part: Part): Promise<Response> => {
+      const { parts, responses } = open ?? openPacket();
       const place = parts.push(part) - 1;
       const response = (await responses)[place];
       if (!response) throw new Error('the server left a statement out');
       return response;
     },
-    alone: (work) => {
-      const before = line.open;
-      line.open = undefined;
-      return new Promise((resolve, reject) => {
-        enqueue(line, async () => {
-          try {
-            await before?.responses;
-            resolve(await work());
-          } catch (error) {
-            reject(error);
-          }
-        });
+    /** Runs when all before has ended. Fails with the packet that stands right before it. */
+    alone: <T>(work: () => Promise<T>): Promise<T> => {
+      const before = open;
+      open = undefined;
+      return enqueue(async () => {
+        await before?.responses;
+        return work();
       });
     },
-    gathers: () => line.open !== undefined,
+    /** Whether there is a packet that is yet to be sent, and nothing stands behind it. */
+    gathers: (): boolean => open !== undefined,
   };
-}
-
-function enqueue(line: Line, job: Job): void {
-  line.jobs.push(job);
-  if (line.isRunning) return;
-  line.isRunning = true;
-  queueMicrotask(() => void runAll(line));
-}
-
-async function runAll(line: Line): Promise<void> {
-  for (let job = line.jobs.shift(); job; job = line.jobs.shift())
-    await job().catch(() => undefined); // told to whoever asked for it
-  line.isRunning = false;
 }
 
 /** What the driver's client calls on a query that is not of its own class, as those of `pg-cursor`. */
@@ -96,30 +71,23 @@ type DriverQuery = pg.Submittable & {
   handleError(error: Error): void;
 };
 
-type Settle = {
-  resolve: (responses: readonly Response[]) => void;
-  reject: (error: unknown) => void;
-};
-
-function send(client: pg.ClientBase, parts: readonly Part[], { resolve, reject }: Settle): void {
+function send(client: pg.ClientBase, parts: readonly Part[]): Promise<readonly Response[]> {
   const responses: Response[] = [];
   let texts: Response['texts'] = [];
-  const query: DriverQuery = {
-    callback: (error) => (error ? reject(error) : resolve(responses)),
-    submit: (connection) => write(connection, parts),
-    handleDataRow: ({ fields }) => void texts.push(fields),
-    handleCommandComplete: ({ text: tag }) => {
-      responses.push({ texts, tag });
-      texts = [];
-    },
-    handleReadyForQuery: () => query.callback(undefined),
-    handleError: (error) => query.callback(error),
-  };
-  try {
+  return new Promise((resolve, reject) => {
+    const query: DriverQuery = {
+      callback: (error) => (error ? reject(error) : resolve(responses)),
+      submit: (connection) => write(connection, parts),
+      handleDataRow: ({ fields }) => void texts.push(fields),
+      handleCommandComplete: ({ text: tag }) => {
+        responses.push({ texts, tag });
+        texts = [];
+      },
+      handleReadyForQuery: () => query.callback(undefined),
+      handleError: (error) => query.callback(error),
+    };
     client.query(query);
-  } catch (error) {
-    reject(error);
-  }
+  });
 }
 
 function write(connection: pg.Connection, parts: readonly Part[]): void {

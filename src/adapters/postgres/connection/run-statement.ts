@@ -4,7 +4,7 @@
  * prepared, and the driver need not read the description.
  */
 import pg from 'pg';
-import { createPipeline, type Pipeline, type Response } from './pipeline.ts';
+import { createPipeline } from './pipeline.ts';
 import type { Statement } from './statement.ts';
 import { toCamelCase } from '../../store/session.ts';
 
@@ -51,7 +51,7 @@ export type StatementRunner = {
 
 /** What is known of one connection. */
 type Connection = {
-  pipeline: Pipeline;
+  pipeline: ReturnType<typeof createPipeline>;
   /** The columns of what it has prepared, by the statement's name. */
   prepared: Map<string, Columns>;
 };
@@ -72,9 +72,11 @@ export function createStatementRunner(): StatementRunner {
       const columns = name === undefined ? undefined : prepared.get(name);
       if (name !== undefined && columns) {
         const bound = values.map(prepareValue); // what fails here must not fail when half of it is sent
-        return toResult(await pipeline.add({ name, bound }), columns);
+        const { texts, tag } = await pipeline.add({ name, bound });
+        const rows = texts.map((row) => toCells(row, columns));
+        return { names: columns.names, rows, rowCount: rowCountOf(tag), tag };
       }
-      const query = { name, text, values, ...asArrays };
+      const query = { name, text, values, rowMode: 'array' } as const;
       const result = await pipeline.alone(() => client.query<unknown[]>(query));
       const described = toColumns(result.fields);
       if (name !== undefined) prepared.set(name, described);
@@ -84,13 +86,6 @@ export function createStatementRunner(): StatementRunner {
     gathers: (client) => connectionOf(client).pipeline.gathers(),
   };
 }
-
-function toResult({ texts, tag }: Response, columns: Columns): Result {
-  const rows = texts.map((row) => toCells(row, columns));
-  return { names: columns.names, rows, rowCount: rowCountOf(tag), tag };
-}
-
-const asArrays = { rowMode: 'array' } as const;
 
 function toColumns(fields: readonly pg.FieldDef[]): Columns {
   return {
