@@ -9,8 +9,6 @@ type Running = {
   stop(): Promise<void>;
   /** Reads the configuration again. Never throws: the log says what came of it. */
   reload(): void;
-  /** Rejects when it cannot go on; it has ended then. Default: it goes on until it is stopped. */
-  failed?: Promise<never>;
 };
 
 export type ServeServices = {
@@ -73,7 +71,6 @@ async function runUntilStopped(
   const hangups = listenForHangups(clock);
   const running = await start();
   hangups.reloadWith(() => running.reload());
-  const ends: Promise<unknown>[] = [stopSignal, hangups.terminalGone];
-  await Promise.race(running.failed ? [...ends, running.failed] : ends);
+  await Promise.race([stopSignal, hangups.terminalGone]);
   await running.stop();
 }

@@ -1,5 +1,5 @@
 /**
- * One of several processes that serve together. It does what the primary process says, and ends with
+ * One of several processes that serve together. It does what the primary process calls for, and ends with
  * it: `node:cluster` sees to that.
  */
 import { readEnvironment } from '#config/load.ts';
@@ -10,18 +10,10 @@ import { describeBug } from '#shared/log.ts';
 
 import { startService } from '../../compose.ts';
 import type { Service } from '../service.ts';
-import { StartError, StoreStartError } from '../server/start-error.ts';
+import { StartError } from '../server/start-error.ts';
 import { createLog, type LevelLog } from '../telemetry/log.ts';
-import { createLogOutput, type LogOutput } from '../telemetry/log-output.ts';
-import {
-  type OwnReport,
-  type ToChild,
-  type Topic,
-  type ToPrimary,
-  unpackConfig,
-  type WholeReport,
-} from './messages.ts';
-import { createRequests, type Requests } from './requests.ts';
+import { createLogOutput } from '../telemetry/log-output.ts';
+import { type ChildCalls, createIpc, type Ipc, type PrimaryCalls, unpackConfig } from './ipc.ts';
 
 const EXIT_FAILED = 1;
 /** How long the end waits for the primary process to read the log. */
@@ -30,109 +22,68 @@ const READER_WAIT_MS = 500;
 /** Elsewhere `node:cluster` hands connections round. */
 const CAN_REUSE_PORT = process.platform === 'linux';
 
-type Child = {
-  logOutput: LogOutput;
-  requests: Requests<WholeReport[Topic] | undefined>;
-  /** What it says of itself, once there is something to say. */
-  own?: OwnReports;
-  started?: Promise<Started>;
-};
-
-type Started = { service: Service; log: LevelLog };
-
 /** Serves until the primary process says otherwise, or is gone. */
 export function runChild(): void {
   const logOutput = createLogOutput(systemClock);
-  const child: Child = { logOutput, requests: createRequests() };
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, die);
   // A terminal and a service manager signal every process; what is to be done comes from the primary.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1'])
     process.on(signal, () => undefined);
-  process.on('message', (message) => void handle(child, message as ToChild));
-  send({ kind: 'hello' });
+  let started: Promise<{ service: Service; log: LevelLog }> | undefined;
+  /** What this process says of itself, once there is something to say. */
+  let own: OwnReports | undefined;
+  const call = createIpc<PrimaryCalls, ChildCalls>(process, {
+    start: (packed) => {
+      const config = unpackConfig(packed);
+      const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
+      const starting = startService({
+        config,
+        clock: systemClock,
+        log,
+        logOutput,
+        together: (reports) => {
+          own = reports;
+          return createWhole(call);
+        },
+        tracing: readTracing(readEnvironment()),
+        reusePort: CAN_REUSE_PORT,
+      });
+      started = starting.then((service) => ({ service, log }));
+      return starting.then(({ url }) => ({ url }), reasonOf);
+    },
+    reload: async (packed) => {
+      const { service, log } = (await started) ?? {};
+      const config = unpackConfig(packed);
+      service?.reload(config);
+      log?.setLevel(config.server.logLevel);
+    },
+    isHealthy: async () => true,
+    readiness: async () => own?.readiness(),
+    metrics: async () => own?.metrics(),
+    stop: async () => {
+      const running = await started?.catch(() => undefined);
+      await running?.service.stop();
+      await logOutput.close(READER_WAIT_MS);
+      process.exit(running ? 0 : EXIT_FAILED);
+    },
+  });
 }
 
-function send(message: ToPrimary): void {
-  // A primary that is gone ends this process: there is nobody left to tell.
-  process.send?.(message, undefined, undefined, () => undefined);
+function reasonOf(error: unknown): { reason: string } {
+  if (error instanceof StartError) return { reason: error.message };
+  die(error);
+  throw error;
 }
 
 function die(error: unknown): void {
   process.stderr.write(`${describeBug(error)}\n`, () => process.exit(EXIT_FAILED));
 }
 
-async function handle(child: Child, message: ToChild): Promise<void> {
-  switch (message.kind) {
-    case 'start':
-      return start(child, message);
-    case 'reload': {
-      const { service, log } = (await child.started) ?? {};
-      const config = unpackConfig(message.config);
-      service?.reload(config);
-      log?.setLevel(config.server.logLevel);
-      return;
-    }
-    case 'ask':
-      send({ kind: 'own', id: message.id, ...(await reportOf(child, message.topic)) });
-      return;
-    case 'whole':
-      child.requests.settle(message.id, message.report);
-      return;
-    case 'stop':
-      await (await child.started)?.service.stop();
-      return end(child, 0);
-  }
-}
-
-async function start(child: Child, { config: packed }: { config: ToConfig }): Promise<void> {
-  const config = unpackConfig(packed);
-  const { logOutput } = child;
-  const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
-  const together = (own: OwnReports): Whole => {
-    child.own = own;
-    return createWhole(child);
-  };
-  const starting = startService({
-    config,
-    clock: systemClock,
-    log,
-    logOutput,
-    together,
-    tracing: readTracing(readEnvironment()),
-    reusePort: CAN_REUSE_PORT,
-  });
-  child.started = starting.then((service) => ({ service, log }));
-  try {
-    send({ kind: 'listening', url: (await starting).url });
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    const isStoreAway = error instanceof StoreStartError;
-    send({ kind: 'failed', detail: error.message, isStoreAway });
-    await end(child, EXIT_FAILED);
-  }
-}
-
-type ToConfig = Extract<ToChild, { kind: 'start' }>['config'];
-
-async function end({ logOutput }: Child, code: number): Promise<void> {
-  await logOutput.close(READER_WAIT_MS);
-  process.exit(code);
-}
-
-async function reportOf({ own }: Child, topic: Topic): Promise<{ report?: OwnReport[Topic] }> {
-  try {
-    if (topic === 'isHealthy') return { report: true };
-    return own ? { report: await own[topic]() } : {};
-  } catch {
-    return {};
-  }
-}
-
-function createWhole({ requests }: Child): Whole {
-  const ask = async <Named extends Topic>(topic: Named): Promise<WholeReport[Named]> => {
-    const report = await requests.ask((id) => send({ kind: 'ask', id, topic }));
+function createWhole(call: Ipc<PrimaryCalls>): Whole {
+  const ask = async <Name extends keyof PrimaryCalls>(name: Name): Promise<PrimaryCalls[Name]> => {
+    const report = await call(name);
     if (report === undefined) throw new Error('the processes could not be asked');
-    return report as WholeReport[Named];
+    return report;
   };
   return {
     isHealthy: () => ask('isHealthy'),

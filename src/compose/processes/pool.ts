@@ -1,32 +1,34 @@
-/** Keeps so many processes serving: whoever ends is replaced, until the service stops. */
-import type { Clock } from '#shared/clock.ts';
+/** Keeps so many processes serving: who ends or hangs is replaced, until the service stops. */
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
+import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
 
-import type { StartError } from '../server/start-error.ts';
-import type { LogOutput } from '../telemetry/log-output.ts';
-import { watchProcesses } from './heartbeat.ts';
-import { type Member, type MemberEnd, startMember } from './member.ts';
-import type { PackedConfig, Topic, WholeReport } from './messages.ts';
-import { createReplacement } from './replacement.ts';
+import { StartError } from '../server/start-error.ts';
+import { type Member, type MemberDeps, startMember } from './member.ts';
 
 /** Each process ends by itself before, counted from the end of its delay; what hangs is killed then. */
 const STOP_MS = 9500;
+const REPLACE_WAITS_MS = doublingSchedule(100, 30 * SECOND);
+/** Who has served for so long is replaced after the first wait again. */
+const SETTLED_MS = 60 * SECOND;
+/** So many calls without a return are a process that hangs. */
+const MISSES_MAX = 6;
+/** Who starts loads the program and opens the store, which takes longer than any request. */
+const START_FACTOR = 4;
 
-export type PoolDeps = {
+export type PoolDeps = Omit<MemberDeps, 'config'> & {
   /** How many. */
   size: number;
   /** How long they serve on after they were told to stop. */
   stopDelayMs: number;
   /** Who says nothing for so long hangs, is killed and replaced; in ms. */
   hangTimeoutMs: number;
-  /** What a process that starts now serves with. */
-  config: () => PackedConfig;
+  /** What a process that starts now serves with, packed. */
+  config: () => string;
   clock: Clock;
   log: Log;
-  logOutput: Pick<LogOutput, 'write'>;
-  whole: (topic: Topic) => Promise<WholeReport[Topic]>;
   /** Called for each that has ended while the service runs. */
-  onEnded: (member: Member) => Promise<void>;
+  onEnded: (member: Member) => void;
   /** Called for each that hung. */
   onHung: () => void;
 };
@@ -34,107 +36,108 @@ export type PoolDeps = {
 export type Pool = {
   /** Those that live, whether they serve already or not. */
   members(): readonly Member[];
-  /** Resolves with the address once all of them listen. @throws {StartError} */
+  /** Resolves with the address once all of them listen. Then stop them, if it rejects. @throws {StartError} */
   started: Promise<string>;
-  /** Rejects with a `StartError` when no process can be had any more. Never resolves. */
-  failed: Promise<never>;
-  reload(config: PackedConfig): void;
+  reload(config: string): void;
   /** Resolves when all are gone, within 10 s of the delay. Idempotent. */
   stop(): Promise<void>;
 };
 
-type State = {
-  deps: PoolDeps;
-  members: Set<Member>;
-  stop: AbortController;
-  hasStarted: boolean;
-  onListening: (url: string) => void;
-  fail: (error: StartError) => void;
+/** Starts the processes. */
+export function createPool(deps: PoolDeps): Pool {
+  const { clock, log, size } = deps;
+  const members = new Set<Member>();
+  const { promise: started, resolve, reject } = Promise.withResolvers<string>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let hasStarted = false;
+
+  const startOne = async (member: Member): Promise<string | undefined> => {
+    members.add(member);
+    const start = await Promise.race([member.started, member.ended]);
+    if (typeof start !== 'object') return undefined;
+    if ('reason' in start) {
+      void member.call('stop');
+      return start.reason;
+    }
+    hasStarted ||= [...members].filter((one) => one.isListening()).length === size;
+    if (hasStarted) resolve(start.url);
+    return undefined;
+  };
+  /** Has one process serve, and the next one when it ends. */
+  const keepOne = async (): Promise<void> => {
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      const since = clock.monotonicMs();
+      const member = startMember({ ...deps, config: deps.config() });
+      const reason = await startOne(member);
+      const cause = await member.ended;
+      members.delete(member);
+      deps.onEnded(member);
+      if (signal.aborted) return;
+      if (!hasStarted) return reject(startError(cause, reason));
+      if (clock.monotonicMs() - since >= SETTLED_MS) failures = 1;
+      const waitMs = waitMsAfter(REPLACE_WAITS_MS, failures);
+      const facts = { endedPid: member.pid, cause, reason, waitMs };
+      log.error(facts, 'a process has ended: another one follows');
+      // Holds this process alive: there may be no other one.
+      await clock.sleep(waitMs, { signal }).catch(() => undefined);
+    }
+  };
+  const all = Promise.all(Array.from({ length: size }, keepOne));
+  void killWhoHangs({ ...deps, members }, signal);
+  return {
+    members: () => [...members],
+    started,
+    reload: (config) => members.forEach((member) => void member.call('reload', config)),
+    stop: async () => {
+      stopping.abort();
+      for (const member of members) void member.call('stop');
+      const done = new AbortController();
+      void clock.sleep(deps.stopDelayMs + STOP_MS, { signal: done.signal }).then(
+        () => members.forEach((member) => member.kill()),
+        () => undefined,
+      );
+      await all;
+      done.abort(new Error('stopped in time'));
+    },
+  };
+}
+
+function startError(cause: string, reason: string | undefined): StartError {
+  return new StartError(
+    reason ??
+      `A process of the service ended before it served (${cause}). Standard error and the log say more.`,
+  );
+}
+
+type Watched = Pick<Member, 'pid' | 'isListening' | 'kill'> & {
+  call: (name: 'isHealthy') => Promise<unknown>;
 };
 
-/** Starts the processes. Once one cannot be had, stop the rest. */
-export function createPool(deps: PoolDeps): Pool {
-  const started = Promise.withResolvers<string>();
-  const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined);
-  const state: State = {
-    deps,
-    members: new Set(),
-    stop: new AbortController(),
-    hasStarted: false,
-    onListening: (url) => {
-      const listening = [...state.members].filter((member) => member.isListening());
-      if (listening.length < deps.size) return;
-      state.hasStarted = true;
-      started.resolve(url);
-    },
-    fail: failed.reject,
-  };
-  const slots = Array.from({ length: deps.size }, () => keepOne(state));
-  const members = (): readonly Member[] => [...state.members];
-  void watchProcesses({ ...deps, members, timeoutMs: deps.hangTimeoutMs }, state.stop.signal);
-  return {
-    members,
-    started: Promise.race([started.promise, failed.promise]),
-    failed: failed.promise,
-    reload: (config) => {
-      for (const member of state.members) member.reload(config);
-    },
-    stop: () => stopAll(state, slots),
-  };
-}
+export type WatchDeps = Pick<PoolDeps, 'clock' | 'hangTimeoutMs' | 'log' | 'onHung'> & {
+  members: Iterable<Watched>;
+};
 
-/** Has one process serve, and the next one when it ends. */
-async function keepOne(state: State): Promise<void> {
-  const { clock, log } = state.deps;
-  const { signal } = state.stop;
-  const replacement = createReplacement();
-  while (!signal.aborted) {
-    const since = clock.monotonicMs();
-    const end = await serveOnce(state);
-    if (signal.aborted) return;
-    const sequel = replacement.after(end, {
-      hasServiceStarted: state.hasStarted,
-      livedMs: clock.monotonicMs() - since,
-    });
-    if (sequel.kind === 'in-vain') return state.fail(sequel.error);
-    const { waitMs } = sequel;
-    const { pid, cause, detail } = end;
-    log.error(
-      { endedPid: pid, cause, reason: detail, waitMs },
-      'a process has ended: another one follows',
-    );
-    // Holds this process alive: there may be no other one.
-    await clock.sleep(waitMs, { signal }).catch(() => undefined);
+/**
+ * Calls every process for a sign of life until `stopping`, and kills who gives none for too long: a stalled event
+ * loop, or one that is frozen, ends by nothing else. Calls are counted, not time: while this process did not run,
+ * nobody was called.
+ */
+export async function killWhoHangs(deps: WatchDeps, stopping: AbortSignal): Promise<void> {
+  const { clock, hangTimeoutMs, log, members, onHung } = deps;
+  const everyMs = hangTimeoutMs / MISSES_MAX;
+  const missed = new WeakMap<Watched, number>();
+  while (!stopping.aborted) {
+    for (const member of members) {
+      const misses = missed.get(member) ?? 0;
+      missed.set(member, misses + 1);
+      if (misses === MISSES_MAX * (member.isListening() ? 1 : START_FACTOR)) {
+        const fields = { hungPid: member.pid, silentMs: Math.round(misses * everyMs) };
+        log.error(fields, 'a process hangs: it is ended');
+        onHung();
+        member.kill();
+      } else void member.call('isHealthy').then(() => missed.set(member, 0));
+    }
+    await sleepUntilAborted(clock, everyMs, stopping);
   }
-}
-
-async function serveOnce({ deps, members, onListening }: State): Promise<MemberEnd> {
-  const startConfig = deps.config();
-  const member = startMember({
-    ...deps,
-    config: () => startConfig,
-    onListening: (url) => {
-      const config = deps.config();
-      if (config !== startConfig) member.reload(config); // what changed while it started
-      onListening(url);
-    },
-  });
-  members.add(member);
-  const end = await member.ended;
-  members.delete(member);
-  await deps.onEnded(member);
-  return end;
-}
-
-async function stopAll({ deps, members, stop }: State, slots: Promise<void>[]): Promise<void> {
-  stop.abort();
-  for (const member of members) member.stop();
-  const done = new AbortController();
-  void deps.clock.sleep(deps.stopDelayMs + STOP_MS, { signal: done.signal }).then(
-    () => members.forEach((member) => member.kill()),
-    () => undefined,
-  );
-  await Promise.all(slots);
-  done.abort(new Error('stopped in time'));
 }

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { Counter, type Registry } from 'prom-client';
+import { Counter } from 'prom-client';
 import type { Config } from '#config/schema/schema.ts';
 import { takeOver } from '#config/take-over.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -14,7 +14,7 @@ import { openStore } from '../store.ts';
 import type { LevelLog } from '../telemetry/log.ts';
 import type { LogOutput } from '../telemetry/log-output.ts';
 import { createRegistry, logMetrics } from '../telemetry/metrics.ts';
-import { packConfig, type PackedConfig } from './messages.ts';
+import { packConfig } from './ipc.ts';
 import { createPool } from './pool.ts';
 import { createReports } from './reports.ts';
 import { listenError, type PortSetter } from '../server/start-error.ts';
@@ -31,8 +31,6 @@ export type PrimaryDeps = {
 /** A service of several processes. */
 export type Processes = {
   url: string;
-  /** Rejects when a process cannot be replaced any more; the others have ended then. */
-  failed: Promise<never>;
   stop(): Promise<void>;
   reload(): void;
 };
@@ -41,13 +39,18 @@ export type Processes = {
 export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
   const { clock, log, logOutput } = deps;
   const ports = await findPorts(deps.config);
-  await prepareStore(deps);
+  // Migrates once, before anybody serves, and makes the key that all of them share.
+  await (await openStore(deps)).close();
   let running = deps.config;
   let packed = withPorts(running, ports);
   const registry = createRegistry();
   logMetrics(registry, logOutput);
   const size = running.server.processes;
-  const hung = createHungCounter(registry);
+  const hung = new Counter({
+    name: 'trackport_processes_hung_total',
+    help: 'Processes that said nothing for server.hangTimeout and were ended; absent when there is but one.',
+    registers: [registry],
+  });
   const reports = createReports({ size, members: () => pool.members(), registry, clock });
   const pool = createPool({
     size,
@@ -57,8 +60,8 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
     clock,
     log,
     logOutput,
-    whole: (topic) => reports.whole(topic),
-    onEnded: (member) => reports.remember(member),
+    whole: reports.whole,
+    onEnded: (member) => void reports.remember(member),
     onHung: () => hung.inc(),
   });
   const url = await pool.started.catch(async (error: unknown) => {
@@ -74,7 +77,6 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
   };
   return {
     url,
-    failed: endTogether(pool),
     stop: async () => {
       log.info({}, 'stopping');
       await pool.stop();
@@ -82,22 +84,6 @@ export async function startProcesses(deps: PrimaryDeps): Promise<Processes> {
     },
     reload: () => reloadService({ load: deps.load, service: { reload }, log }),
   };
-}
-
-function createHungCounter(registry: Registry): Counter {
-  return new Counter({
-    name: 'trackport_processes_hung_total',
-    help: 'Processes that said nothing for server.hangTimeout and were ended; absent when there is but one.',
-    registers: [registry],
-  });
-}
-
-async function endTogether({ failed, stop }: Pick<Processes, 'failed' | 'stop'>): Promise<never> {
-  try {
-    return await failed;
-  } finally {
-    await stop();
-  }
 }
 
 type Ports = Pick<Config['server'], 'port' | 'opsPort'>;
@@ -112,20 +98,16 @@ async function findPorts({ server: { host, port, opsPort } }: Config): Promise<P
   };
 }
 
-function withPorts(config: Config, ports: Ports): PackedConfig {
+function withPorts(config: Config, ports: Ports): string {
   return packConfig({ ...config, server: { ...config.server, ...ports } });
 }
 
-/** Migrates once, before anybody serves, and makes the key that all of them share. */
-async function prepareStore(deps: PrimaryDeps): Promise<void> {
-  const store = await openStore(deps);
-  await store.close();
-}
-
-type PortRequest = { host: string; port: number; setBy?: PortSetter };
-
 /** The port if it can be listened on, a free one for 0. @throws {StartError} */
-async function probePort(request: PortRequest): Promise<number> {
+async function probePort(request: {
+  host: string;
+  port: number;
+  setBy?: PortSetter;
+}): Promise<number> {
   const { host, port } = request;
   const server = createServer();
   try {

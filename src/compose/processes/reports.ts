@@ -1,17 +1,10 @@
 /** What the service as a whole says: all processes are asked, and what they say is combined. */
-import type { CheckResult } from '#http/routes/operations/readiness.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
-import { Gauge, type Registry } from 'prom-client';
+import type { CheckResult, Readiness } from '#http/routes/operations/readiness.ts';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { AggregatorRegistry, Gauge, type Registry } from 'prom-client';
 
-import {
-  combineReadiness,
-  countsOf,
-  mergeCounts,
-  type ProcessMetrics,
-  renderMetrics,
-} from './combine.ts';
+import type { ChildCalls, IpcHandlers, PrimaryCalls, ProcessMetrics } from './ipc.ts';
 import type { Member } from './member.ts';
-import type { OwnReport, Topic, WholeReport } from './messages.ts';
 
 /** A check takes 2 s at most; who says nothing for so long hangs. */
 const REPORT_WAIT_MS = 3 * SECOND;
@@ -19,105 +12,125 @@ const REPORT_WAIT_MS = 3 * SECOND;
 export type ReportsDeps = {
   /** How many are to serve. */
   size: number;
-  members: () => readonly Member[];
+  members: () => readonly Pick<Member, 'isListening' | 'call' | 'ended' | 'lastMetrics'>[];
   /** The measurements of the primary process. */
   registry: Registry;
   clock: Pick<Clock, 'sleep'>;
 };
 
+type Reporting = ReturnType<ReportsDeps['members']>[number];
+
 export type Reports = {
-  whole(topic: Topic): Promise<WholeReport[Topic]>;
+  whole: IpcHandlers<PrimaryCalls>;
   /**
    * Goes on counting what this process has counted, as far as it was seen: from the call on, so that it
    * may leave `members` in the same moment.
    */
-  remember(ended: Member): Promise<void>;
+  remember(ended: Pick<Member, 'lastMetrics'>): Promise<void>;
 };
 
 /** @see Reports */
 export function createReports(deps: ReportsDeps): Reports {
-  const past = createPast();
+  const { clock, members, registry, size } = deps;
+  const serving = () => members().filter((member) => member.isListening());
   void new Gauge({
     name: 'trackport_processes',
     help: 'Processes that serve; absent when there is but one.',
-    registers: [deps.registry],
+    registers: [registry],
     collect() {
-      this.set(serving(deps).length);
+      this.set(serving().length);
     },
   });
-  const metrics = async (): Promise<string> => {
-    await Promise.all(
-      serving(deps).map(async (member) => {
-        member.lastMetrics = (await askInTime(deps, member, 'metrics')) ?? member.lastMetrics;
-      }),
-    );
-    const own = await deps.registry.getMetricsAsJSON();
-    const members = deps.members().map(({ lastMetrics }) => lastMetrics);
-    return renderMetrics([own, ...past.counts(), ...members]);
-  };
-  return {
-    whole: async (topic) => {
-      if (topic === 'metrics') return metrics();
-      return topic === 'readiness' ? readiness(deps) : isHealthy(deps);
-    },
-    remember: ({ lastMetrics }) => past.add(lastMetrics),
-  };
-}
-
-/** What processes that have ended had counted. */
-function createPast() {
-  let counts: readonly ProcessMetrics[] = [];
+  /** What processes that have ended had counted. */
+  let past: readonly ProcessMetrics[] = [];
   let merging = Promise.resolve();
+  /** So that nothing grows with every end. */
   const merge = async (): Promise<void> => {
-    const merged = counts;
-    counts = [await mergeCounts(merged), ...counts.slice(merged.length)];
+    const merged = past;
+    past = [await aggregate(merged).getMetricsAsJSON(), ...past.slice(merged.length)];
+  };
+  const whole: Reports['whole'] = {
+    isHealthy: async () => {
+      const said = await Promise.all(serving().map((one) => callInTime(clock, one, 'isHealthy')));
+      return said.every((isHealthy) => isHealthy === true);
+    },
+    readiness: async () => {
+      const said = await Promise.all(serving().map((one) => callInTime(clock, one, 'readiness')));
+      const known = said.filter((report) => report !== undefined);
+      const processes = processesCheck(known.length, size);
+      const { isStopping, checks } = combineReadiness(known);
+      return { isStopping, checks: { ...checks, processes } };
+    },
+    metrics: async () => {
+      const note = async (one: Reporting): Promise<void> => {
+        one.lastMetrics = (await callInTime(clock, one, 'metrics')) ?? one.lastMetrics;
+      };
+      await Promise.all(serving().map(note));
+      const own = await registry.getMetricsAsJSON();
+      return aggregate([own, ...past, ...members().map((one) => one.lastMetrics)]).metrics();
+    },
   };
   return {
-    counts: () => counts,
-    /** Resolves when it is one with what was there before, so that nothing grows with every end. */
-    add: (metrics: ProcessMetrics): Promise<void> => {
-      counts = [...counts, countsOf(metrics)];
+    whole,
+    remember: ({ lastMetrics }) => {
+      past = [...past, lastMetrics.filter(isCount)];
       merging = merging.then(merge);
       return merging;
     },
   };
 }
 
-async function isHealthy(deps: ReportsDeps): Promise<boolean> {
-  const said = await Promise.all(
-    serving(deps).map((member) => askInTime(deps, member, 'isHealthy')),
-  );
-  return said.every((isHealthy) => isHealthy === true);
+/** One registry of all metrics, each combined by its `aggregator`. */
+function aggregate(all: readonly ProcessMetrics[]) {
+  return AggregatorRegistry.aggregate(all.map((metrics) => [...metrics]));
 }
 
-async function readiness(deps: ReportsDeps): Promise<WholeReport['readiness']> {
-  const listening = serving(deps);
-  const said = await Promise.all(listening.map((member) => askInTime(deps, member, 'readiness')));
-  const known = said.filter((report) => report !== undefined);
-  const { isStopping, checks } = combineReadiness(known);
-  return { isStopping, checks: { ...checks, processes: processesCheck(deps, known.length) } };
+/** A sum would fall when a process ends, which Prometheus takes for a restart of everything. */
+function isCount(metric: object): boolean {
+  return 'type' in metric && ['counter', 'histogram'].includes(String(metric.type));
 }
 
-function processesCheck({ size }: ReportsDeps, known: number): CheckResult {
+/** Undefined from a process that hangs, or ends. */
+async function callInTime<Name extends keyof PrimaryCalls>(
+  clock: ReportsDeps['clock'],
+  { call, ended }: Reporting,
+  name: Name,
+): Promise<ChildCalls[Name] | undefined> {
+  const done = new AbortController();
+  const late = sleepUntilAborted(clock, REPORT_WAIT_MS, done.signal);
+  const report = await Promise.race([call(name), late, ended.then(() => undefined)]);
+  done.abort();
+  return report ?? undefined;
+}
+
+function processesCheck(known: number, size: number): CheckResult {
   const state = known < size ? 'incomplete' : 'ok';
   return { isReady: known > 0, state, detail: `${known} of ${size} processes serve.` };
 }
 
-const serving = ({ members }: ReportsDeps): Member[] =>
-  members().filter((member) => member.isListening());
+/**
+ * Which of several states of one check is shown: the first of these. For the worker and the directory
+ * that is the process that works, for everything else the one that is worst off.
+ */
+const SHOWN_FIRST =
+  'unavailable failing exhausted paused lacking complete crawling starting ok standby unknown'.split(
+    ' ',
+  );
 
-/** Undefined from a process that hangs, or ends. */
-async function askInTime<Named extends Topic>(
-  { clock }: ReportsDeps,
-  member: Member,
-  topic: Named,
-): Promise<OwnReport[Named] | undefined> {
-  const done = new AbortController();
-  const late = clock
-    .sleep(REPORT_WAIT_MS, { signal: done.signal, unref: true })
-    .catch(() => undefined);
-  const ended = member.ended.then(() => undefined);
-  const report = await Promise.race([member.ask(topic), late, ended]);
-  done.abort(new Error('the process has said something'));
-  return report ?? undefined;
+/** The readiness of all of them: stopping when one of them is, not ready when one of them is not. */
+export function combineReadiness(all: readonly Readiness[]): Readiness {
+  const checks: Record<string, CheckResult> = {};
+  for (const [name, check] of all.flatMap((one) => Object.entries(one.checks)))
+    checks[name] = checks[name] ? shownOf(checks[name], check) : check;
+  return { isStopping: all.some(({ isStopping }) => isStopping), checks };
+}
+
+function shownOf(left: CheckResult, right: CheckResult): CheckResult {
+  if (left.isReady !== right.isReady) return left.isReady ? right : left;
+  return rankOf(right) < rankOf(left) ? right : left;
+}
+
+function rankOf({ state }: CheckResult): number {
+  const rank = SHOWN_FIRST.indexOf(state);
+  return rank === -1 ? SHOWN_FIRST.length : rank;
 }

@@ -10,9 +10,6 @@ export class StartError extends Error {
   }
 }
 
-/** A store that could not be opened, or not be written: nothing else may be wrong. */
-export class StoreStartError extends StartError {}
-
 /** What a person changes to have another port. */
 export type PortSetter = '--port' | 'server.opsPort';
 
@@ -39,7 +36,7 @@ export function storeError(error: unknown, url: StoreAddress): unknown {
   const name = storeName(url);
   const remedy = url.engine === 'sqlite' ? remedyOf(code) : remedyOfServer(code);
   const reason = code === undefined ? '' : ` (${code})`;
-  return new StoreStartError(
+  return new StartError(
     `The store ${name} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
     { cause: error },
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CheckResult, Readiness } from '#http/routes/operations/readiness.ts';
-import { combineReadiness } from '../../../src/compose/processes/combine.ts';
+import { combineReadiness } from '../../../src/compose/processes/reports.ts';
 
 const of = (checks: Record<string, CheckResult>, isStopping = false): Readiness => ({
   isStopping,

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { ProcessMetrics } from '../../../src/compose/processes/combine.ts';
+import type { ProcessMetrics } from '../../../src/compose/processes/ipc.ts';
 import type { Member } from '../../../src/compose/processes/member.ts';
 import { createReports } from '../../../src/compose/processes/reports.ts';
 
@@ -22,7 +22,7 @@ async function service(...counts: number[]) {
       isListening: () => true,
       lastMetrics: metrics,
       ended: new Promise(() => undefined),
-      ask: () => Promise.resolve(metrics),
+      call: () => Promise.resolve(metrics),
     } as unknown as Member;
   });
   const members = new Set(await Promise.all(started));
@@ -37,7 +37,7 @@ async function service(...counts: number[]) {
     return reports.remember(member);
   };
   const scrape = async (name: string): Promise<number> => {
-    const text = (await reports.whole('metrics')) as string;
+    const text = (await reports.whole.metrics('')) ?? '';
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
   };
   return { members, end, scrape };

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  listenError,
-  StartError,
-  storeError,
-  StoreStartError,
-} from '../../../src/compose/server/start-error.ts';
+import { listenError, StartError, storeError } from '../../../src/compose/server/start-error.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { TrackportError } from '#shared/errors.ts';
 
@@ -90,11 +85,4 @@ test.each([
   expect(message).toContain('postgres://db.example.com:5433/leads cannot be used: Gone.');
   expect(message).toMatch(remedy);
   expect(message).not.toMatch(/hush|trackport:/);
-});
-
-test('a store that cannot be used is told from all else, so that it can be waited for', () => {
-  const away = new TrackportError('store-unavailable', { cause: failureWith('ECONNREFUSED') });
-  expect(storeError(away, sqlite)).toBeInstanceOf(StoreStartError);
-  const port = { host: 'here', port: 80 };
-  expect(listenError(failureWith('EADDRINUSE'), port)).not.toBeInstanceOf(StoreStartError);
 });
