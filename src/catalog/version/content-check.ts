@@ -1,15 +1,21 @@
+/** The rules of a draft: for the API, whose description is made of them, for the portal and for imports. */
+import { z } from 'zod';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { escapePointer, isRecord } from '#shared/text/json.ts';
+import { atMost, checkFields } from '#shared/fields/field-problems.ts';
+import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import {
   ARTIFACT_ID,
+  CAPITAL_WORD,
   type Content,
   COUNT_KEY_CHARACTERS_MAX,
   COUNT_KEYS_MAX,
+  coreSources,
+  coreTypes,
   DESCRIPTION_CHARACTERS_MAX,
   foldId,
   GROUP_PATH_CHARACTERS_MAX,
-  GROUP_PATH_SEGMENTS_MAX,
+  ID_CHARACTERS_MAX,
   isComputedCount,
   isGroupPath,
   isPrintable,
@@ -27,170 +33,207 @@ export type Draft = Content & { id: string; version?: string };
 /** The words that are known: `coreTypes`, `coreSources` and those of the configuration. */
 export type Words = { types: readonly string[]; sources: readonly string[] };
 
+/** A text of a filter; of a draft it must say something as well. */
+export const text = (max: number) =>
+  atMost(
+    z.string('must be a text').min(1, { error: 'must not be empty', abort: true }),
+    max,
+    `must have at most ${max} characters`,
+  );
+
+const textIn = (max: number) =>
+  text(max)
+    .refine(isVisible, {
+      error: 'must not be blank: give it a character that can be seen',
+      params: { code: 'too-short' },
+      abort: true,
+    })
+    .refine(isPrintable, {
+      error: 'has control characters or half a surrogate pair',
+      params: { code: 'pattern' },
+    });
+
+const id = z
+  .string('must be a text')
+  .regex(
+    ARTIFACT_ID,
+    'An id has 1 to 128 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.',
+  )
+  .max(ID_CHARACTERS_MAX, `must have at most ${ID_CHARACTERS_MAX} characters`);
+export const versionText = (notText: string) =>
+  z
+    .string(notText)
+    .regex(
+      VERSION,
+      'A version has 1 to 64 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.',
+    );
+
+export const groupPath = atMost(
+  z.string('must be a text'),
+  GROUP_PATH_CHARACTERS_MAX,
+  `must have at most ${GROUP_PATH_CHARACTERS_MAX} characters`,
+)
+  .refine(
+    isGroupPath,
+    'must be 1 to 16 segments with "/" between them, each with a character that can be seen',
+  )
+  .describe('Segments with "/" between them, such as `payments/cards`.');
+
+const word = (known: readonly string[]) =>
+  z
+    .string('must be a text')
+    .regex(CAPITAL_WORD, `must be a word of capital letters such as ${known[0]}`)
+    .describe(
+      `One of ${known.map((name) => `\`${name}\``).join(', ')}, or one that the operator added.`,
+    );
+export const type = word(coreTypes);
+export const source = word(coreSources);
+
+type Refused = (rule: { path?: string[]; message: string; code: string }) => void;
+
+/** For `superRefine`: `refused` takes what is wrong, at a place below. Also beside what is of another kind. */
+const each =
+  <T>(check: (value: T, refused: Refused) => void) =>
+  (value: T, context: z.RefinementCtx<T>): void =>
+    check(value, ({ code, ...rule }) =>
+      context.addIssue({ code: 'custom', params: { code }, ...rule }),
+    );
+
+function checkMembers(ids: readonly unknown[], refused: Refused): void {
+  const seen = new Set<string>();
+  for (const [index, member] of ids.entries()) {
+    if (typeof member !== 'string') continue;
+    if (seen.has(foldId(member)))
+      refused({ path: [String(index)], message: 'must stand there once', code: 'repeated' });
+    seen.add(foldId(member));
+  }
+}
+
+function checkCountNames(counts: Record<string, number>, refused: Refused): void {
+  const names = Object.keys(counts);
+  if (names.length > COUNT_KEYS_MAX)
+    return refused({ message: `must have at most ${COUNT_KEYS_MAX} names`, code: 'too-many' });
+  const message = `must have a name of 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters, one of them visible`;
+  for (const name of names)
+    if (isLongerThan(name, COUNT_KEY_CHARACTERS_MAX)) refused({ message, code: 'pattern' });
+    else if (!isVisible(name) || !isPrintable(name))
+      refused({ path: [name], message, code: 'pattern' });
+    else if (isComputedCount(name))
+      refused({ path: [name], message: 'is computed', code: 'read-only' });
+}
+
+const count = 'must be a whole number, 0 or more';
+
+/** What an owner writes, in the order of the API's description; `spec` is a JSON text wherever it is held. */
+const contentIn = {
+  type,
+  owner: textIn(OWNER_CHARACTERS_MAX),
+  title: textIn(TITLE_CHARACTERS_MAX),
+  description: textIn(DESCRIPTION_CHARACTERS_MAX).optional(),
+  source: source.default('INLINE'),
+  spec: z
+    .record(z.string(), z.unknown(), 'must be an object')
+    .optional()
+    .describe(
+      'Any JSON object, at most 5 MiB and 64 levels; kept with its nulls and every digit. OpenAPI and AsyncAPI documents are validated.',
+    ),
+  projectId: textIn(PROJECT_ID_CHARACTERS_MAX).optional(),
+  groupPath: groupPath.optional(),
+  members: z
+    .array(id, 'must be an array of ids')
+    .max(MEMBERS_MAX, `must name at most ${MEMBERS_MAX} members`)
+    .superRefine(each(checkMembers), { when: ({ value }) => Array.isArray(value) })
+    .optional()
+    .describe('Ids of artifacts, in the order in which they are to be shown.'),
+  counts: z
+    .record(
+      z.string().meta({ minLength: 1, maxLength: COUNT_KEY_CHARACTERS_MAX }),
+      z.int(count).min(0, count),
+    )
+    .superRefine(each(checkCountNames), { when: ({ value }) => isRecord(value) })
+    .optional()
+    .meta({
+      description: 'Numbers of your own; `versions`, `members` and `members.<TYPE>` are computed.',
+      maxProperties: COUNT_KEYS_MAX,
+    }),
+};
+
+/** The body of a create. */
+export const draftIn = z
+  .strictObject({ id, version: versionText('must be a text').optional(), ...contentIn })
+  .meta({ id: 'ArtifactDraft', description: 'A new version of an artifact.' });
+
+/** The body of a replace: the whole content. */
+export const contentOnlyIn = z
+  .strictObject({
+    id: id.optional(),
+    version: versionText('must be a text').optional(),
+    ...contentIn,
+  })
+  .meta({
+    id: 'ArtifactContent',
+    description:
+      'The whole new content of a draft. `id` and `version`, if there, are those of the address.',
+  });
+
+/** The body of an edit: a JSON merge patch (RFC 7396) of four fields. */
+export const patchIn = z
+  .strictObject({
+    title: contentIn.title.optional(),
+    owner: contentIn.owner.optional(),
+    description: textIn(DESCRIPTION_CHARACTERS_MAX).nullable().optional(),
+    groupPath: groupPath.nullable().optional(),
+  })
+  .meta({ id: 'ArtifactPatch', description: 'What changes; `null` takes an optional field away.' });
+
+export type Patch = z.output<typeof patchIn>;
+
 /**
- * Refuses a draft with everything that is wrong with it. The shape is taken for granted.
+ * Refuses a draft with everything that is wrong with it.
  * @throws {validation-failed} with a pointer for each
  * @throws {payload-too-large} for a spec of more than 5 MiB
  */
 export function checkDraft(draft: Draft, words: Words): void {
-  const problems = draftProblems(draft, words);
+  const { specText, ...fields } = draft;
+  const problems = draftProblems(fields, words);
   if (problems.length > 0) refuse(problems);
-  checkSpecSize(draft.specText);
+  checkSpecSize(specText);
 }
 
 /** What is wrong with a draft beside its spec. */
 export function draftProblems(draft: Omit<Draft, 'specText'>, words: Words): FieldProblem[] {
-  return [...nameProblems(draft), ...contentProblems(draft, words)];
-}
-
-const TEXT_FIELDS = ['type', 'owner', 'title', 'description', 'source', 'projectId', 'groupPath'];
-
-/**
- * What is wrong with the content of a body of any shape. Only values of the right kind are looked at:
- * the schema reports the others.
- */
-export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
-  if (!isRecord(body)) return [];
-  const texts = TEXT_FIELDS.filter((name) => typeof body[name] === 'string');
-  return contentProblems(
-    {
-      ...(Object.fromEntries(texts.map((name) => [name, body[name]])) as Partial<Content>),
-      ...(Array.isArray(body['members']) && { members: body['members'] as string[] }),
-      ...(isRecord(body['counts']) && { counts: body['counts'] as Record<string, number> }),
-    },
-    words,
-  );
-}
-
-/** What is wrong with the words of a filter, each a query parameter of its name. */
-export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
-  if (!isRecord(filter)) return [];
-  const found = [
-    ...wordProblems('type', filter['type'], words.types),
-    ...wordProblems('source', filter['source'], words.sources),
+  const checked = checkFields(draftIn, 'body', draft);
+  const problems = 'problems' in checked ? checked.problems : [];
+  const known = new Set(problems.map(({ pointer }) => pointer));
+  return [
+    ...problems,
+    ...problemsInBody(draft, words).filter(({ pointer }) => !known.has(pointer)),
   ];
-  return found.map(({ pointer = '', code, detail }) => ({
-    parameter: pointer.slice('#/'.length),
-    code,
-    detail,
+}
+
+/** What the schema of a body does not know: which types and sources the configuration has. */
+export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
+  return wordProblems(body, words).map(({ field, ...problem }) => ({
+    pointer: `#/${field}`,
+    ...problem,
   }));
 }
 
-function nameProblems({ id, version }: Pick<Draft, 'id' | 'version'>): FieldProblem[] {
-  return [
-    ...problem(!ARTIFACT_ID.test(id), '#/id', 'pattern', ID_RULE),
-    ...problem(
-      version !== undefined && !VERSION.test(version),
-      '#/version',
-      'pattern',
-      VERSION_RULE,
-    ),
-  ];
+/** The same of the words of a filter, each a query parameter of its name. */
+export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
+  return wordProblems(filter, words).map(({ field, ...problem }) => ({
+    parameter: field,
+    ...problem,
+  }));
 }
 
-export const ID_RULE =
-  'An id has 1 to 128 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.';
-export const VERSION_RULE =
-  'A version has 1 to 64 letters, digits, dots, underscores and hyphens, with a letter or digit at both ends.';
-
-/** What is wrong with fields of a version, PATCH's among them. */
-export function contentProblems(
-  content: Partial<Omit<Content, 'specText'>>,
-  words: Words,
-): FieldProblem[] {
-  const { groupPath } = content;
-  return [
-    ...textProblems('title', content.title, TITLE_CHARACTERS_MAX),
-    ...textProblems('owner', content.owner, OWNER_CHARACTERS_MAX),
-    ...textProblems('description', content.description, DESCRIPTION_CHARACTERS_MAX),
-    ...textProblems('projectId', content.projectId, PROJECT_ID_CHARACTERS_MAX),
-    ...wordProblems('type', content.type, words.types),
-    ...wordProblems('source', content.source, words.sources),
-    ...problem(
-      groupPath !== undefined && !isGroupPath(groupPath),
-      '#/groupPath',
-      'pattern',
-      `A group path has 1 to ${GROUP_PATH_SEGMENTS_MAX} segments with "/" between them, each with a character that can be seen, and at most ${GROUP_PATH_CHARACTERS_MAX} characters.`,
-    ),
-    ...memberProblems(content.members ?? []),
-    ...countProblems(content.counts ?? {}),
-  ];
-}
-
-function wordProblems(field: string, word: unknown, known: readonly string[]): FieldProblem[] {
-  const isUnknown = typeof word === 'string' && !known.includes(word);
-  return problem(
-    isUnknown,
-    `#/${field}`,
-    `unknown-${field}`,
-    `A ${field} is one of ${known.join(', ')}.`,
-  );
-}
-
-function textProblems(field: string, text: string | undefined, max: number): FieldProblem[] {
-  if (text === undefined) return [];
-  const pointer = `#/${field}`;
-  return [
-    ...problem(
-      !isVisible(text),
-      pointer,
-      'too-short',
-      `The ${field} must not be blank: give it a character that can be seen.`,
-    ),
-    ...problem(
-      isLongerThan(text, max),
-      pointer,
-      'too-long',
-      `The ${field} has more than ${max} characters.`,
-    ),
-    ...problem(
-      !isPrintable(text),
-      pointer,
-      'pattern',
-      `The ${field} has control characters or half a surrogate pair.`,
-    ),
-  ];
-}
-
-function memberProblems(members: readonly string[]): FieldProblem[] {
-  if (members.length > MEMBERS_MAX)
-    return problem(true, '#/members', 'too-many', `More than ${MEMBERS_MAX} members.`);
-  const seen = new Set<string>();
-  return members.flatMap((id: unknown, index) => {
-    if (typeof id !== 'string') return [];
-    if (!ARTIFACT_ID.test(id)) return problem(true, `#/members/${index}`, 'pattern', ID_RULE);
-    const isRepeated = seen.has(foldId(id));
-    seen.add(foldId(id));
-    return [
-      ...problem(
-        isRepeated,
-        `#/members/${index}`,
-        'repeated',
-        `The member "${id}" stands there twice.`,
-      ),
-    ];
-  });
-}
-
-function countProblems(counts: Record<string, number>): FieldProblem[] {
-  const entries = Object.entries(counts);
-  if (entries.length > COUNT_KEYS_MAX)
-    return problem(true, '#/counts', 'too-many', `More than ${COUNT_KEYS_MAX} counts.`);
-  return entries.flatMap(([name, value]) => {
-    const rule = `A count's name has 1 to ${COUNT_KEY_CHARACTERS_MAX} printable characters, one of them visible.`;
-    if (isLongerThan(name, COUNT_KEY_CHARACTERS_MAX))
-      return problem(true, '#/counts', 'pattern', rule);
-    const pointer = `#/counts/${pointerPart(name)}`;
-    return [
-      ...problem(!isVisible(name) || !isPrintable(name), pointer, 'pattern', rule),
-      ...problem(isComputedCount(name), pointer, 'read-only', `The count "${name}" is computed.`),
-      ...problem(
-        typeof value === 'number' && (!Number.isSafeInteger(value) || value < 0),
-        pointer,
-        'out-of-range',
-        'A count is a whole number from 0 to 9007199254740991.',
-      ),
-    ];
+function wordProblems(given: unknown, { types, sources }: Words) {
+  if (!isRecord(given)) return [];
+  return Object.entries({ type: types, source: sources }).flatMap(([field, known]) => {
+    const word = given[field];
+    if (typeof word !== 'string' || known.includes(word)) return [];
+    const detail = `A ${field} is one of ${known.join(', ')}.`;
+    return [{ field, code: `unknown-${field}`, detail }];
   });
 }
 
@@ -201,13 +244,4 @@ function checkSpecSize(specText: string | undefined): void {
     detail,
     errors: [{ pointer: '#/spec', code: 'too-large', detail }],
   });
-}
-
-function problem(isWrong: boolean, pointer: string, code: string, detail: string): FieldProblem[] {
-  return isWrong ? [{ pointer, code, detail }] : [];
-}
-
-function pointerPart(key: string): string {
-  const escaped = escapePointer(key).toWellFormed();
-  return encodeURI(escaped).replaceAll('#', '%23');
 }

@@ -10,15 +10,12 @@ import {
   type VersionView,
 } from './version-view.ts';
 import { changeVersion, checkCondition, onlyVersionIn, writeChange } from './change-version.ts';
-import { checkDraft, contentProblems, type Draft } from './content-check.ts';
+import { checkDraft, type Draft, type Patch, patchIn } from './content-check.ts';
+import { checkFields } from '#shared/fields/field-problems.ts';
 import { type Precondition, requireCondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 
 /** Absent leaves a field alone; `null` takes it away. */
-type Patch = Partial<
-  Pick<Content, 'title' | 'owner'> & Record<'description' | 'groupPath', string | null>
->;
-
 /** The version that is meant, and what the caller demands of its present state. */
 export type VersionTarget = VersionRef & { ifMatch?: Precondition };
 export type ReplaceInput = VersionTarget & { content: Content };
@@ -95,16 +92,8 @@ export async function patchVersion(
   caller: Caller,
   { patch, ifMatch, ...target }: PatchInput,
 ): Promise<VersionView> {
-  const { description, groupPath, ...texts } = patch;
-  const problems = contentProblems(
-    {
-      ...texts,
-      ...(typeof description === 'string' && { description }),
-      ...(typeof groupPath === 'string' && { groupPath }),
-    },
-    deps.words,
-  );
-  if (problems.length > 0) refuse(problems);
+  const checked = checkFields(patchIn, 'body', patch);
+  if ('problems' in checked) refuse(checked.problems);
   const { id, version } = (await readRecord(deps, caller, { ...target, withSpec: false })).record;
   const ref = { id, version };
   return changeVersion(deps, { caller, ref }, async (record) => {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseSince } from '#shared/clock.ts';
-import { isLongerThan } from '#shared/text/visible.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
@@ -83,13 +82,3 @@ export const secretIdempotencyHeader = z.object({
 export const leadParams = z.object({
   leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
 });
-
-/**
- * Refuses a text of more than `max` characters, counted as `maxLength` of the OpenAPI document is: by
- * code points. Zod's own `max` counts UTF-16 units, of which an emoji has two.
- */
-export function atMost(schema: z.ZodString, max: number, rule: string): z.ZodString {
-  return schema
-    .refine((text) => !isLongerThan(text, max), { error: rule, params: { code: 'out-of-range' } })
-    .meta({ maxLength: max });
-}

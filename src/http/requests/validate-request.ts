@@ -3,9 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type FieldProblem, validationFailed } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { namesOf, type Part, PROBLEMS_MAX, problemsOf } from '../problems/field-problems.ts';
+import { checkFields, namesOf, type Part, PROBLEMS_MAX } from '#shared/fields/field-problems.ts';
 import { isBodilessRoute } from './read-body.ts';
-import { fieldWords } from '../problems/field-words.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */
 const parts: readonly Part[] = ['params', 'querystring', 'headers', 'body'];
@@ -108,12 +107,9 @@ function isEmptyBody(body: unknown): boolean {
 function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {
   const slot = part === 'querystring' ? 'query' : part;
   const given: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
-  const result = schema.safeParse(given, { error: fieldWords });
-  if (!result.success)
-    return result.error.issues
-      .slice(0, PROBLEMS_MAX + 1)
-      .flatMap((issue) => problemsOf({ part, schema, given }, issue));
-  if (part !== 'headers') Object.assign(request, { [slot]: result.data });
+  const checked = checkFields(schema, part, given);
+  if ('problems' in checked) return checked.problems;
+  if (part !== 'headers') Object.assign(request, { [slot]: checked.value });
   return [];
 }
 

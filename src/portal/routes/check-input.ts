@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { type Part, PROBLEMS_MAX, problemsOf } from '#http/problems/field-problems.ts';
-import { fieldWords } from '#http/problems/field-words.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
+import { checkFields, type Part, PROBLEMS_MAX } from '#shared/fields/field-problems.ts';
 
 /** What takes nothing. */
 export const nothing = z.strictObject({});
@@ -18,14 +17,10 @@ export function checkInput<S extends z.ZodType>(
   part: Part,
   given: unknown,
 ): CheckedInput<z.output<S>> {
-  const result = schema.safeParse(given, { error: fieldWords });
-  if (result.success) return { kind: 'good', value: result.data };
-  const issues = result.error.issues.slice(0, PROBLEMS_MAX);
-  const problems = issues.flatMap((issue) => problemsOf({ part, schema, given }, issue));
-  return {
-    kind: 'bad',
-    problems: problems.slice(0, PROBLEMS_MAX).map((problem) => toWords(part, problem)),
-  };
+  const checked = checkFields(schema, part, given);
+  if ('value' in checked) return { kind: 'good', value: checked.value };
+  const problems = checked.problems.slice(0, PROBLEMS_MAX);
+  return { kind: 'bad', problems: problems.map((problem) => toWords(part, problem)) };
 }
 
 /** A field of a form has its label before it: whole sentences do without the name in the code. */

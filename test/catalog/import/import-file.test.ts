@@ -169,12 +169,12 @@ spec: { a: null, n: 12345678901234567890 }
   test('is told every wrong field at once', () => {
     const wrong = { id: 1, type: 'API', members: ['a', 2], counts: [], spec: [], colour: 'red' };
     const problems = [
+      ['#/id', 'invalid'],
       ['#/owner', 'missing'],
       ['#/title', 'missing'],
-      ['#/id', 'invalid'],
-      ['#/members', 'invalid'],
-      ['#/counts', 'invalid'],
       ['#/spec', 'invalid'],
+      ['#/members/1', 'invalid'],
+      ['#/counts', 'invalid'],
       ['#/colour', 'unknown'],
     ].map(([pointer, code]) => expect.objectContaining({ pointer, code }));
     expect(() => json(wrong)).toThrow(

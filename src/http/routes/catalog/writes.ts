@@ -9,14 +9,8 @@ import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './call
 import type { HttpApp } from '../../http-app.ts';
 import { sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
-import {
-  artifactParams,
-  contentOnlyIn,
-  draftIn,
-  ifMatchHeader,
-  patchIn,
-  versionQuery,
-} from './schema.ts';
+import { contentOnlyIn, draftIn, patchIn } from '#catalog/version/content-check.ts';
+import { artifactParams, ifMatchHeader, versionQuery } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
@@ -52,7 +46,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     });
     return sendResponse(reply, { response: versionResponse(view) });
   });
-  app.patch(`${PATH}/:id`, withCheck(patchRoute, checkDraft), async (request, reply) => {
+  app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
     const view = await catalog.patch(callerOf(request), {
       ...request.params,
       ...request.query,

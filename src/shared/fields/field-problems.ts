@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import type { FieldProblem } from '#shared/errors.ts';
-import { escapePointer } from '#shared/text/json.ts';
-import { fold, nearMiss } from '#shared/text/near-miss.ts';
+import type { FieldProblem } from '../errors.ts';
+import { escapePointer } from '../text/json.ts';
+import { fold, nearMiss } from '../text/near-miss.ts';
+import { isLongerThan } from '../text/visible.ts';
+import { fieldWords } from './field-words.ts';
 
 /** The parts of a request, as Fastify names their schemas. */
 export type Part = 'params' | 'querystring' | 'headers' | 'body';
 
 /** What was checked: a part as it was given. */
-export type Checked = { part: Part; schema: z.ZodType; given: unknown };
+type Checked = { part: Part; schema: z.ZodType; given: unknown };
 
 type Path = readonly PropertyKey[];
 
@@ -16,8 +18,20 @@ export const PROBLEMS_MAX = 100;
 /** A longer name is not looked at, nor written into a pointer. */
 const NAME_CHARACTERS_MAX = 256;
 
+/** What a schema makes of one part, or all that is wrong with it: little more than `PROBLEMS_MAX`. */
+export function checkFields<S extends z.ZodType>(
+  schema: S,
+  part: Part,
+  given: unknown,
+): { value: z.output<S> } | { problems: FieldProblem[] } {
+  const result = schema.safeParse(given, { error: fieldWords });
+  if (result.success) return { value: result.data };
+  const issues = result.error.issues.slice(0, PROBLEMS_MAX + 1);
+  return { problems: issues.flatMap((issue) => problemsOf({ part, schema, given }, issue)) };
+}
+
 /** An issue of a schema as one entry for each wrong place, but for little more than `PROBLEMS_MAX`. */
-export function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProblem[] {
+function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys
       .slice(0, PROBLEMS_MAX + 1)
@@ -137,4 +151,14 @@ function valueAtPath(given: unknown, path: Path): unknown {
     value = (value as Record<PropertyKey, unknown>)[key];
   }
   return value;
+}
+
+/**
+ * Refuses a text of more than `max` characters, counted as `maxLength` of the OpenAPI document is: by
+ * code points. Zod's own `max` counts UTF-16 units, of which an emoji has two.
+ */
+export function atMost(schema: z.ZodString, max: number, rule: string): z.ZodString {
+  return schema
+    .refine((text) => !isLongerThan(text, max), { error: rule, params: { code: 'out-of-range' } })
+    .meta({ maxLength: max });
 }
