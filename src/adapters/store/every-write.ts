@@ -1,5 +1,5 @@
 import { artifactWrites } from './artifact/writes.ts';
-import { changeWrites } from './change-log.ts';
+import { changeWrites } from './change-writes.ts';
 import { claimWrites } from './claim/writes.ts';
 import { consumerWrites } from './consumer/writes.ts';
 import { directoryWrites } from './directory/writes.ts';
