@@ -1,6 +1,12 @@
+import type { Server } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parse } from 'node:querystring';
-import fastify, { type FastifyHttpOptions, type RawServerDefault } from 'fastify';
+import fastify, {
+  type FastifyHttpOptions,
+  type onSendHookHandler,
+  type RawServerDefault,
+  type RouteOptions,
+} from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
@@ -11,7 +17,6 @@ import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
-import { tellNoWrongLength } from './responses/head-responses.ts';
 import { createCors } from './responses/cors.ts';
 import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
 import {
@@ -25,9 +30,7 @@ import type { ProblemPage } from './problems/problem-pages.ts';
 import type { HttpApp, HttpContext } from './http-app.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
-import { collectRoutes } from './openapi/collect.ts';
 import { schemaCompilers } from './schema-compilers.ts';
-import { continueWhenRead } from './requests/continue.ts';
 import { watchHangUps } from './requests/hang-up.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
@@ -193,3 +196,47 @@ function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number })
     delays.disable();
   });
 }
+
+/** Notes all routes that are registered later, for the document of them. */
+function collectRoutes(app: HttpApp): void {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  app.decorate('routes', routes);
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Complete when the instance is ready. */
+    routes: readonly RouteOptions[];
+  }
+}
+
+/**
+ * A client that asks first (`Expect: 100-continue`) is told to go on when its body is about to be read: what
+ * can be refused without it was refused by then. Who is refused may keep the body, so the connection ends.
+ * @see RFC 9110 section 10.1.1
+ */
+function continueWhenRead(server: Server): void {
+  server.on('checkContinue', (request, response) => {
+    response.setHeader('connection', 'close');
+    request.once('resume', () => {
+      if (response.headersSent) return; // Node throws the rest away
+      response.removeHeader('connection');
+      response.writeContinue();
+    });
+    server.emit('request', request, response);
+  });
+}
+
+/**
+ * Fastify tells the length of what a HEAD leaves out, and of a 304, which leaves out as much as the GET would
+ * send, it knows none: 0 would be wrong. @see RFC 9110 section 8.6
+ */
+function tellNoWrongLength(route: RouteOptions): void {
+  if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), dropLength];
+}
+
+const dropLength: onSendHookHandler = (_request, reply, payload, done) => {
+  if (reply.statusCode === 304) reply.removeHeader('content-length');
+  done(null, payload);
+};

@@ -8,6 +8,14 @@ import { acceptForms, createFormTokens } from './routes/forms.ts';
 import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import { addBackChannelLogout, addSignInRoutes } from './sign-in/routes.ts';
 import { addTimeZonePages } from './sign-in/time-zone.ts';
+import type { PortalRoutes } from './routes/route-types.ts';
+import { auditPages } from './pages/audit/routes.ts';
+import { catalogPages } from './pages/catalog/routes.ts';
+import { consumerPages } from './pages/consumers/routes.ts';
+import type { PagesContext } from './pages/context.ts';
+import { overviewPages } from './pages/overview/routes.ts';
+import { partnerPages } from './pages/partners/routes.ts';
+import { receiptPages } from './pages/receipts/routes.ts';
 
 /** Everything below `/portal`. */
 export function portalArea(http: HttpContext, deps: PortalDeps): Area {
@@ -28,4 +36,14 @@ export function portalArea(http: HttpContext, deps: PortalDeps): Area {
     deps.addPages(portal);
     portal.finish();
   };
+}
+
+/** Every page of the portal with its actions; each area has a folder. */
+export function addPages(portal: PortalRoutes, context: PagesContext): void {
+  overviewPages(portal, context);
+  consumerPages(portal, context);
+  receiptPages(portal, context);
+  partnerPages(portal, context);
+  catalogPages(portal, context);
+  auditPages(portal, context);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addPages } from '#portal/pages/pages.ts';
+import { addPages } from '#portal/portal.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { addTimeZonePages } from '#portal/sign-in/time-zone.ts';
 import { pagesContext } from '../../support/portal/portal.ts';
