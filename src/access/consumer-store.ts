@@ -1,5 +1,8 @@
-import type { AuditEntry } from '#shared/audit.ts';
+import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { NewId } from '#shared/ids.ts';
 import type { StoredRun } from '#shared/idempotency.ts';
+import type { RandomText } from './keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from './consumers/consumer.ts';
 
 /** All that decides whether a key is good, in one look-up. */
@@ -60,3 +63,22 @@ export type ConsumerStore = {
   /** Moves `lastUsedAt` of keys forward, never back. Unknown keys are passed over. */
   recordUses(uses: ReadonlyMap<KeyId, number>): Promise<void>;
 };
+
+/** What managing consumers needs. */
+export type ManageDeps = {
+  store: ConsumerStore;
+  clock: Pick<Clock, 'now'>;
+  newId: NewId;
+  /** Default: the operating system's generator. */
+  random?: RandomText;
+};
+
+/** Who makes a change, for the audit log. */
+export type Origin = { actor: Actor; requestId?: string };
+
+export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };
+
+/** One line of the audit log about a consumer. */
+export function auditOf(consumer: Consumer, origin: Origin, facts: AuditFacts): AuditEntry {
+  return { ...facts, ...origin, subject: `consumer/${consumer.id}` };
+}

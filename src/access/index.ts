@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
 import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
-import type { ManageDeps, Origin } from './consumers/consumer-change.ts';
 import {
   createConsumer,
   type CreateConsumerInput,
@@ -14,7 +13,6 @@ import {
 import { type ConsumerFilter, findConsumers } from './consumers/find-consumers.ts';
 import { pageConsumers } from './consumers/page-consumers.ts';
 import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
-import { createLastUsed, type LastUsedDeps } from './keys/last-used.ts';
 import {
   addKey,
   revokeKey,
@@ -23,6 +21,10 @@ import {
   type ToStoredRun,
 } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
+import type { Log } from '#shared/log.ts';
+import { createLateWrites, type LateWrites } from '#shared/resilience/late-writes.ts';
+import type { KeyId } from './consumers/consumer.ts';
+import type { ConsumerStore, ManageDeps, Origin } from './consumer-store.ts';
 
 /** What access is made of. */
 export type AccessPorts = ManageDeps &
@@ -47,7 +49,6 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
   return {
     /** The consumer behind a key. */
     authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),
-    /** The same, at once, of a key that is remembered. */
     /** Counts one call of a consumer. */
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
@@ -79,4 +80,26 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };
+}
+
+export type LastUsedDeps = {
+  store: Pick<ConsumerStore, 'recordUses'>;
+  clock: Pick<Clock, 'sleep'>;
+  log: Log;
+};
+
+/**
+ * When keys were used, in milliseconds since the Unix epoch, collected so that a read of leads costs
+ * no write.
+ */
+export type LastUsed = LateWrites<KeyId, number>;
+
+export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
+  return createLateWrites<KeyId, number>({
+    write: (uses) => store.recordUses(uses),
+    merge: (_older, newer) => newer,
+    clock,
+    log,
+    failure: 'could not write when keys were last used',
+  });
 }

@@ -48,7 +48,7 @@ export type Inserted =
   /** No version was named, and the next one would have more than 64 characters. */
   | { kind: 'nameless' };
 
-export type Change = {
+export type VersionChange = {
   /** The version as it was read. */
   former: VersionRecord;
   /** The same version as it shall be, with the next `revision`. */
@@ -122,7 +122,7 @@ export type ArtifactStore = {
    */
   change(
     workspaceId: string,
-    change: Change,
+    change: VersionChange,
     beside: Accompaniment,
   ): Promise<StoredVersion | OtherType | undefined>;
   /** Removes a version, and with its last one the artifact. False for what `change` is not done. */

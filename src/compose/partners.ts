@@ -1,6 +1,6 @@
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { authenticateBearer } from '#http/auth/authorize-bearer.ts';
+import { authenticateBearer } from '#http/auth/bearer.ts';
 import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';

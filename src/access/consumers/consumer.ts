@@ -107,3 +107,12 @@ export function parseLimitPerMinute(limit: number): number {
 export function consumerNotFound(): never {
   throw new TrackportError('not-found', { detail: 'There is no consumer with this id.' });
 }
+
+/** @throws {invalid-lifecycle-transition} the consumer is revoked */
+export function refuseRevoked(consumer: Consumer): void {
+  if (consumer.state !== 'revoked') return;
+  throw new TrackportError('invalid-lifecycle-transition', {
+    detail: 'This consumer is revoked, which is final. Create another one.',
+    extensions: { current: consumer.state, allowed: [] },
+  });
+}

@@ -4,13 +4,14 @@ import {
   type Consumer,
   type ConsumerId,
   consumerNotFound,
+  refuseRevoked,
   parseConsumerName,
   parseLimitPerMinute,
 } from './consumer.ts';
-import { auditOf, type ManageDeps, type Origin, refuseRevoked } from './consumer-change.ts';
 import { type Grant, type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { changeWithKey, type ConsumerWithKey, type ToStoredRun } from '../keys/manage-keys.ts';
+import { auditOf, type ManageDeps, type Origin } from '../consumer-store.ts';
 
 export type CreateConsumerInput = {
   name: string;

@@ -1,12 +1,6 @@
 import type { StoredRun } from '#shared/idempotency.ts';
-import type { ConsumerChange } from '../consumer-store.ts';
-import type { Consumer, ConsumerId, Key } from '../consumers/consumer.ts';
-import {
-  auditOf,
-  type ManageDeps,
-  type Origin,
-  refuseRevoked,
-} from '../consumers/consumer-change.ts';
+import { auditOf, type ConsumerChange, type ManageDeps, type Origin } from '../consumer-store.ts';
+import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 

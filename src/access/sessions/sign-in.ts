@@ -53,8 +53,10 @@ export function createSignIn(deps: SignInDeps) {
   return {
     newAttempt: () => issuer.newAttempt(),
     begin: (attempt: SignInAttempt) => issuer.begin(attempt),
-    /** Returns the new session's id and whose it is. @throws {SignInFailure} */
-    /** `timeZone` is the browser's, where it told. */
+    /**
+     * Returns the new session's id and whose it is. `timeZone` is the browser's, where it told.
+     * @throws {SignInFailure}
+     */
     complete: (query: string, attempt: SignInAttempt & { timeZone?: string }) =>
       completeSignIn(deps, query, attempt),
     /** The session with what the issuer says now; undefined when the issuer ended it. */

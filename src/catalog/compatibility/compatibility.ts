@@ -3,6 +3,9 @@ import { canBreak, type SpecPair } from '../diff/diff-specs.ts';
 import { type Finding, fragmentOf } from '../spec/finding.ts';
 import { baselineOf } from '../version/order/other-versions.ts';
 import { type Caller, type CatalogDeps, readRecord } from '../version/version-view.ts';
+import { TrackportError } from '#shared/errors.ts';
+import type { VersionChange } from '../artifact-store.ts';
+import type { VersionRecord } from '../version/artifact.ts';
 
 /** What a version breaks. */
 export type Compatibility = {
@@ -108,4 +111,47 @@ export function findingsOfBreaking({ against, breaking }: Compatibility): Findin
   if (breaking.length <= FINDINGS_MAX) return findings;
   const detail = 'More breaking changes are not shown; compare the two versions to see them.';
   return [...findings, { pointer: '#/spec', code: 'more', detail }];
+}
+
+/** What the publication of a version brings with it. */
+export type Judgement = {
+  /** What it breaks, beside the findings that its draft had. */
+  findings: Finding[];
+  /** For the audit log: that breaking changes were accepted. */
+  audit: Record<string, unknown>;
+  /** What the change is conditional on: the version that was compared with is still that one. */
+  requires: Pick<VersionChange, 'baseline'>;
+};
+
+/**
+ * Says what a version breaks that is to be published. Where breaking changes block, the caller has to
+ * accept them.
+ * @throws {breaking-change} with each of them @throws {store-unavailable}
+ */
+export async function judgePublish(
+  deps: Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>,
+  caller: Pick<Caller, 'workspaceId' | 'signal'>,
+  { record, acceptsBreaking }: { record: VersionRecord; acceptsBreaking: boolean },
+): Promise<Judgement> {
+  const { id, version } = record;
+  const compared = await compareToBaseline(deps, caller, { id, version, breakingOnly: true });
+  const { against, breaking } = compared;
+  const findings = findingsOfBreaking(compared);
+  if (breaking.length > 0 && deps.compatibility === 'block' && !acceptsBreaking)
+    refuseBreaking(compared, findings);
+  const isAccepted = acceptsBreaking && breaking.length > 0;
+  return {
+    findings,
+    audit: isAccepted ? { breaking: 'accept', against: against?.version } : {},
+    requires: deps.compatibility === 'off' ? {} : { baseline: { serial: against?.serial } },
+  };
+}
+
+function refuseBreaking({ against, breaking }: Compatibility, errors: Finding[]): never {
+  const count = breaking.length === 1 ? 'One change breaks' : `${breaking.length} changes break`;
+  const what = breaking[0] === NOT_COMPARED ? 'Nobody knows what breaks' : count;
+  throw new TrackportError('breaking-change', {
+    detail: `${what} who relies on ${against?.version}, the highest published version of the same major number. Take them back, raise the major number, or send \`breaking=accept\`.`,
+    errors,
+  });
 }

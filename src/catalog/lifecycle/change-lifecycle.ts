@@ -1,6 +1,6 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { judgePublish } from '../compatibility/judge-publish.ts';
+import { judgePublish } from '../compatibility/compatibility.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import {
@@ -94,11 +94,14 @@ async function publish(
 ): Promise<VersionView | undefined> {
   requireValidSpec(deps, record);
   const acceptsBreaking = change.acceptsBreaking ?? false;
-  const { findings, audit, held } = await judgePublish(deps, caller, { record, acceptsBreaking });
+  const { findings, audit, requires } = await judgePublish(deps, caller, {
+    record,
+    acceptsBreaking,
+  });
   const published = { ...next, findings: [...record.findings, ...findings] };
   const changes = { ...changesOf(record, next), ...audit };
   const beside = accompany(deps, caller, { action: 'publish', changes });
-  return writeChange(deps, caller, { former: record, next: published, ...held, beside });
+  return writeChange(deps, caller, { former: record, next: published, ...requires, beside });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
-import type { Accompaniment, Change, VersionRef } from '../artifact-store.ts';
+import type { Accompaniment, VersionChange, VersionRef } from '../artifact-store.ts';
 import {
   type Caller,
   type CatalogDeps,
@@ -42,7 +42,7 @@ export async function changeVersion<T>(
 export async function writeChange(
   { store }: Pick<CatalogDeps, 'store'>,
   { workspaceId }: Pick<Caller, 'workspaceId'>,
-  { beside, ...change }: Change & { beside: Accompaniment },
+  { beside, ...change }: VersionChange & { beside: Accompaniment },
 ): Promise<VersionView | undefined> {
   const stored = await store.change(workspaceId, change, beside);
   if (stored && 'kind' in stored) refuseOtherType(stored);

@@ -2,7 +2,7 @@ import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
 import type { Limiter } from '#access/limit.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { AppDeps } from '#http/app.ts';
-import { createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
+import { createAuthorizeBearer } from '#http/auth/bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 

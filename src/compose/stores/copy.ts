@@ -1,17 +1,14 @@
 /** Copies a stopped store from one engine to the other. */
 import { existsSync } from 'node:fs';
-
 import { copyTables } from '#adapters/store/transfer/copy-tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
 import { listTables, refuseDifference } from '#adapters/store/transfer/tables.ts';
 import type { Session } from '#adapters/store/session.ts';
-import type { Environment } from '#config/interpolate.ts';
+import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
-import { readStoreUrl } from '#config/read-store-url.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import type { StoreAddress } from '#config/store-url.ts';
+import { type StoreAddress, storeUrl } from '#config/store-url.ts';
 import type { OnProgress } from '#shared/progress.ts';
-
 import { storeName } from '../server/start-error.ts';
 import { named, withEmpty, withStopped } from './lend.ts';
 
@@ -68,4 +65,21 @@ function readOf(address: StoreAddress, session: Session): Session {
     all: (sql, values) => named(address, () => session.all(sql, values)),
     get: (sql, values) => named(address, () => session.get(sql, values)),
   };
+}
+
+/**
+ * A store's URL of the command line, with `${NAME}` and `${file:PATH}` as in the configuration: so a
+ * password need not be where every user of the machine can read it. `name` is the argument's.
+ * @throws {ConfigError} with what is wrong, never with the value
+ */
+export function readStoreUrl(name: string, text: string, environment: Environment): StoreAddress {
+  const { value, problems: missing } = interpolate({ [name]: text }, environment);
+  const parsed = storeUrl().safeParse((value as Record<string, unknown>)[name]);
+  if (parsed.success && missing.length === 0) return parsed.data;
+  const refused = (parsed.error?.issues ?? []).map(({ message }) => ({
+    path: name,
+    found: 'another text',
+    allowed: message,
+  }));
+  throw new ConfigError('The command line', missing.length > 0 ? missing : refused);
 }

@@ -4,7 +4,7 @@ import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { type LimitState, refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
 import type { HttpContext } from '../http-app.ts';
-import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
+import { rateLimitHeaders } from '../responses/headers.ts';
 
 /** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;

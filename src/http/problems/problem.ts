@@ -1,5 +1,5 @@
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
-import { rateLimitHeaders } from '../responses/rate-limit-headers.ts';
+import { rateLimitHeaders } from '../responses/headers.ts';
 
 type ProblemKind = {
   status: number;

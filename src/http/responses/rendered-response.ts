@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 

@@ -3,7 +3,6 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
 import type { Lead, LeadList } from '../model/lead-out.ts';
-import { type LeadResponse, type ResponseDeps, toResponse } from './lead-response.ts';
 import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
 import {
   createQueryPreparer,
@@ -18,6 +17,43 @@ import { matchesFilter } from '../model/filter.ts';
 import { walk, type WalkStop } from './walk.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { carriesAll } from '../model/labels.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { CacheResult } from '../cache/confirmed-cache.ts';
+
+/** How a response came about, for `Age` and `Cache-Status` (RFC 9211). */
+export type CacheFacts = {
+  /** `hit`: no call was needed. `miss`: at least one call. `stale`: the tracker failed, last good value. */
+  outcome: 'hit' | 'miss' | 'stale';
+  /** Milliseconds since the oldest part was last confirmed by the tracker. */
+  ageMs: number;
+  /** Milliseconds until it stops being fresh; ≤ 0 when stale. */
+  ttlMs: number;
+};
+
+/** `value` is the same object as long as nothing in it changed (`shared/caching/memoize.ts`). */
+type LeadResponse<T> = { value: T; cache: CacheFacts };
+
+type ResponseDeps = {
+  clock: Pick<Clock, 'monotonicMs'>;
+  cache: { readonly freshForMs: number };
+};
+
+/** A value with the facts of its parts: as old as the oldest, as good as the worst. */
+function toResponse<T>(
+  { clock, cache }: ResponseDeps,
+  value: T,
+  parts: readonly CacheResult<unknown>[],
+): LeadResponse<T> {
+  let confirmedAt = Infinity;
+  let outcome: CacheFacts['outcome'] = 'hit';
+  for (const part of parts) {
+    confirmedAt = Math.min(confirmedAt, part.entry.confirmedAt);
+    if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
+      outcome = part.outcome;
+  }
+  const ageMs = Math.max(0, clock.monotonicMs() - confirmedAt);
+  return { value, cache: { outcome, ageMs, ttlMs: cache.freshForMs - ageMs } };
+}
 
 /** Reading leads. Values never hold a lead that is claimed, deleted, unapproved or outside the visibility. */
 export type LeadReader = {

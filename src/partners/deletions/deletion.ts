@@ -3,6 +3,9 @@ import { foldLabel } from '#leads/model/labels.ts';
 import { isPrivacyDeletion, type PartnerEvent } from '../event.ts';
 import type { Action, Partner } from '../partner.ts';
 import { type Erasure, erasures } from '../receipts/receipt.ts';
+import type { KeyObject } from 'node:crypto';
+import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import type { MatchName } from './match/match.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';
@@ -95,4 +98,14 @@ export function commentMarker(id: string): string {
 /** A comment without personal data. */
 export function commentText(receiptId: string): string {
   return `This lead was deleted at the wish of a partner. Receipt: ${receiptId}\n\n${commentMarker(receiptId)}`;
+}
+
+/** The names with keyed hashes in place of personal data, in the same order. */
+export function toMatchNames(
+  names: readonly Name[],
+  directoryKey: Buffer | KeyObject,
+): MatchName[] {
+  return names.map((name) =>
+    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyId } from '#access/consumers/consumer.ts';
-import { createLastUsed, type LastUsed } from '#access/keys/last-used.ts';
+import { createLastUsed, type LastUsed } from '#access/index.ts';
 import { SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';

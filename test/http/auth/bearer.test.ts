@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import { createKeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
-import { authenticateBearer, createAuthorizeBearer } from '#http/auth/authorize-bearer.ts';
+import { authenticateBearer, createAuthorizeBearer } from '#http/auth/bearer.ts';
 import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { LogFields } from '#shared/log.ts';
 import { buildTestApp } from '../../support/http/app.ts';

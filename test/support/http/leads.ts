@@ -1,7 +1,7 @@
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
-import type { CacheFacts } from '#leads/reading/lead-response.ts';
+import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';

@@ -2,7 +2,7 @@ import { foldId, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artif
 import { dependsOnOthers, conflictWith, otherType } from '#catalog/version/order/other-versions.ts';
 import type {
   Accompaniment,
-  Change,
+  VersionChange,
   ChangeAudit,
   Inserted,
   NewVersion,
@@ -91,7 +91,7 @@ async function insert(
 async function change(
   session: Session,
   workspaceId: string,
-  given: Change,
+  given: VersionChange,
   beside: Accompaniment,
 ): Promise<StoredVersion | OtherType | undefined> {
   const { former, next } = given;
@@ -113,7 +113,7 @@ async function change(
   return conclude(session, { record: next, specText }, beside);
 }
 
-async function conflictOf(session: Session, artifact: ArtifactRow, given: Change) {
+async function conflictOf(session: Session, artifact: ArtifactRow, given: VersionChange) {
   return dependsOnOthers(given)
     ? conflictWith(given, await readCandidates(session, artifact.serial))
     : undefined;
@@ -122,7 +122,7 @@ async function conflictOf(session: Session, artifact: ArtifactRow, given: Change
 /** The spec as it is then. */
 async function changeSpec(
   session: Session,
-  { next: { serial }, specText }: Change,
+  { next: { serial }, specText }: VersionChange,
 ): Promise<string | undefined> {
   if (specText === undefined) return readSpec(session, serial);
   if (specText === null) await session.run(sql.DELETE_SPEC, { serial });

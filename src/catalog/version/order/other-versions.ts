@@ -1,5 +1,5 @@
 /** What the versions of an artifact say of one of them. Pure, and all that the writing thread needs of it. */
-import type { Change, OtherType } from '../../artifact-store.ts';
+import type { VersionChange, OtherType } from '../../artifact-store.ts';
 import { type Candidate, highestIn } from './default-version.ts';
 import { majorOf } from './version-order.ts';
 
@@ -37,7 +37,7 @@ export function baselineOf<T extends Candidate>(
 }
 
 /** False for most changes: they are about one version alone. */
-export function dependsOnOthers({ former, next, baseline }: Change): boolean {
+export function dependsOnOthers({ former, next, baseline }: VersionChange): boolean {
   return baseline !== undefined || next.type !== former.type;
 }
 
@@ -46,7 +46,7 @@ export function dependsOnOthers({ former, next, baseline }: Change): boolean {
  * the version was held against one that is not its baseline any more.
  */
 export function conflictWith(
-  { former, next, baseline }: Change,
+  { former, next, baseline }: VersionChange,
   versions: readonly Candidate[],
 ): OtherType | 'overtaken' | undefined {
   const mismatch = next.type === former.type ? undefined : otherType(versions, next);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { Consumer } from '#access/consumers/consumer.ts';
-import type { Origin } from '#access/consumers/consumer-change.ts';
 import {
   type ConsumerOut,
   toConsumerOut,
   toCreatedConsumerOut,
   toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
+import type { Origin } from '#access/consumer-store.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';

@@ -4,7 +4,7 @@ import { auditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';

@@ -3,9 +3,9 @@ import { versionResponse } from '#catalog/version/version-response.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { versionHeaderNames } from './response.ts';
-import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './caller.ts';
+import { callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
+import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import {
   artifactParams,
@@ -75,8 +75,9 @@ type Changing = { request: FastifyRequest; reply: FastifyReply; change: Lifecycl
 
 async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
   const ifMatch = parseIfMatch(request.headers['if-match']);
-  const sent = await respondWithVersionOnce(deps, request, {
-    work: async (caller) => deps.catalog.changeLifecycle(caller, { ...change, ifMatch }),
+  const caller = callerOf(request);
+  const sent = await respondOnce(deps.idempotency, request, {
+    work: (run) => deps.catalog.changeLifecycle({ ...caller, run }, { ...change, ifMatch }),
     render: (view) => versionResponse(view),
   });
   return sendResponse(reply, sent);

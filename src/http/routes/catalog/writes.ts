@@ -5,9 +5,9 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { versionHeaderNames } from './response.ts';
-import { callerOf, type CatalogRoutesDeps, respondWithVersionOnce } from './caller.ts';
+import { callerOf, type CatalogRoutesDeps } from './caller.ts';
 import type { HttpApp } from '../../http-app.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
+import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import { contentOnlyIn, draftIn, patchIn } from '#catalog/version/content-check.ts';
 import { artifactParams, ifMatchHeader, versionQuery } from './schema.ts';
@@ -23,11 +23,11 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
   const { catalog } = deps;
   const checkDraft = ({ body }: FastifyRequest) => catalog.problemsInBody(body);
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
-    const sent = await respondWithVersionOnce(deps, request, {
-      work: async (caller) => {
-        const { id, version, ...body } = request.body;
-        return catalog.create(caller, { ...toContent(body, request), id, version });
-      },
+    const { id, version, ...body } = request.body;
+    const draft = { ...toContent(body, request), id, version };
+    const caller = callerOf(request);
+    const sent = await respondOnce(deps.idempotency, request, {
+      work: (run) => catalog.create({ ...caller, run }, draft),
       render: (view) => versionResponse(view, { isCreated: true }),
     });
     return sendResponse(reply, sent);

@@ -1,7 +1,7 @@
 import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';

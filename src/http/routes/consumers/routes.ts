@@ -8,7 +8,7 @@ import type { Access } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
 import { respondWithKeyOnce } from '../../responses/issued-key-response.ts';

@@ -11,7 +11,7 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo } from '../../requests/parameters.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
 import { prefersEventStream } from '../../requests/accept.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { sendEvents } from './event-stream.ts';
 import { createListeners } from './listeners.ts';

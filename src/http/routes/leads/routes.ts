@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
-import type { CacheFacts } from '#leads/reading/lead-response.ts';
-import type { LeadReader } from '#leads/reading/lead-reader.ts';
+import type { CacheFacts, LeadReader } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
@@ -9,7 +8,7 @@ import { splitLabels } from '#leads/model/labels.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
-import { revalidatedFor } from '../../responses/cache-headers.ts';
+import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, renderOnce } from '../../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';

@@ -5,7 +5,7 @@ import { grantOut } from '#access/consumers/consumer-out.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { createKeyAccess, type KeyAccessDeps } from '../../auth/key-access.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
 /** The response to `GET /api/v1/me`. */

@@ -15,7 +15,7 @@ import {
   type PartnerRegistry,
 } from '../../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
-import { rateLimitHeaders } from '../../responses/rate-limit-headers.ts';
+import { rateLimitHeaders } from '../../responses/headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
 import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';

@@ -6,7 +6,7 @@ import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
 import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
-import { uncached } from '../../responses/cache-headers.ts';
+import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';

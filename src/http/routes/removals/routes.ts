@@ -4,7 +4,7 @@ import { removalListOut } from '#leads/reading/list-removals.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import type { KeyAccessDeps } from '../../auth/key-access.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
-import { revalidatedFor } from '../../responses/cache-headers.ts';
+import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';

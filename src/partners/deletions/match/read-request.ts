@@ -5,10 +5,9 @@ import type { Partner, PartnerList } from '../../partner.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import { effectOf } from '../../rules/rule.ts';
 import type { WorkItem } from '../../worker/work-store.ts';
-import { actionsFor, namesOf } from '../deletion.ts';
+import { toMatchNames, actionsFor, namesOf } from '../deletion.ts';
 import type { Todo } from '../deletion-progress.ts';
 import type { MatchName } from './match.ts';
-import { toMatchNames } from './match-names.ts';
 
 export type ReadRequestDeps = {
   /** The sub-key for directory hashes. */

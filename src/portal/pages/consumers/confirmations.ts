@@ -1,10 +1,5 @@
-import {
-  consumerNotFound,
-  type Consumer,
-  type Key,
-  keyStateAt,
-} from '#access/consumers/consumer.ts';
-import { refuseRevoked } from '#access/consumers/consumer-change.ts';
+import { type Consumer, type Key, keyStateAt, refuseRevoked } from '#access/consumers/consumer.ts';
+import { findKey } from '#access/keys/key-rules.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
@@ -37,7 +32,7 @@ export function addConsumerConfirmations(portal: PortalRoutes, context: PagesCon
   addRevokeKey(portal, context);
 }
 
-/** @throws {consumer-not-found} @throws {invalid-lifecycle-transition} */
+/** @throws {not-found} @throws {invalid-lifecycle-transition} */
 async function readOpen({ access }: PagesContext, id: string): Promise<Consumer> {
   const consumer = await access.consumers.read(id);
   refuseRevoked(consumer);
@@ -49,7 +44,7 @@ type OfKey = { params: Record<'id' | 'keyId', string>; reader: Reader };
 /** Its page offers nothing about a key that ended; an old tab may. @throws {invalid-lifecycle-transition} */
 async function readActiveKey({ access }: PagesContext, { params, reader }: OfKey) {
   const consumer = await access.consumers.read(params.id);
-  const key = consumer.keys.find(({ keyId }) => keyId === params.keyId) ?? consumerNotFound();
+  const key = findKey(consumer, params.keyId);
   const current = keyStateAt(key, reader.nowMs);
   if (current === 'active') return { consumer, key };
   throw new TrackportError('invalid-lifecycle-transition', {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import type { Name } from '#partners/deletions/deletion.ts';
+import { toMatchNames, type Name } from '#partners/deletions/deletion.ts';
 import { type DirectoryView, leadsToClaim, matchLeads } from '#partners/deletions/match/match.ts';
-import { toMatchNames } from '#partners/deletions/match/match-names.ts';
 import { directoryKey } from '../../../support/directory.ts';
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });

@@ -1,3 +1,5 @@
+import type { RateLimit } from '#shared/errors.ts';
+
 /** Nobody may store the response: what operators and the holders of keys read concerns them alone. */
 export const uncached = { 'cache-control': 'no-store' } as const;
 
@@ -7,4 +9,12 @@ export const uncached = { 'cache-control': 'no-store' } as const;
  */
 export function revalidatedFor<Header extends string>(credential: Header) {
   return { 'cache-control': 'private, no-cache', vary: credential } as const;
+}
+
+/** @see draft-ietf-httpapi-ratelimit-headers-10 */
+export function rateLimitHeaders({ limitPerMinute, remaining, resetSeconds }: RateLimit) {
+  return {
+    'ratelimit-policy': `"default";q=${limitPerMinute};w=60`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+  };
 }
