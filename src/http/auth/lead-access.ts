@@ -34,17 +34,21 @@ export function visibilityOf(request: FastifyRequest): Visibility {
   return request.visibility;
 }
 
-/** False when the key of the request has been revoked since, or may read other leads. */
-export async function isStillGranted(
+/** Those whose key has been revoked since, or may read other leads; each key is asked for once. */
+export async function lostGrants(
   { access }: KeyAccessDeps,
-  request: FastifyRequest,
-): Promise<boolean> {
-  try {
-    const now = visibilityFor(await access.authenticate(keyOf(request)));
-    return isDeepStrictEqual(now, visibilityOf(request));
-  } catch (error) {
-    return isTrackportError(error, 'store-unavailable'); // then nothing new can be read either
-  }
+  requests: Iterable<FastifyRequest>,
+): Promise<FastifyRequest[]> {
+  const lost = [...Map.groupBy(requests, keyOf)].map(async ([key, own]) => {
+    try {
+      const now = visibilityFor(await access.authenticate(key));
+      return own.filter((one) => !isDeepStrictEqual(now, visibilityOf(one)));
+    } catch (error) {
+      // While the store fails nothing new can be read either.
+      return isTrackportError(error, 'store-unavailable') ? [] : own;
+    }
+  });
+  return (await Promise.all(lost)).flat();
 }
 
 declare module 'fastify' {

@@ -15,8 +15,10 @@ export function watchHangUps(app: HttpApp): void {
  * Aborted when the caller hangs up before the response. `signal` of Fastify is that of the request, which
  * is over once its body was read.
  */
-export function hangUpOf({ responseOut }: FastifyRequest): AbortSignal {
-  const hangUp = new AbortController();
+export function hangUpOf(
+  { responseOut }: FastifyRequest,
+  hangUp = new AbortController(),
+): AbortSignal {
   const look = (): void => {
     if (responseOut?.writableFinished === false) hangUp.abort();
   };

@@ -1,10 +1,13 @@
+import { addAbortListener } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { atMostEntries } from '#shared/caching/cache-size.ts';
+import { memoizePair } from '#shared/caching/memoize.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
+import { createTurnFlights } from '#shared/resilience/single-flight.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursor.ts';
+import { createFeedCursors, type FeedPosition } from './feed-cursor.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
@@ -64,6 +67,8 @@ export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
 const HELD_MS = SECOND;
 /** A stream outlives the failures of the tracker. */
 const FAILED_MS = 5 * SECOND;
+/** In any case: what tells of changes may be cut off unnoticed. */
+const LOOK_EVERY_MS = 15 * SECOND;
 const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
 /** Where a reader is, is noted that late. */
@@ -73,47 +78,53 @@ export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
   const deps = { ...given, walked: new WeakMap() };
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
-  const changes = createChangeSignal(deps.store);
+  const changes = createChangeSignal(deps);
   const noteReader = createReaderNotes(deps);
   let listeners = 0;
 
-  const begin = async (query: FeedQuery, visibility: Visibility): Promise<FeedPosition> =>
-    query.cursor === undefined ? beginFeed(deps, query) : cursors.open(query.cursor, visibility);
-
-  /** The next step with items, or the last one before the time is over. */
-  const stepInTime = async (
-    from: FeedPosition,
-    request: { limit: number; visibility: Visibility },
-    { waitMs, signal }: Wait,
-  ): Promise<FeedStep> => {
-    const until = clock.monotonicMs() + waitMs;
-    let position = from;
-    for (;;) {
-      const changed = changes.next();
-      const step = await readFeedStep(deps, position, request);
-      await noteReader(request.visibility, step.next);
-      const leftMs = until - clock.monotonicMs();
-      if (step.entries.length > 0 || leftMs <= 0 || signal.aborted) return step;
-      position = step.next;
-      if (step.hasMore && !step.isHeld) continue;
-      const sleepMs = step.isHeld ? Math.min(leftMs, HELD_MS) : leftMs;
-      await sleepUntilAborted(clock, sleepMs, AbortSignal.any([signal, changed]));
-    }
+  const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
+    const from =
+      query.cursor === undefined
+        ? await beginFeed(deps, query)
+        : cursors.open(query.cursor, visibility);
+    return { from, limit: query.limit, visibility };
   };
+
+  const toEvent = memoizePair(({ position, item }: Place, visibility: Visibility): FeedEvent => ({
+    cursor: cursors.seal(position, visibility),
+    ...(item && { item }),
+  }));
+
+  /** One for all of a consumer who stand at the same place: a change wakes many. */
+  const readStep = createTurnFlights(async ({ from, ...request }: StepRequest) => {
+    const step = await readFeedStep(deps, from, request);
+    await noteReader(request.visibility, step.next);
+    return step;
+  });
+
   return {
-    read: async (query, visibility, wait) => {
-      const from = await begin(query, visibility);
-      const step = await stepInTime(from, { limit: query.limit, visibility }, wait);
-      const { entries, next, hasMore } = step;
-      const nextCursor = cursors.seal(next, visibility);
-      for (const _entry of entries) deps.onItem();
-      return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
+    read: async (query, visibility, { waitMs, signal }) => {
+      const request = await begin(query, visibility);
+      const until = clock.monotonicMs() + waitMs;
+      for (;;) {
+        const seen = changes.seen();
+        const { entries, next, hasMore, isHeld } = await readStep(request);
+        request.from = next;
+        const leftMs = until - clock.monotonicMs();
+        if (entries.length > 0 || leftMs <= 0 || signal.aborted) {
+          for (const _entry of entries) deps.onItem();
+          const nextCursor = cursors.seal(next, visibility);
+          return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
+        }
+        if (!hasMore || isHeld)
+          await changes.next(seen, isHeld ? Math.min(leftMs, HELD_MS) : leftMs, signal);
+      }
     },
     follow: async function* (query, visibility, wait) {
       const begun = await begin(query, visibility);
       listeners += 1;
       try {
-        yield* followFrom({ ...deps, cursors, stepInTime }, begun, { ...query, visibility, wait });
+        yield* followFrom({ ...deps, changes, noteReader, readStep, toEvent }, begun, wait);
       } finally {
         listeners -= 1;
       }
@@ -125,36 +136,46 @@ export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
   };
 }
 
+/** Where a reader is, and what brought it there. */
+type Place = { position: FeedPosition; item?: FeedItem };
+
+type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
+
 type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
-  cursors: FeedCursors;
-  stepInTime: (
-    from: FeedPosition,
-    request: { limit: number; visibility: Visibility },
-    wait: Wait,
-  ) => Promise<FeedStep>;
+  changes: ReturnType<typeof createChangeSignal>;
+  noteReader: ReturnType<typeof createReaderNotes>;
+  readStep: (request: StepRequest) => Promise<FeedStep>;
+  toEvent: (entry: Place, visibility: Visibility) => FeedEvent;
 };
 
 /** Who had all there was once waits for each item from then on. */
 async function* followFrom(
-  { clock, onItem, cursors, stepInTime }: Following,
-  begun: FeedPosition,
-  { limit, visibility, wait }: { limit: number; visibility: Visibility; wait: Wait },
+  { clock, onItem, changes, noteReader, readStep, toEvent }: Following,
+  request: StepRequest,
+  { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
-  let position = begun;
+  const { visibility } = request;
+  const toCursor = (): FeedEvent => toEvent({ position: request.from }, visibility);
   let hasAll = false;
-  yield { cursor: cursors.seal(position, visibility) };
-  while (!wait.signal.aborted) {
-    const step = await stepInTime(position, { limit, visibility }, wait).catch(unlessTrackerFails);
-    if (!step) await sleepUntilAborted(clock, FAILED_MS, wait.signal);
-    const { entries = [], next = position, hasMore = true } = step ?? {};
-    for (const { item, position: place } of entries) {
-      yield { cursor: cursors.seal(place, visibility), item };
-      onItem(hasAll ? Math.max(0, clock.now() - Date.parse(item.at)) : undefined);
+  yield toCursor();
+  while (!signal.aborted) {
+    const seen = changes.seen();
+    const step = await readStep(request).catch(unlessTrackerFails);
+    const failed = { entries: [], next: request.from, hasMore: true, isHeld: true };
+    const { entries, next, hasMore, isHeld } = step ?? failed;
+    for (const entry of entries) {
+      yield toEvent(entry, visibility);
+      onItem(hasAll ? Math.max(0, clock.now() - Date.parse(entry.item.at)) : undefined);
     }
-    position = next;
+    request.from = next;
     hasAll ||= !hasMore;
-    if (entries.length === 0 && !wait.signal.aborted)
-      yield { cursor: cursors.seal(position, visibility) };
+    if (hasMore && !isHeld) continue;
+    const sleepMs = hasMore ? (step ? HELD_MS : FAILED_MS) : waitMs;
+    while (!(await changes.next(seen, sleepMs, signal))) {
+      yield toCursor();
+      await noteReader(visibility, request.from);
+      if (hasMore) break;
+    }
   }
 }
 
@@ -162,20 +183,44 @@ function unlessTrackerFails(error: unknown): undefined {
   if (!isTrackerFault(error)) throw error;
 }
 
-/** Looks into the store, or listens to it, from the first who waits on. */
-function createChangeSignal(store: LeadFeedDeps['store']) {
-  let waiting = new AbortController();
+/** Looks into the store, or listens to it, from the first who reads on. */
+function createChangeSignal({ store, clock }: LeadFeedDeps) {
+  const waiting = new Set<() => void>();
   let watching: ReturnType<LeadFeedDeps['store']['watch']> | undefined;
+  let looking: ReturnType<typeof setInterval> | undefined;
+  let known: string | undefined;
+  let seen = 0;
+  /** What else was written to the store wakes nobody. */
+  const look = async (): Promise<void> => {
+    const end = await store.end().then(String, () => undefined);
+    if (end !== undefined && end === known) return;
+    known = end;
+    seen += 1;
+    for (const wake of waiting) wake();
+  };
   return {
-    /** Aborted with the next change. */
-    next: (): AbortSignal => {
-      watching ??= store.watch(() => {
-        waiting.abort();
-        waiting = new AbortController();
-      });
-      return waiting.signal;
+    /** How many changes there were; what is read after it has them all. */
+    seen: (): number => {
+      watching ??= store.watch(() => void look());
+      looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
+      return seen;
     },
-    close: async (): Promise<void> => watching?.close(),
+    /** Resolves with the first change after `before` or when the signal is aborted; false: after `ms` without either. */
+    next: async (before: number, ms: number, signal: AbortSignal): Promise<boolean> => {
+      const isOver = (): boolean => before !== seen || signal.aborted;
+      if (isOver()) return true;
+      const woken = new AbortController();
+      const wake = (): void => woken.abort();
+      using _over = addAbortListener(signal, wake);
+      waiting.add(wake);
+      await sleepUntilAborted(clock, ms, woken.signal);
+      waiting.delete(wake);
+      return isOver();
+    },
+    close: async (): Promise<void> => {
+      clearInterval(looking);
+      await watching?.close();
+    },
   };
 }
 

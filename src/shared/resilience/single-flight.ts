@@ -1,5 +1,5 @@
 /**
- * Four ways to let calls share one run of the same work. They differ in which calls a run serves.
+ * Five ways to let calls share one run of the same work. They differ in which calls a run serves.
  * Whoever shares a run shares its failure; nothing of a finished run is remembered.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
@@ -60,6 +60,24 @@ export function createTurnFlight<T>(look: () => T | Promise<T>): () => Promise<T
       pending = undefined;
       return look();
     }));
+}
+
+/** The same for each of many questions, which are told apart by their JSON. */
+export function createTurnFlights<Question, T>(
+  look: (question: Question) => Promise<T>,
+): (question: Question) => Promise<T> {
+  const flights = new Map<string, Promise<T>>();
+  return (question) => {
+    const key = JSON.stringify(question);
+    const begin = async (): Promise<T> => {
+      await endOfTurn();
+      flights.delete(key);
+      return look(question);
+    };
+    const flight = flights.get(key) ?? begin();
+    flights.set(key, flight);
+    return flight;
+  };
 }
 
 /** A run is put off for calls that keep coming, but not for longer. */

@@ -11,15 +11,25 @@ const visibility = { consumerId: 'c', labels: ['EU'] };
 function openFeed(changes: LeadChange[], reader?: FeedReader) {
   const clock = createFakeClock();
   const lags: (number | undefined)[] = [];
+  const looks = { count: 0 };
+  let tell: () => void = () => undefined;
   const store = {
     end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER] as const,
-    changesAfter: async ([position]: readonly [number, number], { labels }: { labels: string[] }) =>
-      changes.filter(
+    changesAfter: async (
+      [position]: readonly [number, number],
+      { labels }: { labels: string[] },
+    ) => {
+      looks.count += 1;
+      return changes.filter(
         (one) => one.position > position && labels.every((label) => one.labels.includes(label)),
-      ),
+      );
+    },
     noteReader: async () => undefined,
     reader: async () => reader,
-    watch: () => ({ close: async () => undefined }),
+    watch: (onChanged: () => void) => {
+      tell = onChanged;
+      return { close: async () => undefined };
+    },
   } as unknown as LeadFeedDeps['store'];
   const feed = createLeadFeed({
     store,
@@ -27,7 +37,7 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     onItem: (lagMs) => void lags.push(lagMs),
   } as Partial<LeadFeedDeps> as LeadFeedDeps);
-  return { feed, clock, lags };
+  return { feed, clock, lags, looks, tell: () => tell() };
 }
 
 const removed = (position: number, labels: string[] = ['eu']): LeadChange => ({
@@ -55,7 +65,7 @@ test('a consumer is behind by the oldest change of its own that it has not read'
 test('a stream is counted while it is open, and its lag once it had all', async () => {
   const now = createFakeClock().now();
   const changes = [removed(now - HOUR)];
-  const { feed, clock, lags } = openFeed(changes);
+  const { feed, clock, lags, tell } = openFeed(changes);
   const ending = new AbortController();
   const wait = { waitMs: 15 * SECOND, signal: ending.signal };
   const { cursor } = (await feed.follow({ limit: 9, fromStart: false }, visibility, wait).next())
@@ -67,6 +77,7 @@ test('a stream is counted while it is open, and its lag once it had all', async 
   expect((await next()).value).toHaveProperty('item.type', 'lead.removed');
   await next();
   changes.push(removed(clock.now() - SECOND));
+  tell();
   expect((await next()).value).toHaveProperty('item.type', 'lead.removed');
   expect(feed.listeners()).toBe(2);
   await next();
@@ -76,4 +87,25 @@ test('a stream is counted while it is open, and its lag once it had all', async 
   await events.return();
   expect(feed.listeners()).toBe(1);
   expect(await feed.newestAt()).toBe(changes.at(-1)?.position);
+});
+
+test('who has all looks into the store for a change alone, and once for all at its place', async () => {
+  const changes: LeadChange[] = [];
+  const { feed, clock, looks, tell } = openFeed(changes);
+  const ending = new AbortController();
+  const wait = { waitMs: 15 * SECOND, signal: ending.signal };
+  const streams = [1, 2].map(() => feed.follow({ limit: 9, fromStart: false }, visibility, wait));
+  const next = () => whileTimePasses(clock, Promise.all(streams.map((one) => one.next())));
+  for (let beats = 0; beats < 6; beats += 1) {
+    if (beats === 3) looks.count = 0; // by then it knows where the changes end
+    expect((await next()).map(({ value }) => value)).not.toHaveProperty('0.item');
+    tell();
+  }
+  expect(looks.count).toBe(0);
+  const waiting = Promise.all(streams.map((one) => one.next()));
+  changes.push(removed(clock.now()));
+  tell();
+  expect((await waiting).map(({ value }) => value)).toMatchObject([{ item: {} }, { item: {} }]);
+  expect(looks.count).toBe(1);
+  ending.abort();
 });

@@ -6,6 +6,7 @@ import {
   createNextTurnFlight,
   createSingleFlight,
   createTurnFlight,
+  createTurnFlights,
 } from '#shared/resilience/single-flight.ts';
 
 function controlled<Flight>(create: (work: () => Promise<number>) => Flight) {
@@ -101,6 +102,15 @@ describe('a flight of a turn', () => {
     await expect(look()).rejects.toThrow('not yet');
     expect(await look()).toBe('seen');
   });
+});
+
+test('flights of a turn look once for each question, after the calls', async () => {
+  const looks: string[] = [];
+  const look = createTurnFlights(async ({ of }: { of: string }) => looks.push(of));
+  await Promise.all([look({ of: 'a' }), look({ of: 'b' }), look({ of: 'a' })]);
+  expect(looks).toEqual(['a', 'b']);
+  await look({ of: 'a' });
+  expect(looks).toEqual(['a', 'b', 'a']);
 });
 
 describe('a next flight of a turn', () => {

@@ -1,6 +1,6 @@
 import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
 import { directoryWrites } from '../directory/writes.ts';
-import { createNextTurnFlight, createTurnFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { NAMED } from '../directory/repository.ts';
 import { bindWrites, type StoreDatabase } from '../session.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
@@ -38,30 +38,18 @@ export function createLeadFeedStore(
   const { hide } = bindWrites(database.writer.callInTurn, 'lead-feed', leadFeedWrites);
   const { noteRead } = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
   const { noteReader } = bindWrites(database.writer.call, 'lead-feed', leadFeedWrites);
-  const read = async (
-    values: Parameters<typeof database.all>[1],
-  ): Promise<readonly LeadChange[]> => {
-    const rows = await database.all<Omit<LeadChange, 'labels'> & { labels: string }>(AFTER, values);
-    return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as string[] }));
-  };
-  /** One for all who stand at the same place: a change wakes many. */
-  const looks = new Map<string, () => ReturnType<typeof read>>();
   return {
     end: createNextTurnFlight(async () => {
       const last = await database.get<{ position?: number }>(END, { name });
       return last && ([last.position ?? 0, Number.MAX_SAFE_INTEGER] as const);
     }),
-    changesAfter: ([position, number], { labels, limit }) => {
+    changesAfter: async ([position, number], { labels, limit }) => {
       const values = { name, position, number, labels: JSON.stringify(labels), limit };
-      const key = JSON.stringify(values);
-      const look =
-        looks.get(key) ??
-        createTurnFlight(() => {
-          looks.delete(key);
-          return read(values);
-        });
-      looks.set(key, look);
-      return look();
+      const rows = await database.all<Omit<LeadChange, 'labels'> & { labels: string }>(
+        AFTER,
+        values,
+      );
+      return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as string[] }));
     },
     hide: (number) => hide(name, number, now()),
     noteRead: async (leads) => {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { renderFeedItem } from '#leads/lead-feed/feed-item.ts';
+import { memoize } from '#shared/caching/memoize.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { HttpContext } from '../../http-app.ts';
 
@@ -47,11 +48,11 @@ export async function sendEvents(
 }
 
 /** Without an item it is no event, and its `id` is kept all the same. */
-function toText({ cursor, item }: FeedEvent): Buffer {
+const toText = memoize(({ cursor, item }: FeedEvent): Buffer => {
   if (!item) return Buffer.from(`: \nid: ${cursor}\n\n`);
   const head = Buffer.from(`id: ${cursor}\nevent: ${item.type}\ndata: `);
   return Buffer.concat([head, renderFeedItem(item), Buffer.from('\n\n')]);
-}
+});
 
 async function write(raw: ServerResponse, text: Buffer, signal: AbortSignal): Promise<void> {
   if (raw.write(text) || signal.aborted) return;

@@ -4,45 +4,41 @@ import { TrackportError } from '#shared/errors.ts';
 import { visibilityOf } from '../../auth/lead-access.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
 
-/** A request that waits for changes. */
-type Listener = {
-  /** Aborted when the caller hung up, its key is not good any more, or the service stops. */
-  signal: AbortSignal;
-  /** To be called when it waits no more. */
-  end(): void;
-};
-
 export type Listeners = {
-  /** @throws {quota-exceeded} too many of the same consumer wait already */
-  add(request: FastifyRequest, stopping: AbortSignal): Listener;
+  /**
+   * Does what waits for changes. Its signal is aborted when the caller hung up, its key is not good any more, or the
+   * service stops. @throws {quota-exceeded} too many of the same consumer wait already
+   */
+  wait<T>(request: FastifyRequest, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   close(): void;
 };
 
 /** Of one consumer, in one process. */
 const LISTENERS_MAX = 100;
 
-/** Who waits for changes. `isGranted` is asked of each once a second. */
+/** Who waits for changes. Once a second `lost` tells whose grant is gone. */
 export function createListeners(
-  isGranted: (request: FastifyRequest) => Promise<boolean>,
+  stopping: AbortSignal,
+  lost: (requests: Iterable<FastifyRequest>) => Promise<FastifyRequest[]>,
 ): Listeners {
   const waiting = new Map<FastifyRequest, AbortController>();
-  const look = async (request: FastifyRequest, revoked: AbortController): Promise<void> => {
-    if (!(await isGranted(request))) revoked.abort();
+  const look = async (): Promise<void> => {
+    for (const request of await lost(waiting.keys())) waiting.get(request)?.abort();
   };
-  const looking = setInterval(() => {
-    for (const [request, revoked] of waiting) void look(request, revoked);
-  }, SECOND).unref();
+  const looking = setInterval(() => void look(), SECOND).unref();
+  stopping.addEventListener('abort', () => {
+    for (const over of waiting.values()) over.abort();
+  });
   return {
-    add: (request, stopping) => {
+    wait: async (request, work) => {
       const { consumerId } = visibilityOf(request);
-      const own = [...waiting.keys()].filter((one) => visibilityOf(one).consumerId === consumerId);
-      if (own.length >= LISTENERS_MAX) refuseListener();
-      const revoked = new AbortController();
-      waiting.set(request, revoked);
-      return {
-        signal: AbortSignal.any([hangUpOf(request), revoked.signal, stopping]),
-        end: () => void waiting.delete(request),
-      };
+      let own = 0;
+      for (const one of waiting.keys()) if (visibilityOf(one).consumerId === consumerId) own += 1;
+      if (own >= LISTENERS_MAX) refuseListener();
+      const over = new AbortController();
+      if (stopping.aborted) over.abort();
+      waiting.set(request, over);
+      return work(hangUpOf(request, over)).finally(() => waiting.delete(request));
     },
     close: () => clearInterval(looking),
   };

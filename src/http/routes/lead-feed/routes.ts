@@ -6,7 +6,7 @@ import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
 import type { Area, HttpContext } from '../../http-app.ts';
 import type { KeyAccessDeps } from '../../auth/key-access.ts';
-import { isStillGranted, requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
+import { lostGrants, requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo } from '../../requests/parameters.ts';
 import { hangUpOf } from '../../requests/hang-up.ts';
@@ -29,31 +29,24 @@ const BEAT_MS = 15 * SECOND;
 /** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
 export function leadFeedRoutes(context: HttpContext, deps: LeadFeedRoutesDeps): Area {
   const { leadFeed, stopping } = deps;
-  const listeners = createListeners((request) => isStillGranted(deps, request));
+  const listeners = createListeners(stopping, (requests) => lostGrants(deps, requests));
   const readPage = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
     const { wait: waitMs = 0, ...query } = given;
-    const listener = waitMs > 0 ? listeners.add(request, stopping) : undefined;
-    const signal = listener?.signal ?? hangUpOf(request);
-    try {
-      const page = await leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
-      return await reply
-        .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
-        .send(renderFeedPage(page));
-    } finally {
-      listener?.end();
-    }
+    const read = async (signal: AbortSignal) =>
+      leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
+    const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
+    return reply
+      .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
+      .send(renderFeedPage(page));
   };
   const stream = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
     const { 'last-event-id': lastEventId } = request.headers;
     const query = toQuery(given, typeof lastEventId === 'string' ? lastEventId : undefined);
-    const listener = listeners.add(request, stopping);
-    try {
-      const wait = { waitMs: BEAT_MS, signal: listener.signal };
+    await listeners.wait(request, async (signal) => {
+      const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(query, visibilityOf(request), wait);
-      await sendEvents({ request, reply, context, headers }, events, listener.signal);
-    } finally {
-      listener.end();
-    }
+      await sendEvents({ request, reply, context, headers }, events, signal);
+    });
     return reply;
   };
   return (app) => {
