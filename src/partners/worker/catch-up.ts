@@ -32,8 +32,8 @@ export type DirectoryCoverage = {
    * again, for an event that found nobody then: a replica may show it late. Never throws.
    */
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
-  /** When it makes sense to try again; in the past while the tracker responds. */
-  retryAt(): number;
+  /** How long until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
+  retryMs(): number;
 };
 
 const nothing: Coverage = { until: -Infinity, isComplete: false, since: Infinity };
@@ -43,7 +43,9 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
   let coverage = nothing;
   let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;
   let failures = 0;
-  let retryAt = -Infinity;
+  let retryAtMs = -Infinity; // of the monotonic clock
+
+  const retryMs = (): number => Math.ceil(retryAtMs - clock.monotonicMs());
 
   const fly = async (calledAt: number, since: number): Promise<void> => {
     try {
@@ -53,7 +55,7 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
     } catch (error) {
       failures += 1;
       const namedMs = Math.min(retryAfterMsOf(error), LONGEST_NAMED_MS);
-      retryAt = clock.now() + Math.max(waitMsAfter(RETRIES, failures), namedMs);
+      retryAtMs = clock.monotonicMs() + Math.max(waitMsAfter(RETRIES, failures), namedMs);
       log.warn(errorFields(error), 'the lead directory could not be caught up');
       await deps.onFailure();
     }
@@ -72,9 +74,8 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
     cover: async (instant, waitMs, since = Infinity) => {
       // A clock that was set back says nothing about what came before what.
       if (clock.now() < coverage.until) coverage = nothing;
-      if (retryAt - clock.now() > LONGEST_NAMED_MS) retryAt = -Infinity;
       const isCovered = coverage.isComplete && coverage.until >= instant && coverage.since <= since;
-      if (isCovered || clock.now() < retryAt) return coverage;
+      if (isCovered || retryMs() > 0) return coverage;
       const isUnderWay = flight && flight.calledAt >= instant && flight.since <= since;
       const landed = isUnderWay && flight ? flight.landed : launch(since);
       const waited = new AbortController();
@@ -82,6 +83,6 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       waited.abort();
       return coverage;
     },
-    retryAt: () => retryAt,
+    retryMs,
   };
 }

@@ -101,10 +101,10 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
   store: world.store,
   directory: {
     cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
-    retryAt: () => 0,
+    retryMs: () => 0,
   },
   filler: { learn: async () => 'absent' },
-  numbers: { retryAt: 0 },
+  numbers: { retryAtMs: 0 },
   directoryKey,
   readDelivery,
   partners: createPartnerList([partner]),

@@ -100,7 +100,7 @@ test('what a match has asked before is asked again, however far in the future th
         asked.push({ instant, since });
         return { until: now, isComplete: true, since: now };
       },
-      retryAt: () => 0,
+      retryMs: () => 0,
     },
   };
   await matchEvents(deps as MatchDeps, [item as WorkItem]);

@@ -11,9 +11,9 @@ export type MatchByNumberDeps = {
   store: Pick<WorkStore, 'match'>;
   filler: Pick<DirectoryFiller, 'learn'>;
   /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
-  numbers: { retryAt: number };
-  directory: Pick<DirectoryCoverage, 'retryAt'>;
-  clock: Pick<Clock, 'now' | 'sleep'>;
+  numbers: { retryAtMs: number };
+  directory: Pick<DirectoryCoverage, 'retryMs'>;
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 };
 
 /** What is known of an event before its number is looked at by itself. */
@@ -44,8 +44,9 @@ export async function matchByNumber(
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
   if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
   const { clock, directory, numbers } = deps;
-  const found = clock.now() < numbers.retryAt ? 'unknown' : await findLead(deps, number);
-  if (found === 'unknown') numbers.retryAt = directory.retryAt();
+  const isTooSoon = clock.monotonicMs() < numbers.retryAtMs;
+  const found = isTooSoon ? 'unknown' : await findLead(deps, number);
+  if (found === 'unknown') numbers.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };

@@ -199,7 +199,7 @@ async function claimForNow(
   const now = clock.now();
   const dueAt = isCovered
     ? now + growingWaitMs(progress, now, CRAWL_WAIT_MAX_MS)
-    : Math.max(now + ASK_AGAIN_MS, directory.retryAt());
+    : now + Math.max(ASK_AGAIN_MS, directory.retryMs());
   if (await isClaimedSo(store, item, match)) return { progress, dueAt };
   await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });
   return undefined;
