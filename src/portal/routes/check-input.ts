@@ -20,12 +20,11 @@ export function checkInput<S extends z.ZodType>(
   const checked = checkFields(schema, part, given);
   if ('value' in checked) return { kind: 'good', value: checked.value };
   const problems = checked.problems.slice(0, PROBLEMS_MAX);
-  return { kind: 'bad', problems: problems.map((problem) => toWords(part, problem)) };
+  return { kind: 'bad', problems: part === 'body' ? problems.map(toFormWords) : problems };
 }
 
 /** A field of a form has its label before it: whole sentences do without the name in the code. */
-function toWords(part: Part, problem: FieldProblem): FieldProblem {
-  if (part !== 'body') return problem;
+export function toFormWords(problem: FieldProblem): FieldProblem {
   return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
 }
 

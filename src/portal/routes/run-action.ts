@@ -8,7 +8,7 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
-import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
+import { checkInput, nothing, paramsOf, pathOf, toFormWords } from './check-input.ts';
 import { fieldsOf, formTokenOf } from './forms.ts';
 import { PortalRefusal } from './refusal.ts';
 import type { Action, ActionResult, FormRequest } from './route-types.ts';
@@ -106,7 +106,9 @@ async function backToForm(
   error: TrackportError,
 ): Promise<ActionOutcome> {
   if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
-  const problems = error.errors ?? [{ code: error.code, detail: error.detail ?? error.code }];
+  const problems = error.errors?.map(toFormWords) ?? [
+    { code: error.code, detail: error.detail ?? error.code },
+  ];
   const page = await onProblems({ ...sent, query: undefined, problems });
   return { kind: 'problems', page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
 }

@@ -84,6 +84,7 @@ describe('a draft', () => {
     expect(status).toBe(422);
     for (const name of ['id', 'title', 'members', 'groupPath'])
       expect(body).toContain(`href="#${name}"`);
+    expect(body).not.toContain('`id`');
     expect(body).toContain('a: 1');
     const worse = { ...wrong, spec: 'a: [', counts: 'n: 1\nx' };
     const { body: all } = await owner.post('/portal/catalog/-/new', worse);
