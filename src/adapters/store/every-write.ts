@@ -5,7 +5,7 @@ import { consumerWrites } from './consumer/writes.ts';
 import { directoryWrites } from './directory/writes.ts';
 import { idempotencyWrites } from './idempotency-store.ts';
 import { leadFeedWrites } from './lead-feed/writes.ts';
-import { receiptWrites } from './receipt/replay.ts';
+import { receiptWrites } from './receipt/accept.ts';
 import { keyWrites } from './secret-key.ts';
 import type { Writes } from './session.ts';
 import { sessionWrites } from './session-store.ts';

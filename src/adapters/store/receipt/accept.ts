@@ -3,8 +3,9 @@ import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
 import { insertMerges } from '../directory/view.ts';
-import type { Session } from '../session.ts';
+import { type Session, together } from '../session.ts';
 import { insertDeliveries, openReusedIds, type Writing } from './insert.ts';
+import { replayWrites } from './replay.ts';
 import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
 
 type AcceptOptions = {
@@ -41,10 +42,7 @@ function createSealerMemo(): (key: Buffer) => PayloadSealer {
 const sealerOf = createSealerMemo();
 
 /** Writes deliveries, all with the same options, one after the other in effect. */
-export async function acceptAll(
-  session: Session,
-  inputs: readonly AcceptInput[],
-): Promise<Accepted[]> {
+async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Promise<Accepted[]> {
   const options = inputs[0]?.[1];
   if (!options) return [];
   const { repository } = options;
@@ -157,3 +155,6 @@ function countTogether(deliveries: readonly NewReceipt[]): number {
 function keyOf({ sameEventKey }: NewEvent): string {
   return sameEventKey.toString('latin1');
 }
+
+/** What takes deliveries, and works them again. */
+export const receiptWrites = { accept: together(acceptAll), ...replayWrites };

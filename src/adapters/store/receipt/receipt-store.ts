@@ -1,8 +1,8 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { bindWrites, type StoreDatabase } from '../session.ts';
-import { toAcceptance } from './accept.ts';
+import { receiptWrites, toAcceptance } from './accept.ts';
 import { createReceiptReader } from './read.ts';
-import { previewReplay, receiptWrites } from './replay.ts';
+import { previewReplay } from './replay.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */

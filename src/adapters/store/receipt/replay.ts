@@ -8,10 +8,9 @@ import {
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
-import { acceptAll } from './accept.ts';
 import { receiptConditions } from './conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
-import { type Session, together } from '../session.ts';
+import type { Session } from '../session.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -59,9 +58,8 @@ const DROP_PAYLOADS = `
     (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
      LIMIT ${CHUNK_ROWS})`;
 
-/** What takes deliveries, puts dead letters back into the queue, and ends the time for which they are kept. */
-export const receiptWrites = {
-  accept: together(acceptAll),
+/** What puts dead letters back into the queue, and ends the time for which they are kept. */
+export const replayWrites = {
   replay: async (
     session: Session,
     id: string,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createVersionSampler } from '#adapters/store/consumer/version.ts';
+import { createVersionSampler } from '#adapters/store/consumer/consumer-store.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 
 /** A store whose version is `stored`; undefined: it is away. */
