@@ -108,7 +108,7 @@ export type Accompaniment = {
  */
 export type ArtifactStore = {
   /** Another number whenever anything in the store may have changed. @throws {store-unavailable} */
-  version(): Promise<number>;
+  dataVersion(): Promise<number>;
   /** One version; its spec only with `withSpec`. */
   read(workspaceId: string, ref: VersionRef, parts: { withSpec: boolean }): Promise<ReadVersion>;
   relations(workspaceId: string, record: VersionRecord): Promise<Relations>;

@@ -98,6 +98,6 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     /** What is wrong with the words of a list's filters. */
     problemsInFilter: (filter: unknown) => filterProblems(filter, deps().words),
     /** Another number whenever the store may have changed. @throws {store-unavailable} */
-    version: () => ports.store.version(),
+    dataVersion: () => ports.store.dataVersion(),
   };
 }

@@ -68,7 +68,7 @@ export type StoreDatabase = Session & {
     callInTurn: CallWrite;
   };
   /** Another number whenever anybody may have committed something since the last one. Cheap. @throws {store-unavailable} */
-  version(): Promise<number>;
+  dataVersion(): Promise<number>;
   /** Takes what was deleted out of every file of the store. False: not now, try again. */
   truncateWal(): Promise<boolean>;
 };

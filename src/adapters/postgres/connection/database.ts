@@ -70,7 +70,7 @@ export function openDatabase(options: PoolOptions): Database {
         isLocked,
       }).call,
     },
-    version: createVersionReader(session),
+    dataVersion: createVersionReader(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
     listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),

@@ -28,7 +28,7 @@ export type Connection = Session & {
    * request. @throws {store-unavailable}
    * @see https://www.sqlite.org/pragma.html#pragma_data_version
    */
-  version(): Promise<number>;
+  dataVersion(): Promise<number>;
   /**
    * Moves the write-ahead log into the database and cuts it to nothing, so that deleted content is
    * in no file any more. False when another process stood in the way, call it later.
@@ -101,7 +101,7 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
       }
     },
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    version: createTurnFlight(() => guard(() => version.get() ?? 0)),
+    dataVersion: createTurnFlight(() => guard(() => version.get() ?? 0)),
     truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };

@@ -53,7 +53,7 @@ function watchVersion(
 ): Listening {
   let seen: number | undefined;
   const look = async (): Promise<void> => {
-    const now = await connection.version();
+    const now = await connection.dataVersion();
     if (now === seen) return;
     seen = now;
     onChanged();

@@ -38,7 +38,7 @@ export function createArtifactStore({ database, search }: ArtifactStoreDeps): Ar
   return {
     ...bindWrites(database.writer.call, 'artifact', artifactWrites),
     ...createArtifactLists(database, search),
-    version: () => database.version(),
+    dataVersion: () => database.dataVersion(),
     read: (workspaceId, ref, { withSpec }) =>
       readVersion(database, workspaceId, { ...ref, part: withSpec ? 'spec' : 'bare' }),
     relations: (workspaceId, record) => readRelations(database, workspaceId, record),

@@ -73,7 +73,7 @@ function createWatch(database: StoreDatabase): () => Promise<boolean> {
   let seen: number | undefined;
   return async () => {
     const before = seen;
-    seen = await database.version();
+    seen = await database.dataVersion();
     return seen !== before;
   };
 }

@@ -35,7 +35,7 @@ export function addCatalogReads(
   deps: CatalogRoutesDeps,
 ): void {
   const sendPageHeaders = createPageHeaders(publicUrl);
-  const cache = createResponseCache<RenderedVersion>(() => deps.catalog.version());
+  const cache = createResponseCache<RenderedVersion>(() => deps.catalog.dataVersion());
   const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const { items, pagination } = await deps.catalog.list(readerOf(request), request.query);

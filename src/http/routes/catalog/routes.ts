@@ -89,7 +89,7 @@ const diffRoute = describeRoute({
 
 /** Reading the spec of one version alone, as JSON or YAML. */
 function addSpecRead(app: HttpApp, deps: CatalogRoutesDeps): void {
-  const cache = createResponseCache<StoredResponse>(() => deps.catalog.version());
+  const cache = createResponseCache<StoredResponse>(() => deps.catalog.dataVersion());
   app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
     respondToSpec(
       { ...deps, cache },

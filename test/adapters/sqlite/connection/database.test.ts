@@ -92,42 +92,42 @@ describe('while another process holds the write lock', () => {
 describe('the version', () => {
   test('stays while nothing is written', async () => {
     const database = withTable();
-    const version = await database.version();
+    const version = await database.dataVersion();
     database.handle.prepare('SELECT * FROM t').all();
-    expect(await database.version()).toBe(version);
+    expect(await database.dataVersion()).toBe(version);
   });
 
   test('moves on with every write of the writer', async () => {
     const database = withTable();
-    const seen = [await database.version()];
+    const seen = [await database.dataVersion()];
     await insert(database.writing, 1);
-    seen.push(await database.version());
+    seen.push(await database.dataVersion());
     database.writing.handle.exec('UPDATE t SET value = 2');
-    seen.push(await database.version());
+    seen.push(await database.dataVersion());
     expect(new Set(seen).size).toBe(3);
   });
 
   test('moves on with a write of another process', async () => {
     const database = withTable();
     const other = connectTo(database.handle.name);
-    const version = await database.version();
+    const version = await database.dataVersion();
     await insert(other, 1);
-    expect(await database.version()).not.toBe(version);
+    expect(await database.dataVersion()).not.toBe(version);
   });
 
   test('is looked at once for all who ask in a turn, after everything that the turn wrote', async () => {
     const database = withTable();
-    const before = await database.version();
-    const asked = database.version();
+    const before = await database.dataVersion();
+    const asked = database.dataVersion();
     await insert(database.writing, 1);
-    expect(database.version()).toBe(asked);
+    expect(database.dataVersion()).toBe(asked);
     expect(await asked).not.toBe(before);
   });
 
   test('cannot be told once the store is closed', async () => {
     const database = withTable();
     database.close();
-    await expect(database.version()).rejects.toThrow();
+    await expect(database.dataVersion()).rejects.toThrow();
   });
 });
 
@@ -256,10 +256,10 @@ test('whoever listens hears of what is written here at once, without a look at t
   const write = (session: Session) => session.run('INSERT INTO t VALUES (1)');
   const writeInTurn = () => database.writer.callInTurn({ store: 't', name: 'write' }, write, []);
   await writeInTurn();
-  await database.version();
+  await database.dataVersion();
   expect(heard).toHaveBeenCalledTimes(1);
   await listening.close();
   await writeInTurn();
-  await database.version();
+  await database.dataVersion();
   expect(heard).toHaveBeenCalledTimes(1);
 });
