@@ -4,16 +4,18 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
 import type { Issue, TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
@@ -24,13 +26,15 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../../support/directory.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
-import { createFakeTracker } from '../fake-tracker.ts';
+import { createFakeTracker, type FakeTracker } from '../fake-tracker.ts';
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** What becomes of the webhook. */
-type Told = 'at once' | 'late' | 'never';
+/** What becomes of the webhook. `lost`: who took it dies before it is kept. */
+type Told = 'at once' | 'late' | 'lost' | 'never';
 
 const lead = fc.nat(3);
 const labels = fc.constantFrom(['approved'], ['approved', 'eu'], ['approved', 'us'], ['eu'], []);
@@ -70,78 +74,79 @@ const stepsWith = (told: fc.Arbitrary<Told>) =>
         weight: 3,
       },
       { arbitrary: fc.record({ kind: fc.constant('deliver' as const) }), weight: 1 },
+      { arbitrary: fc.record({ kind: fc.constant('crash' as const) }), weight: 1 },
+      {
+        arbitrary: fc.record({
+          kind: fc.constant('lag' as const),
+          seconds: fc.constantFrom(1, 5, 12),
+        }),
+        weight: 3,
+      },
     ),
     { minLength: 10, maxLength: 50 },
   );
 type Step = ReturnType<typeof stepsWith> extends fc.Arbitrary<(infer T)[]> ? T : never;
 
-test.each([
+const engines = {
+  SQLite: {
+    open: async () => temporaryDatabase(),
+    inTime: (check: () => Promise<void>) => check(),
+    numRuns: 50,
+  },
+  // Its server takes real time, which the clock of the test knows nothing of.
+  PostgreSQL: { open: temporaryPostgres, inTime: eventually, numRuns: 6 },
+};
+
+const promises = [
   ['as soon as the tracker shows it, where webhooks come', fc.constant('at once' as const), 20],
   [
     'after a crawl a day later, whatever becomes of webhooks',
-    fc.constantFrom<Told>('at once', 'late', 'never'),
+    fc.constantFrom<Told>('at once', 'late', 'lost', 'never'),
     48 * 60 * 60,
   ],
-] as const)(
-  'a reader that follows from the start has what a full walk shows %s',
-  async (_when, told, seconds) => {
-    await fc.assert(
-      fc.asyncProperty(stepsWith(told), async (steps) => {
-        const world = await openWorld();
-        for (const one of steps) await take(world, one);
-        for (let waits = 0; waits < 20; waits += 1) {
-          await world.clock.advance((seconds / 20) * SECOND);
-          await setImmediate();
-        }
-        for (const reader of world.readers) {
-          await reader.catchUp();
-          expect([...reader.copy].sort()).toEqual(await world.walk(reader.visibility));
-        }
-        await world.close();
-      }),
-      { numRuns: 25 },
-    );
-  },
-  60_000,
-);
+] as const;
 
-async function openWorld() {
+describe.each(Object.entries(engines))('on %s', (_engine, { open, inTime, numRuns }) => {
+  test.each(promises)(
+    'a reader that follows from the start has what a full walk shows %s',
+    async (_when, told, seconds) => {
+      await fc.assert(
+        fc.asyncProperty(stepsWith(told), async (steps) => {
+          const world = await openWorld(await open());
+          for (const one of steps) await take(world, one);
+          for (let waits = 0; waits < 20; waits += 1) {
+            await world.clock.advance((seconds / 20) * SECOND);
+            await world.settled();
+          }
+          await inTime(async () => {
+            for (const reader of world.readers) {
+              await reader.catchUp();
+              expect([...reader.copy].sort()).toEqual(await world.walk(reader.visibility));
+            }
+          });
+          await world.close();
+        }),
+        { numRuns },
+      );
+    },
+    120_000,
+  );
+});
+
+async function openWorld(database: StoreDatabase = temporaryDatabase()) {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
-  const database = temporaryDatabase();
-  const now = (): number => clock.now();
-  const changes = createLeadFeedStore(database, { repository: REPOSITORY, now });
   const claims = createClaimStore(database, { repository: REPOSITORY });
-  const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
-  const filler = createDirectoryFiller({
-    tracker,
-    directory,
-    identifyRepository: async () => REPOSITORY_ID,
-    changes,
-    feedIntervalMs: 60 * SECOND,
-    isMatched: () => false,
-    rules: leadRules,
-    key: directoryKey,
-    clock,
-    log: silentLog,
+  const directory = createLeadDirectory(database, {
+    repository: REPOSITORY,
+    now: () => clock.now(),
   });
-  const createInstance = (): Leads =>
-    createLeads({
-      clock,
-      tracker,
-      claims,
-      feed: { isCurrent: () => true, catchUp: async () => undefined },
-      cursors: createCursorSealer(directoryKey),
-      changes,
-      identify: () => filler.identify(),
-      rules: leadRules,
-      freshForMs: 15 * SECOND,
-      staleIfErrorMs: HOUR,
-      cacheBytesMax: 1024 * 1024,
-    });
+  const start = () => startProcess({ clock, tracker, database });
   // The second one never hears of a webhook.
-  const [first, second] = [createInstance(), createInstance()];
-  filler.start();
+  const processes = { first: start(), second: start() };
+  processes.first.filler.start();
+  const first = (): Leads => processes.first.leads;
+  const second = (): Leads => processes.second.leads;
   const readers = [
     createReader(clock, [first], { consumerId: 'all', labels: [] }),
     createReader(clock, [second], { consumerId: 'eu', labels: ['eu'] }),
@@ -150,17 +155,38 @@ async function openWorld() {
   ];
   const walk = async (visibility: Visibility): Promise<string[]> => {
     const query = { limit: 100, labels: [], state: 'all' as const };
-    const { value } = await createInstance().reader.list(query, visibility);
+    const walker = start();
+    const { value } = await walker.leads.reader.list(query, visibility);
     return value.items.map(contentOf).sort();
   };
-  const deliver = async (event: TrackerEvent): Promise<void> => {
-    first.applyEvent(event);
-    filler.apply(event);
-    await clock.advance(0);
+  const settled = async (): Promise<void> => {
+    await setImmediate();
+    await processes.first.filler.settled();
   };
-  const close = async (): Promise<void> => {
-    await filler.stop();
-    await Promise.all([first.leadFeed.close(), second.leadFeed.close()]);
+  const hear = (event: TrackerEvent): void => {
+    processes.first.leads.applyEvent(event);
+    processes.first.filler.apply(event);
+  };
+  const crash = async (): Promise<void> => {
+    await Promise.all([processes.first.die(), processes.second.die()]);
+    Object.assign(processes, { first: start(), second: start() });
+    processes.first.filler.start();
+  };
+  const tell = async (how: Told, event: TrackerEvent): Promise<void> => {
+    if (how === 'late') late.push(event);
+    if (how === 'at once' || how === 'lost') hear(event);
+    if (how === 'lost') await crash();
+    if (how === 'at once') await clock.advance(0).then(settled);
+  };
+  /** For so long the tracker answers by a replica that has not heard of anything since. */
+  const lag = async (ms: number): Promise<void> => {
+    // What is told before the store knows the repository is left to the crawl.
+    await processes.first.filler.identify();
+    if (tracker.replica) return;
+    // Whole seconds are counted: of two states of one second nobody can tell that a replica has the older one.
+    await clock.advance(SECOND);
+    tracker.replica = new Map(tracker.issues);
+    void clock.sleep(ms).then(() => (tracker.replica = undefined));
   };
   const late: TrackerEvent[] = [];
   let edits = 0;
@@ -172,12 +198,67 @@ async function openWorld() {
     claims,
     readers,
     walk,
-    deliver,
+    tell,
     late,
     nextTitle,
     directory,
-    close,
+    crash,
+    lag,
+    settled,
+    close: async () => {
+      await Promise.all([processes.first.die(), processes.second.die()]);
+    },
   };
+}
+
+type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: StoreDatabase };
+
+/** What one process has in its memory, on a store that others are on, too. */
+function startProcess({ clock, tracker, database }: ProcessDeps) {
+  const now = (): number => clock.now();
+  const changes = createLeadFeedStore(database, { repository: REPOSITORY, now });
+  const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
+  let isDead = false;
+  const filler = createDirectoryFiller({
+    tracker,
+    directory: untilDeath(directory, () => isDead),
+    identifyRepository: async () => REPOSITORY_ID,
+    changes: untilDeath(changes, () => isDead),
+    feedIntervalMs: 60 * SECOND,
+    isMatched: () => false,
+    rules: leadRules,
+    key: directoryKey,
+    clock,
+    log: silentLog,
+  });
+  const leads = createLeads({
+    clock,
+    tracker,
+    claims: createClaimStore(database, { repository: REPOSITORY }),
+    feed: { isCurrent: () => true, catchUp: async () => undefined },
+    cursors: createCursorSealer(directoryKey),
+    changes,
+    identify: () => filler.identify(),
+    rules: leadRules,
+    freshForMs: 15 * SECOND,
+    staleIfErrorMs: HOUR,
+    cacheBytesMax: 1024 * 1024,
+  });
+  const die = async (): Promise<void> => {
+    isDead = true;
+    await Promise.all([filler.stop(), leads.leadFeed.close()]);
+  };
+  return { leads, filler, die };
+}
+
+/** What a process that is dead would write is not written. */
+function untilDeath<T extends object>(port: T, isDead: () => boolean): T {
+  return new Proxy(port, {
+    get: (target, name, receiver) => {
+      if (isDead()) throw new TrackportError('store-unavailable');
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
 }
 
 const contentOf = ({
@@ -191,7 +272,11 @@ const contentOf = ({
 }) => `${id} ${title} ${carried.join(' ')}`;
 
 /** A copy that is kept as the documents say. Its requests go to the instances in turn. */
-function createReader(clock: FakeClock, instances: readonly Leads[], visibility: Visibility) {
+function createReader(
+  clock: FakeClock,
+  instances: readonly (() => Leads)[],
+  visibility: Visibility,
+) {
   const copy = new Map<string, string>();
   let cursor: string | undefined;
   let calls = 0;
@@ -202,7 +287,7 @@ function createReader(clock: FakeClock, instances: readonly Leads[], visibility:
     else copy.set(item.id, contentOf(item.lead));
   };
   const read = async (limit: number, isFromStart = true): Promise<boolean> => {
-    const { leadFeed } = instances[calls++ % instances.length] as Leads;
+    const { leadFeed } = (instances[calls++ % instances.length] as () => Leads)();
     const query = {
       limit,
       fromStart: isFromStart && cursor === undefined,
@@ -234,10 +319,7 @@ export async function take(world: World, given: Step): Promise<void> {
   const [...numbers] = tracker.issues.keys();
   const number = 'lead' in given ? numbers[given.lead % Math.max(1, numbers.length)] : undefined;
   if ('lead' in given && number === undefined) return;
-  const tell = async (how: string, event: TrackerEvent): Promise<void> => {
-    if (how === 'at once') await world.deliver(event);
-    if (how === 'late') late.push(event);
-  };
+  const { tell } = world;
   const toEvent = (issue: Issue): TrackerEvent => ({ kind: 'issue', issue, isGone: false });
   const at = number ?? 0;
   // The directory learns of a change of a claimed lead by the next one, or by the next crawl.
@@ -279,8 +361,12 @@ export async function take(world: World, given: Step): Promise<void> {
     case 'wait':
       return clock.advance(given.seconds * SECOND);
     case 'deliver':
-      for (const event of late.splice(0).reverse()) await world.deliver(event);
+      for (const event of late.splice(0).reverse()) await tell('at once', event);
       return;
+    case 'crash':
+      return world.crash();
+    case 'lag':
+      return world.lag(given.seconds * SECOND);
     case 'read':
       await readers[given.reader]?.read(given.limit);
   }
