@@ -15,9 +15,26 @@ export type Session = {
   get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
   /** Returns how many rows were changed. */
   run(sql: string, values?: Values): Promise<number>;
+  /** Adds rows, their properties named as the columns in camel case; one that is missing is NULL. */
+  insert(into: RowsInto, rows: readonly object[]): Promise<void>;
   /** Several statements without parameters, which may take as long as they need. */
   exec(sql: string): Promise<void>;
 };
+
+/** A table that gets rows: what PostgreSQL takes all of them with, and SQLite each. */
+export type RowsInto = { all: string; one: string; properties: readonly string[] };
+
+/** `columns` are those of `jsonb_to_recordset` (`id bigint, payload bytea`). Rows go in by the first of them. */
+export function rowsInto(table: string, columns: string): RowsInto {
+  const names = columns.split(',').map((column) => column.trim().replace(/ .*/, ''));
+  const into = `INSERT INTO ${table} (${names.join(', ')})`;
+  return {
+    all: `${into} SELECT ${names.join(', ')} FROM jsonb_to_recordset(@rows) AS given (${columns})
+      ORDER BY ${names[0]}`,
+    one: `${into} VALUES (${names.map(() => '?').join(', ')})`,
+    properties: names.map(toCamelCase),
+  };
+}
 
 /** Writes in the transaction of the session. What it takes and answers is plain data. */
 export type Write = {

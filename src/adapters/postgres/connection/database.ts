@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createGroupCommit } from '../../store/group-commit.ts';
-import type { Session, StoreDatabase, Values } from '../../store/session.ts';
+import { type Session, type StoreDatabase, toRecords, type Values } from '../../store/session.ts';
 export type { Session } from '../../store/session.ts';
 import { createVersionReader } from './data-version.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
@@ -167,6 +167,9 @@ function createSession(run: Run): Session {
     all,
     get: async (sql, values) => (await all<never>(sql, values))[0],
     run: async (sql, values = {}) => (await run(sql, values)).rowCount,
+    insert: async ({ all: sql }, rows) => {
+      if (rows.length > 0) await run(sql, { rows: toRecords(rows) });
+    },
     exec: async (sql) => void (await run(sql, undefined)),
   };
 }

@@ -37,6 +37,12 @@ export function createSession(handle: Handle): Session {
         return row && (toRow(row, prepared) as never);
       }),
     run: async (sql, values = {}) => guard(() => prepare(sql).statement.run(bind(values)).changes),
+    insert: async ({ one, properties }, rows) =>
+      guard(() => {
+        const { statement } = prepare(one);
+        for (const row of rows as readonly Values[])
+          statement.run(properties.map((name) => toStored(row[name] ?? null)));
+      }),
     exec: async (sql) => void guard(() => handle.exec(toSqlite(sql))),
   };
 }

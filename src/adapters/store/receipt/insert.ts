@@ -4,31 +4,22 @@ import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import type { AcceptanceClaims } from '../claim/claim-on-acceptance.ts';
-import { type Session, toRecords } from '../session.ts';
+import { rowsInto, type Session, toRecords } from '../session.ts';
 
-/** Rows of JSON into a table, in the order of the first column. */
-function insertInto(table: string, columns: string): string {
-  const names = columns.replaceAll(/ \w+(?=,|$)/g, '');
-  const [first] = names.split(',');
-  return `
-    INSERT INTO ${table} (${names})
-    SELECT ${names} FROM jsonb_to_recordset(@rows) AS given (${columns}) ORDER BY ${first}`;
-}
-
-const INSERT_RECEIPTS = insertInto(
+const RECEIPTS = rowsInto(
   'receipt',
   `number bigint, id text, partner_id text, path text, event_type text, external_id text,
    correlation_id text, status text, received_at bigint, traceparent text`,
 );
 
-const INSERT_EVENTS = insertInto(
+const EVENTS = rowsInto(
   'event',
   `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
    outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
    payload bytea, due_at bigint, asked_at bigint`,
 );
 
-const INSERT_SAME_EVENTS = insertInto(
+const SAME_EVENTS = rowsInto(
   'same_event',
   'event bigint, id_key bytea, person_key bytea, key bytea, first_seen_at bigint',
 );
@@ -104,15 +95,13 @@ export async function insertDeliveries(
       return { id: id++, receipt: number, delivery, event, leads };
     }),
   );
-  const insert = (sql: string, values: readonly object[]): Promise<unknown> =>
-    values.length > 0 ? session.run(sql, { rows: toRecords(values) }) : Promise.resolve();
   await Promise.all([
-    insert(INSERT_RECEIPTS, receipts.map(toReceiptRow)),
-    insert(
-      INSERT_EVENTS,
+    session.insert(RECEIPTS, receipts.map(toReceiptRow)),
+    session.insert(
+      EVENTS,
       rows.map((row) => toEventRow(row, { sealer, isIdReused })),
     ),
-    insert(INSERT_SAME_EVENTS, rows.map(toSameEventRow)),
+    session.insert(SAME_EVENTS, rows.map(toSameEventRow)),
     claims.claim(rows.filter(isDeletion).map(toClaim)),
   ]);
 }
