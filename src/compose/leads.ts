@@ -1,6 +1,6 @@
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { createChangeFeed } from '#leads/feed/change-feed.ts';
+import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import { createLeads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 
@@ -11,27 +11,31 @@ import { changeFeedMetrics, leadFeedMetrics, leadMetrics } from './telemetry/met
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads(
   parts: Ground & Pick<ServiceParts, 'tracker'>,
-): Pick<ServiceParts, 'leads' | 'claimedLeads' | 'filler' | 'feed'> {
+): Pick<ServiceParts, 'leads' | 'claimedLeads' | 'filler' | 'instanceChanges'> {
   const { config, settings, store, tracker, registry, log, held } = parts;
   const { stores, cursors } = store;
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(parts);
   const claims = stores.claims();
-  const feed = createChangeFeed({ changes: stores.changes(), clock: parts.clock, log });
-  held.push('the change feed', () => feed.close());
-  const changes = stores.leadFeed();
+  const instanceChanges = createInstanceChanges({
+    changes: stores.instanceChanges(),
+    clock: parts.clock,
+    log,
+  });
+  held.push('the changes of instances', () => instanceChanges.close());
+  const feedStore = stores.leadFeed();
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     clock,
     tracker: leadTracker,
     claims,
-    feed,
+    instanceChanges,
     cursors,
     rules,
     freshForMs: config.leads.freshFor,
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
-    changes,
+    feedStore,
     identify: () => filler.identify(),
   });
   held.push('the lead feed', () => leads.leadFeed.close());
@@ -43,7 +47,7 @@ export function composeLeads(
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     directory: stores.directory(),
-    changes,
+    feedStore,
     feedIntervalMs: config.leads.feedInterval,
     isMatched: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),
@@ -52,7 +56,12 @@ export function composeLeads(
     clock,
     log,
   });
-  return { leads, claimedLeads: createClaimedLeads({ claims, cursors, clock }), filler, feed };
+  return {
+    leads,
+    claimedLeads: createClaimedLeads({ claims, cursors, clock }),
+    filler,
+    instanceChanges,
+  };
 }
 
 /**
@@ -62,17 +71,17 @@ export function composeLeads(
 export async function followOthers({
   leads,
   filler,
-  feed,
+  instanceChanges,
   registry,
   log,
-}: Pick<ServiceParts, 'leads' | 'filler' | 'feed' | 'registry' | 'log'>): Promise<void> {
+}: Pick<ServiceParts, 'leads' | 'filler' | 'instanceChanges' | 'registry' | 'log'>): Promise<void> {
   const countGap = changeFeedMetrics(registry);
   // The directory is in the store already; the repository behind the name is not.
   const forgetEverything = (): void => {
     leads.applyEvent({ kind: 'everything' });
     filler.apply({ kind: 'everything' });
   };
-  await feed.subscribe({
+  await instanceChanges.subscribe({
     onChange: (change) =>
       change.kind === 'everything' ? forgetEverything() : leads.applyEvent(change),
     onGap: () => {

@@ -6,7 +6,7 @@ import type { FixedConfig } from '#config/take-over.ts';
 import type { OperationsDeps } from '#http/routes/operations/routes.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { ChangeFeed } from '#leads/feed/change-feed.ts';
+import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import type { Leads } from '#leads/index.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic/traffic.ts';
@@ -44,7 +44,7 @@ export type ServiceParts = Ground & {
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
   /** Not subscribed before `followOthers`. */
-  feed: ChangeFeed;
+  instanceChanges: InstanceChanges;
   bodies: BodyReaders;
   /** Without it nothing that needs a bearer token is served. */
   identity: Identity | undefined;

@@ -2,8 +2,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-store.ts';
-import type { Change } from './feed/change.ts';
-import type { ChangeFeed } from './feed/change-feed.ts';
+import type { InstanceChange } from './instance-changes/instance-change.ts';
+import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import type { FeedStore } from './lead-feed/feed-store.ts';
@@ -17,9 +17,9 @@ export type LeadsOptions = {
   tracker: LeadTracker;
   claims: ClaimView;
   /** Whether what other instances learnt has arrived here. */
-  feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
+  instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
-  changes: FeedStore;
+  feedStore: FeedStore;
   /** See `LeadFeedDeps`. */
   onFeedItem?: (lagMs?: number) => void;
   /** See `ReadFeedDeps`. */
@@ -39,7 +39,7 @@ export type Leads = {
   /** What changed. */
   leadFeed: LeadFeed;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
-  applyEvent(event: TrackerEvent | Change): void;
+  applyEvent(event: TrackerEvent | InstanceChange): void;
   /** Estimated bytes of upstream pages and issues in the cache. */
   cacheBytes(): number;
 };
@@ -51,13 +51,13 @@ export function createLeads(options: LeadsOptions): Leads {
     clock,
     tracker,
     claims,
-    feed,
+    instanceChanges,
     cursors,
     rules,
     freshForMs,
     staleIfErrorMs,
     cacheBytesMax,
-    changes: store,
+    feedStore: store,
   } = options;
   const cache = createLeadCache({
     clock,
@@ -70,7 +70,7 @@ export function createLeads(options: LeadsOptions): Leads {
   const reader = createLeadReader({
     cache,
     claims,
-    feed,
+    instanceChanges,
     cursors,
     clock,
     approvedLabel: rules.approvedLabel,

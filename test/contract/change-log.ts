@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BATCHES_KEPT, type ChangeLog } from '#leads/feed/change-log.ts';
-import { issueChange } from '../leads/feed/support.ts';
+import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
+import { issueChange } from '../leads/instance-changes/support.ts';
 
 /** What every change log does; `open` answers those of two instances on one empty store. */
 export function describeChangeLog(

@@ -61,8 +61,8 @@ export function createWorld(
         return Promise.resolve(claims);
       },
     },
-    feed: { isCurrent: () => true, catchUp: async () => undefined },
-    changes: unfollowed,
+    instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
+    feedStore: unfollowed,
     identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,

@@ -91,7 +91,7 @@ export const unfollowed: FeedStore = {
 
 /** What a filler needs of the lead feed, where matching alone needs the directory. */
 export const matchedOnly = {
-  changes: unfollowed,
+  feedStore: unfollowed,
   feedIntervalMs: MINUTE,
   isMatched: () => true,
 };

@@ -1,5 +1,5 @@
-import { parseChanges, renderChanges } from '#leads/feed/change.ts';
-import type { ChangeLog } from '#leads/feed/change-log.ts';
+import { parseChanges, renderChanges } from '#leads/instance-changes/instance-change.ts';
+import type { ChangeLog } from '#leads/instance-changes/change-log.ts';
 import { CHANNEL, changeWrites } from './change-writes.ts';
 import { bindWrites, type StoreDatabase } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { BATCHES_KEPT } from '#leads/feed/change-log.ts';
+import { BATCHES_KEPT } from '#leads/instance-changes/change-log.ts';
 import type { Session } from './session.ts';
 
 /** Batches are committed in the order of their positions. */

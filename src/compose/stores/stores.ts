@@ -71,7 +71,7 @@ function createStores(engine: ArtifactStoreDeps, { repository, payloadKey, clock
       return createArtifactStore(engine);
     },
     /** Another one takes what this one appends for changes of another instance. */
-    changes: () => createChangeLog(database, { instanceId: newUuid() }),
+    instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     consumers: () => createConsumerStore({ database, clock }),
     directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),

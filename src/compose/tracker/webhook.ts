@@ -1,5 +1,5 @@
 import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
-import { toChange } from '#leads/feed/change.ts';
+import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type * as functions from '#adapters/github/webhook-functions.ts';
@@ -16,7 +16,7 @@ import type { ServiceParts } from '../parts.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
 export function createTrackerWebhook(parts: ServiceParts): TrackerWebhookDeps {
-  const { settings, clock, tracker, leads, filler, feed, traffic } = parts;
+  const { settings, clock, tracker, leads, filler, instanceChanges, traffic } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });
   const verifier = settings.derive((current) =>
@@ -35,12 +35,12 @@ export function createTrackerWebhook(parts: ServiceParts): TrackerWebhookDeps {
     onTrackerEvent: (event) => {
       leads.applyEvent(event);
       filler.apply(event);
-      const change = toChange(event);
-      if (change) feed.publish(change);
+      const change = toInstanceChange(event);
+      if (change) instanceChanges.publish(change);
     },
     onRefused: (reason) => traffic.record(TRACKER, 'refused', reason),
     settled: async () => {
-      await Promise.all([filler.settled(), feed.settled()]);
+      await Promise.all([filler.settled(), instanceChanges.settled()]);
     },
   };
 }

@@ -22,7 +22,7 @@ import {
 } from './confirmed-cache.ts';
 import { type LeadFilter, matchesFilter } from '../model/filter.ts';
 import { contactLength, isApproved, type LeadRules, toLead } from '../model/lead.ts';
-import type { Change } from '../feed/change.ts';
+import type { InstanceChange } from '../instance-changes/instance-change.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
 
@@ -68,7 +68,7 @@ export type LeadCache = {
    * Takes what the webhook said, to this instance or another. Nothing that it contradicts is served as
    * fresh afterwards.
    */
-  apply(event: TrackerEvent | Change): void;
+  apply(event: TrackerEvent | InstanceChange): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
   /** How long a response stays fresh now. */

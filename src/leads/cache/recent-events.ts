@@ -4,7 +4,7 @@ import { atMostEntries } from '#shared/caching/cache-size.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';
-import type { Change } from '../feed/change.ts';
+import type { InstanceChange } from '../instance-changes/instance-change.ts';
 import type { Issue, IssueFacts, TrackerEvent } from '../lead-tracker.ts';
 
 /**
@@ -26,7 +26,7 @@ type Arrival = IssueEvent & { at: number };
  */
 export type RecentEvents = {
   /** Stores what counts of the event, and returns what it concerns. In constant time. */
-  take(event: TrackerEvent | Change): IssueEvent | 'everything' | 'nothing';
+  take(event: TrackerEvent | InstanceChange): IssueEvent | 'everything' | 'nothing';
   /** The newest event of this issue that is still remembered. */
   of(number: number): IssueEvent | undefined;
   /** The same, when it is so new that a replica may not have it yet. */

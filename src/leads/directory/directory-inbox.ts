@@ -27,7 +27,7 @@ export type DirectoryInbox = {
 
 export type DirectoryInboxDeps = {
   directory: Pick<LeadDirectory, 'put' | 'noteMoved' | 'renameLabel'>;
-  changes: Pick<FeedStore, 'hide'>;
+  feedStore: Pick<FeedStore, 'hide'>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
@@ -134,7 +134,7 @@ async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSigna
       if (state.moved.delete(number)) await deps.directory.noteMoved(number);
     const gone = [...state.gone];
     state.gone.clear();
-    for (const number of gone) await deps.changes.hide(number);
+    for (const number of gone) await deps.feedStore.hide(number);
     const renames = state.size === 0 ? state.renames.splice(0) : [];
     for (const label of renames) await deps.directory.renameLabel(label);
   } catch (error) {

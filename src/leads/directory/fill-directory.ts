@@ -31,7 +31,7 @@ export type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatc
   directory: LeadDirectory;
   /** The number of the configured repository. @throws {tracker-unavailable} */
   identifyRepository(): Promise<number>;
-  changes: Pick<FeedStore, 'hide' | 'isFollowed'>;
+  feedStore: Pick<FeedStore, 'hide' | 'isFollowed'>;
   rules: LeadRules;
   /** The sub-key for directory hashes. */
   key: Buffer;

@@ -5,7 +5,7 @@ import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilienc
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 
 export type DirectoryKeeperDeps = {
-  changes: Pick<FeedStore, 'isFollowed'>;
+  feedStore: Pick<FeedStore, 'isFollowed'>;
   /** While somebody follows the lead feed, what no webhook told is in it within this time. */
   feedIntervalMs: number;
   /** Whether matching needs the directory, too. */
@@ -79,7 +79,7 @@ async function run(
 }
 
 async function keep(deps: DirectoryKeeperDeps, stopping: AbortSignal): Promise<void> {
-  const isFollowed = await deps.changes.isFollowed(deps.clock.now() - FOLLOWED_MS);
+  const isFollowed = await deps.feedStore.isFollowed(deps.clock.now() - FOLLOWED_MS);
   if (!isFollowed && !deps.isMatched()) return;
   await deps.crawl(stopping);
   if (isFollowed) await deps.catchUp();

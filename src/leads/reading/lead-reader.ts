@@ -1,7 +1,7 @@
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-store.ts';
-import type { ChangeFeed } from '../feed/change-feed.ts';
+import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
 import type { Lead, LeadList } from '../model/lead-out.ts';
 import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
 import {
@@ -73,7 +73,7 @@ export type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
   ReadLeadDeps &
   PrepareDeps & {
     /** An instance that may have missed something looks before it responds. */
-    feed: Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
+    instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
     /** Bytes of assembled pages in memory. */
     pageBytesMax: number;
   };
@@ -82,10 +82,12 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
   const prepare = createQueryPreparer(deps);
   const pages = createPageCache({ cache: deps.cache, bytesMax: deps.pageBytesMax });
   const pageDeps = { ...deps, pages };
-  const { feed, claims } = deps;
+  const { instanceChanges, claims } = deps;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
-    feed.isCurrent() ? claims.current() : feed.catchUp().then(() => claims.current());
+    instanceChanges.isCurrent()
+      ? claims.current()
+      : instanceChanges.catchUp().then(() => claims.current());
   return {
     list: (query, visibility) =>
       currentClaims().then((current) => readPage(pageDeps, current, prepare(query, visibility))),

@@ -4,7 +4,7 @@ import { createChangeLog } from '#adapters/store/change-log.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { describeChangeLog } from '../../contract/change-log.ts';
-import { issueChange } from '../../leads/feed/support.ts';
+import { issueChange } from '../../leads/instance-changes/support.ts';
 import { connectToPostgres, temporaryPostgres } from '../../support/postgres/database.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';

@@ -1,7 +1,7 @@
 /** What the tracker's webhook tells one process, every process on the store knows. */
 import path from 'node:path';
 import { createChangeLog } from '#adapters/store/change-log.ts';
-import { BATCHES_KEPT, type ChangeLog } from '#leads/feed/change-log.ts';
+import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';

@@ -20,7 +20,7 @@ function setUp() {
   const failures: LogFields[] = [];
   let isBroken = false;
   const inbox = createDirectoryInbox({
-    changes: unfollowed,
+    feedStore: unfollowed,
     directory: {
       put: async (entries) => {
         if (isBroken) throw new TrackportError('store-unavailable');

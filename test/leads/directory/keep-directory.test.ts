@@ -9,7 +9,7 @@ function setUp() {
   const needs = { isFollowed: false, isMatched: false };
   const done: string[] = [];
   const keeper = createDirectoryKeeper({
-    changes: { isFollowed: async () => needs.isFollowed },
+    feedStore: { isFollowed: async () => needs.isFollowed },
     feedIntervalMs: 20 * SECOND,
     isMatched: () => needs.isMatched,
     isComplete: () => true,

@@ -216,14 +216,14 @@ type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: StoreData
 /** What one process has in its memory, on a store that others are on, too. */
 function startProcess({ clock, tracker, database }: ProcessDeps) {
   const now = (): number => clock.now();
-  const changes = createLeadFeedStore(database, { repository: REPOSITORY, now });
+  const feedStore = createLeadFeedStore(database, { repository: REPOSITORY, now });
   const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
   let isDead = false;
   const filler = createDirectoryFiller({
     tracker,
     directory: untilDeath(directory, () => isDead),
     identifyRepository: async () => REPOSITORY_ID,
-    changes: untilDeath(changes, () => isDead),
+    feedStore: untilDeath(feedStore, () => isDead),
     feedIntervalMs: 60 * SECOND,
     isMatched: () => false,
     rules: leadRules,
@@ -235,9 +235,9 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     clock,
     tracker,
     claims: createClaimStore(database, { repository: REPOSITORY }),
-    feed: { isCurrent: () => true, catchUp: async () => undefined },
+    instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(directoryKey),
-    changes,
+    feedStore,
     identify: () => filler.identify(),
     rules: leadRules,
     freshForMs: 15 * SECOND,

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { parseChanges, renderChanges, toChange } from '#leads/feed/change.ts';
+import {
+  parseChanges,
+  renderChanges,
+  toInstanceChange,
+} from '#leads/instance-changes/instance-change.ts';
 import type { Issue } from '#leads/lead-tracker.ts';
 import { EVERYTHING, gone, issueChange } from './support.ts';
 
@@ -18,7 +22,7 @@ const issue: Issue = {
 };
 
 test('nothing of an event is published but what decides where its issue is listed', () => {
-  const change = toChange({ kind: 'issue', issue, isGone: true, isMoved: true });
+  const change = toInstanceChange({ kind: 'issue', issue, isGone: true, isMoved: true });
   const { number, state, labels, createdAt, updatedAt, isPullRequest } = issue;
   expect(change).toStrictEqual({
     kind: 'issue',
@@ -28,8 +32,8 @@ test('nothing of an event is published but what decides where its issue is liste
 });
 
 test('an event that says nothing is not published', () => {
-  expect(toChange({ kind: 'ignored' })).toBeUndefined();
-  expect(toChange({ kind: 'everything' })).toEqual(EVERYTHING);
+  expect(toInstanceChange({ kind: 'ignored' })).toBeUndefined();
+  expect(toInstanceChange({ kind: 'everything' })).toEqual(EVERYTHING);
 });
 
 test('changes come out of their text as they went in', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Change } from '#leads/feed/change.ts';
-import { createOutbox } from '#leads/feed/outbox.ts';
+import type { InstanceChange } from '#leads/instance-changes/instance-change.ts';
+import { createOutbox } from '#leads/instance-changes/outbox.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -8,7 +8,7 @@ import { EVERYTHING, gone, issueChange } from './support.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const batches: (readonly Change[])[] = [];
+  const batches: (readonly InstanceChange[])[] = [];
   const failures: LogFields[] = [];
   let isBroken = false;
   const outbox = createOutbox({
@@ -49,7 +49,7 @@ test('the changes of one turn are one batch at once, and what follows is one mor
   expect(batches).toEqual([expect.anything(), [issueChange(3), issueChange(4)]]);
 });
 
-test.each<[string, Change[], Change]>([
+test.each<[string, InstanceChange[], InstanceChange]>([
   ['its newest state', [issueChange(1, 5), issueChange(1, 7)], issueChange(1, 7)],
   [
     'the newest, however late the older came',

@@ -1,23 +1,23 @@
 import { onTestFinished, expect, test } from 'vitest';
-import type { Change } from '#leads/feed/change.ts';
-import { createChangeFeed } from '#leads/feed/change-feed.ts';
-import type { ChangeBatch } from '#leads/feed/change-log.ts';
+import type { InstanceChange } from '#leads/instance-changes/instance-change.ts';
+import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
+import type { ChangeBatch } from '#leads/instance-changes/change-log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { issueChange } from './support.ts';
 
-/** A feed on a log that the test fills as other instances would. */
+/** A instanceChanges on a log that the test fills as other instances would. */
 async function setUp(before: ChangeBatch[] = []) {
   const clock = createFakeClock();
   const log = [...before];
-  const heard: (Change | 'gap')[] = [];
+  const heard: (InstanceChange | 'gap')[] = [];
   const calls: (() => void)[] = [];
   let isBroken = false;
   const guard = (): void => {
     if (isBroken) throw new TrackportError('store-unavailable');
   };
-  const feed = createChangeFeed({
+  const instanceChanges = createInstanceChanges({
     changes: {
       append: async () => undefined,
       lastPosition: async () => log.at(-1)?.position ?? 0,
@@ -33,11 +33,11 @@ async function setUp(before: ChangeBatch[] = []) {
     clock,
     log: silentLog,
   });
-  await feed.subscribe({
+  await instanceChanges.subscribe({
     onChange: (change) => heard.push(change),
     onGap: () => heard.push('gap'),
   });
-  onTestFinished(() => feed.close());
+  onTestFinished(() => instanceChanges.close());
   const advance = async (ms: number): Promise<void> => {
     await clock.advance(ms);
     await clock.advance(0);
@@ -49,10 +49,13 @@ async function setUp(before: ChangeBatch[] = []) {
     for (const call of calls) call();
     await clock.advance(0);
   };
-  return { feed, log, heard, advance, notify, breakStore, clock };
+  return { instanceChanges, log, heard, advance, notify, breakStore, clock };
 }
 
-const batch = (position: number, ...changes: Change[]): ChangeBatch => ({ position, changes });
+const batch = (position: number, ...changes: InstanceChange[]): ChangeBatch => ({
+  position,
+  changes,
+});
 
 test('what others publish comes at once when the store tells of it', async () => {
   const { log, heard, notify } = await setUp();
@@ -92,33 +95,33 @@ test.each([
 });
 
 test('whoever did not look for a second is not current until it looked', async () => {
-  const { feed, log, heard, clock } = await setUp();
+  const { instanceChanges, log, heard, clock } = await setUp();
   log.push(batch(1, issueChange(1)));
   const waking = clock.advance(60_000); // the process was stopped: nothing has had its turn yet
-  expect(feed.isCurrent()).toBe(false);
-  await feed.catchUp();
+  expect(instanceChanges.isCurrent()).toBe(false);
+  await instanceChanges.catchUp();
   expect(heard).toEqual([issueChange(1)]);
-  expect(feed.isCurrent()).toBe(true);
+  expect(instanceChanges.isCurrent()).toBe(true);
   await waking;
 });
 
 test('while the store fails nobody is current, and nothing is missed when it works again', async () => {
-  const { feed, log, heard, advance, breakStore } = await setUp();
+  const { instanceChanges, log, heard, advance, breakStore } = await setUp();
   breakStore(true);
   log.push(batch(1, issueChange(1)));
   for (let at = 0; at < 3; at += 1) await advance(500);
-  expect(feed.isCurrent()).toBe(false);
-  await expect(feed.catchUp()).rejects.toMatchObject({ code: 'store-unavailable' });
+  expect(instanceChanges.isCurrent()).toBe(false);
+  await expect(instanceChanges.catchUp()).rejects.toMatchObject({ code: 'store-unavailable' });
   breakStore(false);
   log.push(batch(2, issueChange(2)));
   await advance(500);
-  expect(feed.isCurrent()).toBe(true);
+  expect(instanceChanges.isCurrent()).toBe(true);
   expect(heard).toEqual([issueChange(1), issueChange(2)]);
 });
 
-test('a closed feed looks no more', async () => {
-  const { feed, log, heard, advance, notify } = await setUp();
-  await feed.close();
+test('a closed instanceChanges looks no more', async () => {
+  const { instanceChanges, log, heard, advance, notify } = await setUp();
+  await instanceChanges.close();
   log.push(batch(1, issueChange(1)));
   const after = heard.length;
   await notify();

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { IssueFacts, TrackerEvent } from '../lead-tracker.ts';
 
 /** What one instance tells the others: which of the tracker's responses may be out of date. */
-export type Change =
+export type InstanceChange =
   /** The issue is now as `issue` says; `isGone`: deleted, or in another repository. */
   | { kind: 'issue'; issue: IssueFacts; isGone: boolean }
   /** Any issue may look different. */
   | { kind: 'everything' };
 
 /** The event without its people and its texts; undefined when there is nothing to tell. */
-export function toChange(event: TrackerEvent): Change | undefined {
+export function toInstanceChange(event: TrackerEvent): InstanceChange | undefined {
   if (event.kind === 'ignored') return undefined;
   if (event.kind === 'everything') return { kind: 'everything' };
   const { number, state, labels, createdAt, updatedAt, isPullRequest } = event.issue;
@@ -37,12 +37,12 @@ const changesSchema = z.array(
 );
 
 /** The text by which a store keeps changes. */
-export function renderChanges(changes: readonly Change[]): string {
+export function renderChanges(changes: readonly InstanceChange[]): string {
   return JSON.stringify(changes);
 }
 
 /** Changes from their text. What another version of the program means by it may be anything. */
-export function parseChanges(text: string): readonly Change[] {
+export function parseChanges(text: string): readonly InstanceChange[] {
   try {
     return changesSchema.parse(JSON.parse(text));
   } catch {

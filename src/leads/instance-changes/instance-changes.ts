@@ -2,14 +2,14 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
 
-import type { Change } from './change.ts';
+import type { InstanceChange } from './instance-change.ts';
 import type { ChangeLog, Watch } from './change-log.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What the instance does with what others tell. Neither may wait or throw. */
 type ChangeSubscriber = {
   /** A change that another instance published. The same may come twice. */
-  onChange: (change: Change) => void;
+  onChange: (change: InstanceChange) => void;
   /** Changes were missed: any response that is cached may be out of date. */
   onGap: () => void;
 };
@@ -20,9 +20,9 @@ type ChangeSubscriber = {
  * publication. An instance that was away for longer than the store keeps changes is told of a gap.
  * What an instance had not published when it was killed nobody learns.
  */
-export type ChangeFeed = {
+export type InstanceChanges = {
   /** Never waits and never throws. What the store fails is published later, as "everything". */
-  publish(change: Change): void;
+  publish(change: InstanceChange): void;
   /**
    * Begins to look for changes, from now on, when the store says that there are some, and twice a
    * second. Once, before anything is cached.
@@ -39,7 +39,7 @@ export type ChangeFeed = {
   close(): Promise<void>;
 };
 
-export type ChangeFeedDeps = {
+export type InstanceChangesDeps = {
   changes: ChangeLog;
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   log: Log;
@@ -50,7 +50,7 @@ const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */
 const CURRENT_FOR_MS = SECOND;
 
-export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
+export function createInstanceChanges(deps: InstanceChangesDeps): InstanceChanges {
   const { changes, clock } = deps;
   const outbox = createOutbox(deps);
   const closing = new AbortController();
@@ -75,11 +75,11 @@ export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
   };
 }
 
-type Follower = Pick<ChangeFeed, 'isCurrent' | 'catchUp'>;
+type Follower = Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
 
 /** Follows the log from `start` on. */
 function createFollower(
-  { changes, clock }: ChangeFeedDeps,
+  { changes, clock }: InstanceChangesDeps,
   { onChange, onGap }: ChangeSubscriber,
   start: number,
 ): Follower {

@@ -1,11 +1,11 @@
-import type { Change } from './change.ts';
+import type { InstanceChange } from './instance-change.ts';
 
 /** What one instance published at once. */
 export type ChangeBatch = {
   /** 1, 2, 3, … without holes, over all instances. */
   position: number;
   /** Empty when this instance published it itself: it knows already. */
-  changes: readonly Change[];
+  changes: readonly InstanceChange[];
 };
 
 /**
@@ -15,7 +15,7 @@ export type ChangeBatch = {
  */
 export type ChangeLog = {
   /** Adds a batch behind all others. @throws {store-unavailable} nothing, or nobody can know, was added */
-  append(changes: readonly Change[]): Promise<void>;
+  append(changes: readonly InstanceChange[]): Promise<void>;
   /** The newest batch's; 0 when there was none ever. @throws {store-unavailable} */
   lastPosition(): Promise<number>;
   /**

@@ -2,13 +2,13 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import type { Change } from './change.ts';
+import type { InstanceChange } from './instance-change.ts';
 import type { ChangeLog } from './change-log.ts';
 
 /** Changes on their way into the store, many to a commit. */
 export type Outbox = {
   /** Never waits and never throws. */
-  put(change: Change): void;
+  put(change: InstanceChange): void;
   /** Resolves when all that was put is in the store, or given up. */
   settled(): Promise<void>;
 };
@@ -25,7 +25,7 @@ const RETRY_AFTER_MS = SECOND;
 /** More issues than that in one batch are "everything", which is as true, and small. */
 const ISSUES_PER_BATCH_MAX = 100;
 
-type IssueChange = Extract<Change, { kind: 'issue' }>;
+type IssueChange = Extract<InstanceChange, { kind: 'issue' }>;
 
 type State = {
   /** By number: the last state is enough, for others look at the tracker and not at its history. */
@@ -54,7 +54,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
 }
 
-function add(state: State, change: Change): void {
+function add(state: State, change: InstanceChange): void {
   if (state.isEverything) return;
   if (change.kind === 'everything') return makeEverything(state);
   const { number, updatedAt } = change.issue;
@@ -69,8 +69,8 @@ function makeEverything(state: State): void {
   state.issues.clear();
 }
 
-function takeAll(state: State): Change[] {
-  const taken: Change[] = state.isEverything
+function takeAll(state: State): InstanceChange[] {
+  const taken: InstanceChange[] = state.isEverything
     ? [{ kind: 'everything' }]
     : [...state.issues.values()];
   state.isEverything = false;
