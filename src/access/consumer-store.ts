@@ -1,7 +1,7 @@
 import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { StoredRun } from '#shared/idempotency.ts';
+import type { StoredCall } from '#shared/idempotency.ts';
 import type { RandomText } from './keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from './consumers/consumer.ts';
 
@@ -17,7 +17,7 @@ export type ConsumerChange = {
   /** Who made it so. */
   audit: AuditEntry;
   /** The response for the caller's idempotency key. */
-  storedRun?: StoredRun;
+  storedCall?: StoredCall;
   /**
    * Refuse the change when another consumer that is not revoked has this name, compared by
    * `foldConsumerName`. @throws {validation-failed}
@@ -30,7 +30,7 @@ export type ConsumerPosition = { createdAt: number; id: ConsumerId };
 
 /**
  * Port: consumers with their grants and keys. Every method @throws {store-unavailable}, and a change
- * with `storedRun` also `idempotency-in-progress`.
+ * with `storedCall` also `idempotency-in-progress`.
  */
 export type ConsumerStore = {
   /**

@@ -18,7 +18,7 @@ import {
   revokeKey,
   type RotateInput,
   rotateKey,
-  type ToStoredRun,
+  type ToStoredCall,
 } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
@@ -53,8 +53,8 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
     consumers: {
-      create: (input: CreateConsumerInput, origin: Origin, toStoredRun?: ToStoredRun) =>
-        createConsumer(ports, input, origin, toStoredRun),
+      create: (input: CreateConsumerInput, origin: Origin, toStoredCall?: ToStoredCall) =>
+        createConsumer(ports, input, origin, toStoredCall),
       read: (id: string) => readConsumer(ports, id),
       page: (request: { limit: number; cursor?: string }) => pageConsumers(ports, request),
       find: (request: { filter: ConsumerFilter; limit: number; cursor?: string }) =>
@@ -69,10 +69,10 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
       add: (
         input: { id: string; expiresInMs?: number },
         origin: Origin,
-        toStoredRun?: ToStoredRun,
-      ) => addKey(ports, input, origin, toStoredRun),
-      rotate: (input: RotateInput, origin: Origin, toStoredRun?: ToStoredRun) =>
-        rotateKey(ports, input, origin, toStoredRun),
+        toStoredCall?: ToStoredCall,
+      ) => addKey(ports, input, origin, toStoredCall),
+      rotate: (input: RotateInput, origin: Origin, toStoredCall?: ToStoredCall) =>
+        rotateKey(ports, input, origin, toStoredCall),
       revoke: (input: { id: string; keyId: string }, origin: Origin) =>
         revokeKey(ports, input, origin),
     },

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
 import type { Candidate } from './version/order/default-version.ts';
-import type { KeyedRun } from '#shared/idempotency.ts';
+import type { KeyedCall } from '#shared/idempotency.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };
@@ -96,14 +96,14 @@ export type ChangeAudit = Omit<AuditEntry, 'subject'>;
 export type Accompaniment = {
   audit: ChangeAudit;
   /** The call's idempotency key, under which `versionResponse` of the version as it is then is stored. */
-  run?: KeyedRun;
+  call?: KeyedCall;
 };
 
 /**
  * Stores artifacts. Every function is bound to one workspace, and what belongs to another does not
  * exist. A change, its audit entry, its search text, the choice of the default version and the
  * response that is stored for it are one transaction, so that reads see a change at once and a crash
- * leaves all of it or nothing. All throw `store-unavailable`, and changes with a `run` also
+ * leaves all of it or nothing. All throw `store-unavailable`, and changes with a `call` also
  * `idempotency-in-progress`.
  */
 export type ArtifactStore = {
@@ -139,7 +139,7 @@ export type ArtifactStore = {
   respond(
     workspaceId: string,
     record: VersionRecord,
-    run: KeyedRun,
+    call: KeyedCall,
   ): Promise<StoredVersion | undefined>;
   /** Newest artifacts (or versions) first. */
   list(workspaceId: string, query: ListQuery): Promise<ListedVersion[]>;

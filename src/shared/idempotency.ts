@@ -22,7 +22,7 @@ export type KeyedRequest = {
 };
 
 /** What a store knows of a keyed call. */
-export type KeyedRun = {
+export type KeyedCall = {
   workspaceId: string;
   /** Of workspace, principal, route and key. */
   digest: Buffer;
@@ -31,7 +31,7 @@ export type KeyedRun = {
 };
 
 /** A request's response with its key: written in the transaction of what the request does. */
-export type StoredRun = KeyedRun & { response: StoredResponse };
+export type StoredCall = KeyedCall & { response: StoredResponse };
 
 type Found =
   | { kind: 'nothing' }
@@ -43,17 +43,17 @@ type Found =
  * ones. Both throw `store-unavailable`.
  */
 export type IdempotencyStore = {
-  find(run: KeyedRun): Promise<Found>;
+  find(call: KeyedCall): Promise<Found>;
   /**
    * For the response to a request whose work does not store it with its change.
    * @throws {idempotency-in-progress} the key has been taken meanwhile
    */
-  put(run: StoredRun): Promise<void>;
+  put(call: StoredCall): Promise<void>;
 };
 
 export type IdempotentWork<View> = {
   /** Does what is requested. */
-  work: (run: KeyedRun) => Promise<View>;
+  work: (call: KeyedCall) => Promise<View>;
   render: (view: View) => StoredResponse;
   /** The work stores a response in the transaction of its change. Default: it is stored behind the work. */
   isStoredByWork?: true;
@@ -80,12 +80,12 @@ export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotenc
   const running = new Map<string, Buffer>();
   return {
     once: async (request, work) => {
-      const run = toRun(request, clock.now());
-      const name = run.digest.toString('base64');
-      refuseRunning(running.get(name), run);
-      running.set(name, run.fingerprint);
+      const call = toKeyedCall(request, clock.now());
+      const name = call.digest.toString('base64');
+      refuseRunning(running.get(name), call);
+      running.set(name, call.fingerprint);
       try {
-        return (await replay(store, run)) ?? (await workOnce(store, run, work));
+        return (await replay(store, call)) ?? (await workOnce(store, call, work));
       } finally {
         running.delete(name);
       }
@@ -93,33 +93,33 @@ export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotenc
   };
 }
 
-async function replay(store: IdempotencyStore, run: KeyedRun) {
-  const found = await store.find(run);
+async function replay(store: IdempotencyStore, call: KeyedCall) {
+  const found = await store.find(call);
   if (found.kind === 'mismatch') refuseMismatch();
   return found.kind === 'stored' ? { response: found.response, isReplayed: true } : undefined;
 }
 
 async function workOnce<View>(
   store: IdempotencyStore,
-  run: KeyedRun,
+  call: KeyedCall,
   { work, render, isStoredByWork }: IdempotentWork<View>,
 ): Promise<IdempotentResponse> {
   try {
-    const response = render(await work(run));
-    if (!isStoredByWork) await store.put({ ...run, response });
+    const response = render(await work(call));
+    if (!isStoredByWork) await store.put({ ...call, response });
     return { response, isReplayed: false };
   } catch (error) {
     // Another process may have done the same work just now, which is why this one failed.
-    const replayed = isTrackportError(error) && (await replay(store, run));
+    const replayed = isTrackportError(error) && (await replay(store, call));
     if (replayed) return replayed;
     throw error;
   }
 }
 
-function toRun(
+function toKeyedCall(
   { workspaceId, principal, route, key, payload }: KeyedRequest,
   now: number,
-): KeyedRun {
+): KeyedCall {
   return {
     workspaceId,
     digest: sha256(JSON.stringify([workspaceId, principal, route, key])),
@@ -128,7 +128,7 @@ function toRun(
   };
 }
 
-function refuseRunning(running: Buffer | undefined, { fingerprint }: KeyedRun): void {
+function refuseRunning(running: Buffer | undefined, { fingerprint }: KeyedCall): void {
   if (running === undefined) return;
   if (!running.equals(fingerprint)) refuseMismatch();
   refuseTaken('The first call with this `Idempotency-Key` is still running.');

@@ -10,7 +10,7 @@ import type {
 } from '#catalog/artifact-store.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import { viewOf } from '#catalog/version/version-view.ts';
-import type { IdempotencyStore, KeyedRun } from '#shared/idempotency.ts';
+import type { IdempotencyStore, KeyedCall } from '#shared/idempotency.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
 
 type Open = () => Promise<{ store: ArtifactStore; keys: IdempotencyStore }>;
@@ -565,17 +565,17 @@ export function describeArtifactStore(engine: string, open: Open): void {
     });
 
     test('what is done under a key has its response stored with it, rendered as it is then', async () => {
-      const [first, second, third] = [keyedRun(1), keyedRun(2), keyedRun(3)];
+      const [first, second, third] = [keyedCall(1), keyedCall(2), keyedCall(3)];
       const made = await store.insert(W, newVersion({ specText: '{"a":1}' }), {
         audit,
-        run: first,
+        call: first,
       });
       if (made.kind !== 'inserted') throw new Error(made.kind);
       const { record } = made.stored;
       const next = { ...record, lifecycle: 'PUBLISHED' as const, revision: 2, publishedAt: 2 };
-      const published = await store.change(W, { former: record, next }, { audit, run: second });
+      const published = await store.change(W, { former: record, next }, { audit, call: second });
       expect(await store.respond(W, next, third)).toEqual(published);
-      const responses = await Promise.all([first, second, third].map((run) => keys.find(run)));
+      const responses = await Promise.all([first, second, third].map((call) => keys.find(call)));
       expect(responses).toMatchObject([
         { kind: 'stored', response: versionResponse(viewOf(made.stored), { isCreated: true }) },
         {
@@ -584,14 +584,14 @@ export function describeArtifactStore(engine: string, open: Open): void {
         },
         { kind: 'stored', response: versionResponse(viewOf(published as StoredVersion)) },
       ]);
-      expect(await store.respond(W, record, keyedRun(4))).toBeUndefined();
-      expect(await keys.find(keyedRun(4))).toEqual({ kind: 'nothing' });
+      expect(await store.respond(W, record, keyedCall(4))).toBeUndefined();
+      expect(await keys.find(keyedCall(4))).toEqual({ kind: 'nothing' });
     });
 
     test('a key that was taken meanwhile undoes the change', async () => {
-      const run = keyedRun(1);
-      await store.insert(W, newVersion({ id: 'first' }), { audit, run });
-      const second = store.insert(W, newVersion({ id: 'second' }), { audit, run });
+      const call = keyedCall(1);
+      await store.insert(W, newVersion({ id: 'first' }), { audit, call });
+      const second = store.insert(W, newVersion({ id: 'second' }), { audit, call });
       await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
       expect(await list()).toEqual(['first@1.0.0']);
     });
@@ -606,7 +606,7 @@ export function describeArtifactStore(engine: string, open: Open): void {
   });
 }
 
-function keyedRun(number: number): KeyedRun {
+function keyedCall(number: number): KeyedCall {
   const [digest, fingerprint] = [Buffer.from([number]), Buffer.from('same')];
   return { workspaceId: W, digest, fingerprint, now: 1 };
 }

@@ -10,7 +10,7 @@ import {
 } from './consumer.ts';
 import { type Grant, type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
-import { changeWithKey, type ConsumerWithKey, type ToStoredRun } from '../keys/manage-keys.ts';
+import { changeWithKey, type ConsumerWithKey, type ToStoredCall } from '../keys/manage-keys.ts';
 import { auditOf, type ManageDeps, type Origin } from '../consumer-store.ts';
 
 export type CreateConsumerInput = {
@@ -29,7 +29,7 @@ export async function createConsumer(
   deps: ManageDeps,
   input: CreateConsumerInput,
   origin: Origin,
-  toStoredRun?: ToStoredRun,
+  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -54,7 +54,7 @@ export async function createConsumer(
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
   const change = { consumer, audit, hasUniqueName: input.force !== true };
-  await deps.store.insert(changeWithKey(change, issued, toStoredRun));
+  await deps.store.insert(changeWithKey(change, issued, toStoredCall));
   return { consumer, issued };
 }
 

@@ -1,4 +1,4 @@
-import type { StoredRun } from '#shared/idempotency.ts';
+import type { StoredCall } from '#shared/idempotency.ts';
 import { auditOf, type ConsumerChange, type ManageDeps, type Origin } from '../consumer-store.ts';
 import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
@@ -8,17 +8,17 @@ import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-ru
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
 
 /** Renders what is stored for the caller's idempotency key. */
-export type ToStoredRun = (made: ConsumerWithKey) => StoredRun;
+export type ToStoredCall = (made: ConsumerWithKey) => StoredCall;
 
 /** The change that makes a key, with the response for the caller's idempotency key. */
 export function changeWithKey(
   change: ConsumerChange,
   issued: IssuedKey,
-  toStoredRun: ToStoredRun | undefined,
+  toStoredCall: ToStoredCall | undefined,
 ): ConsumerChange {
   return {
     ...change,
-    ...(toStoredRun && { storedRun: toStoredRun({ consumer: change.consumer, issued }) }),
+    ...(toStoredCall && { storedCall: toStoredCall({ consumer: change.consumer, issued }) }),
   };
 }
 
@@ -30,7 +30,7 @@ export async function addKey(
   deps: ManageDeps,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
-  toStoredRun?: ToStoredRun,
+  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -44,7 +44,7 @@ export async function addKey(
       consumer: { ...before, keys: [...before.keys, issued.stored] },
       audit: auditOf(before, origin, facts),
     };
-    return changeWithKey(change, issued, toStoredRun);
+    return changeWithKey(change, issued, toStoredCall);
   });
   return { consumer, issued };
 }
@@ -67,7 +67,7 @@ export async function rotateKey(
   deps: ManageDeps,
   { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
-  toStoredRun?: ToStoredRun,
+  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const request = { keyId, overlapMs: parseOverlap(overlapMs) };
   const now = deps.clock.now();
@@ -83,7 +83,7 @@ export async function rotateKey(
       consumer: { ...before, keys: [...withKey(before.keys, replaced), issued.stored] },
       audit: auditOf(before, origin, { at: now, action: 'key.rotate', changes }),
     };
-    return changeWithKey(change, issued, toStoredRun);
+    return changeWithKey(change, issued, toStoredCall);
   });
   if (!made) throw new Error('the store did not call the decision');
   return { consumer, issued: made };

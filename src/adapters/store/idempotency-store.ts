@@ -2,7 +2,7 @@ import {
   IDEMPOTENCY_TTL_MS,
   type IdempotencyStore,
   refuseTaken,
-  type StoredRun,
+  type StoredCall,
 } from '#shared/idempotency.ts';
 import { bindWrites, type Session, type StoreDatabase } from './session.ts';
 
@@ -46,36 +46,36 @@ type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: stri
 export function createIdempotencyStore(database: StoreDatabase, bounds = BOUNDS): IdempotencyStore {
   const { put } = bindWrites(database.writer.call, 'idempotency', idempotencyWrites);
   return {
-    find: async (run) => {
-      const expired = run.now - IDEMPOTENCY_TTL_MS;
-      const row = await database.get<KeyRow>(FIND, { digest: run.digest, expired });
+    find: async (call) => {
+      const expired = call.now - IDEMPOTENCY_TTL_MS;
+      const row = await database.get<KeyRow>(FIND, { digest: call.digest, expired });
       if (!row) return { kind: 'nothing' };
       const { fingerprint, headers, ...rest } = row;
-      if (!fingerprint.equals(run.fingerprint)) return { kind: 'mismatch' };
+      if (!fingerprint.equals(call.fingerprint)) return { kind: 'mismatch' };
       return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
     },
-    put: (run) => put(run, bounds),
+    put: (call) => put(call, bounds),
   };
 }
 
-export const idempotencyWrites = { put: putRun };
+export const idempotencyWrites = { put: putCall };
 
 /**
  * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
-export async function putRun(
+export async function putCall(
   session: Session,
-  { response, ...run }: StoredRun,
+  { response, ...call }: StoredCall,
   { trimEveryKeys, ...bounds } = BOUNDS,
 ): Promise<void> {
   const headers = JSON.stringify(response.headers);
   const bytes = Buffer.byteLength(response.body) + headers.length;
-  const expired = run.now - IDEMPOTENCY_TTL_MS;
-  const changes = await session.run(PUT, { ...run, ...response, headers, bytes, expired });
+  const expired = call.now - IDEMPOTENCY_TTL_MS;
+  const changes = await session.run(PUT, { ...call, ...response, headers, bytes, expired });
   if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
-  await session.run(EXPIRE, { workspaceId: run.workspaceId, expired });
+  await session.run(EXPIRE, { workspaceId: call.workspaceId, expired });
   // A digest is as good as a die, and nobody has to count.
-  if ((run.digest.at(-1) ?? 0) % trimEveryKeys === 0)
-    await session.run(TRIM, { workspaceId: run.workspaceId, ...bounds });
+  if ((call.digest.at(-1) ?? 0) % trimEveryKeys === 0)
+    await session.run(TRIM, { workspaceId: call.workspaceId, ...bounds });
 }

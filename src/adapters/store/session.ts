@@ -45,7 +45,7 @@ export type Write = {
 export type Writes = Readonly<Record<string, Write>>;
 
 /** A write of which several that come at the same time are made in one go. */
-export function together<In extends readonly unknown[], Out>(
+export function batched<In extends readonly unknown[], Out>(
   all: (session: Session, inputs: readonly In[]) => Promise<readonly Out[]>,
 ): ((session: Session, ...input: In) => Promise<Out>) & { all: typeof all } {
   const alone = async (session: Session, ...input: In): Promise<Out> => {

@@ -78,10 +78,10 @@ async function respondUnchanged(
   caller: Caller,
   record: VersionRecord,
 ): Promise<VersionView | undefined> {
-  const { workspaceId, run } = caller;
+  const { workspaceId, call } = caller;
   const { id, version } = record;
-  if (!run) return readView(deps, caller, { id, version, withSpec: true });
-  const stored = await deps.store.respond(workspaceId, record, run);
+  if (!call) return readView(deps, caller, { id, version, withSpec: true });
+  const stored = await deps.store.respond(workspaceId, record, call);
   return stored && viewOf(stored);
 }
 

@@ -2,7 +2,7 @@ import type { Actor, ArtifactAction } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import type { KeyedRun } from '#shared/idempotency.ts';
+import type { KeyedCall } from '#shared/idempotency.ts';
 import type { Member, VersionRecord } from './artifact.ts';
 import type {
   Accompaniment,
@@ -40,7 +40,7 @@ export type Caller = {
   /** Aborted when nobody waits for the answer any more. */
   signal?: AbortSignal;
   /** The call's idempotency key. The store renders the response for it with the change. */
-  run?: KeyedRun;
+  call?: KeyedCall;
 };
 
 /** One version with all that its response says. */
@@ -116,12 +116,12 @@ export function taggedOf({ record, counts, members }: VersionView): Tagged {
 /** What goes with a change: its audit entry, and the response that is stored for it. */
 export function accompany(
   { clock }: Pick<CatalogDeps, 'clock'>,
-  { actor, requestId, run }: Caller,
+  { actor, requestId, call }: Caller,
   { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
 ): Accompaniment {
   return {
     audit: { at: clock.now(), actor, action: `artifact.${action}`, changes, requestId },
-    run,
+    call,
   };
 }
 

@@ -3,15 +3,15 @@ import type {
   IdempotentResponse,
   Idempotency,
   IdempotentWork,
-  KeyedRun,
+  KeyedCall,
   StoredResponse,
 } from '#shared/idempotency.ts';
 import { tokenOf } from '../auth/bearer.ts';
 import { routedPath } from '../requests/routed-path.ts';
 
-/** The work of one request, which stores its response under `run`; without an `Idempotency-Key` nothing is stored. */
+/** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
 export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
-  work: (run?: KeyedRun) => Promise<View>;
+  work: (call?: KeyedCall) => Promise<View>;
 };
 
 /**

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import type { ConsumerWithKey, ToStoredRun } from '#access/keys/manage-keys.ts';
+import type { ConsumerWithKey, ToStoredCall } from '#access/keys/manage-keys.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Idempotency, IdempotentResponse, StoredResponse } from '#shared/idempotency.ts';
 import { respondOnce } from './idempotent-response.ts';
 
 type IssueWork = {
-  work: (toStoredRun?: ToStoredRun) => Promise<ConsumerWithKey>;
+  work: (toStoredCall?: ToStoredCall) => Promise<ConsumerWithKey>;
   render: (made: ConsumerWithKey) => StoredResponse;
 };
 

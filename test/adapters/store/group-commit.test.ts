@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isLocked } from '#adapters/postgres/connection/errors.ts';
 import { isBusy } from '#adapters/sqlite/connection/errors.ts';
 import { createGroupCommit, type GroupCommitOptions } from '#adapters/store/group-commit.ts';
-import { type Session, together, type Write } from '#adapters/store/session.ts';
+import { type Session, batched, type Write } from '#adapters/store/session.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
@@ -55,7 +55,7 @@ async function setUp(open: () => Promise<Engine>) {
   };
   const groupCommit = createGroupCommit({ ...engine, transaction });
   const doubled = writeBy<number>(
-    together(async (session, inputs: readonly [number][]) => {
+    batched(async (session, inputs: readonly [number][]) => {
       seen.batches.push(inputs.length);
       for (const [n] of inputs) await insert(session, n);
       return inputs.map(([n]) => n * 2);

@@ -14,9 +14,9 @@ import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import { viewOf } from '#catalog/version/version-view.ts';
-import type { KeyedRun } from '#shared/idempotency.ts';
+import type { KeyedCall } from '#shared/idempotency.ts';
 import { appendAudit } from '../audit-log.ts';
-import { putRun } from '../idempotency-store.ts';
+import { putCall } from '../idempotency-store.ts';
 import type { Session } from '../session.ts';
 import { readRelations } from './relations.ts';
 import { type ArtifactRow, refreshListed } from './listed-version.ts';
@@ -174,10 +174,10 @@ async function respond(
   session: Session,
   workspaceId: string,
   record: VersionRecord,
-  run: KeyedRun,
+  call: KeyedCall,
 ): Promise<StoredVersion | undefined> {
   if (!(await lockUnchanged(session, workspaceId, record))) return undefined;
-  return conclude(session, { record, specText: await readSpec(session, record.serial) }, { run });
+  return conclude(session, { record, specText: await readSpec(session, record.serial) }, { call });
 }
 
 /** The artifact with its lock, as long as the version is as it was read. */
@@ -210,13 +210,13 @@ type Changed = { record: VersionRecord; specText: string | undefined; isCreated?
 async function conclude(
   session: Session,
   { record, specText, isCreated = false }: Changed,
-  { audit, run }: Partial<Accompaniment>,
+  { audit, call }: Partial<Accompaniment>,
 ): Promise<StoredVersion> {
   if (audit) await appendChange(session, record, audit);
   const relations = await readRelations(session, record.workspaceId, record);
   const stored = { record, relations, specText };
-  if (run)
-    await putRun(session, { ...run, response: versionResponse(viewOf(stored), { isCreated }) });
+  if (call)
+    await putCall(session, { ...call, response: versionResponse(viewOf(stored), { isCreated }) });
   return stored;
 }
 

@@ -3,7 +3,7 @@ import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
 import { insertMerges } from '../directory/view.ts';
-import { type Session, together } from '../session.ts';
+import { batched, type Session } from '../session.ts';
 import { insertDeliveries, openReusedIds, type Writing } from './insert.ts';
 import { replayWrites } from './replay.ts';
 import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
@@ -50,7 +50,7 @@ async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Prom
   const accepted: Accepted[] = [];
   let left = inputs.map(([delivery]) => delivery);
   while (left.length > 0) {
-    const count = countTogether(left);
+    const count = countBatch(left);
     const written = await writeDeliveries(session, left.slice(0, count), { sealer, repository });
     accepted.push(...written);
     left = left.slice(count);
@@ -59,7 +59,7 @@ async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Prom
 }
 
 /**
- * Writes deliveries that can go together (`countTogether`): the events that are new under receipts of their
+ * Writes deliveries that can go in one batch (`countBatch`): the events that are new under receipts of their
  * own, and those that came before as what they ask for now.
  */
 async function writeDeliveries(
@@ -138,10 +138,10 @@ export function toAcceptance(
 }
 
 /**
- * How many deliveries can be written together: none may say of an event what one before it says, for
+ * How many deliveries can be written in one batch: none may say of an event what one before it says, for
  * each is decided by what the store knew before.
  */
-function countTogether(deliveries: readonly NewReceipt[]): number {
+function countBatch(deliveries: readonly NewReceipt[]): number {
   const seen = new Set<string>();
   const count = deliveries.findIndex(({ events }) => {
     const own = new Set(events.map(keyOf));
@@ -157,4 +157,4 @@ function keyOf({ sameEventKey }: NewEvent): string {
 }
 
 /** What takes deliveries, and works them again. */
-export const receiptWrites = { accept: together(acceptAll), ...replayWrites };
+export const receiptWrites = { accept: batched(acceptAll), ...replayWrites };

@@ -77,7 +77,7 @@ async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change
   const ifMatch = parseIfMatch(request.headers['if-match']);
   const caller = callerOf(request);
   const sent = await respondOnce(deps.idempotency, request, {
-    work: (run) => deps.catalog.changeLifecycle({ ...caller, run }, { ...change, ifMatch }),
+    work: (call) => deps.catalog.changeLifecycle({ ...caller, call }, { ...change, ifMatch }),
     render: (view) => versionResponse(view),
   });
   return sendResponse(reply, sent);

@@ -27,7 +27,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
     const draft = { ...toContent(body, request), id, version };
     const caller = callerOf(request);
     const sent = await respondOnce(deps.idempotency, request, {
-      work: (run) => catalog.create({ ...caller, run }, draft),
+      work: (call) => catalog.create({ ...caller, call }, draft),
       render: (view) => versionResponse(view, { isCreated: true }),
     });
     return sendResponse(reply, sent);

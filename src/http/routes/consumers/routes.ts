@@ -55,7 +55,7 @@ function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps
     const { expires, ...fields } = request.body;
     const input = { ...fields, expiresInMs: expires };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredRun) => access.consumers.create(input, originOf(request), toStoredRun),
+      work: (toStoredCall) => access.consumers.create(input, originOf(request), toStoredCall),
       render: (created) => {
         const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
         return toResponse(201, toCreatedConsumerOut(created), { location });
@@ -81,7 +81,7 @@ function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const input = { id: request.params.id, expiresInMs: request.body?.expires };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredRun) => access.keys.add(input, originOf(request), toStoredRun),
+      work: (toStoredCall) => access.keys.add(input, originOf(request), toStoredCall),
       render: (made) => toResponse(201, toNewKeyOut(made)),
     });
     return sendResponse(reply, sent);
@@ -89,7 +89,7 @@ function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const input = { ...request.params, overlapMs: request.body?.overlap };
     const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredRun) => access.keys.rotate(input, originOf(request), toStoredRun),
+      work: (toStoredCall) => access.keys.rotate(input, originOf(request), toStoredCall),
       render: (made) => toResponse(200, toNewKeyOut(made)),
     });
     return sendResponse(reply, sent);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
-import { type Session, together, type Write } from '#adapters/store/session.ts';
+import { type Session, batched, type Write } from '#adapters/store/session.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
 const setUp = () => {
@@ -12,7 +12,7 @@ const setUp = () => {
   const connection = openConnection(path);
   const writer = createLocalWriter(connection, { lockWaitMs: 100 });
   const batches: number[] = [];
-  const insert = together(async (session, inputs: readonly [number][]) => {
+  const insert = batched(async (session, inputs: readonly [number][]) => {
     batches.push(inputs.length);
     for (const [n] of inputs) await session.run('INSERT INTO t VALUES (@n)', { n });
     return inputs;
