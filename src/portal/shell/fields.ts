@@ -67,6 +67,14 @@ ${value}</textarea>`,
 
 export type Choice = { value: string; label: HtmlValue };
 
+/** Words to choose from; `labels` says how each reads. */
+export function choicesOf(
+  values: readonly string[],
+  labels: Readonly<Record<string, { words: string }>> = {},
+): Choice[] {
+  return values.map((value) => ({ value, label: labels[value]?.words ?? value }));
+}
+
 export type SelectFacts = FieldFacts & { value?: string; choices: readonly Choice[] };
 
 /** One of several. For `no filter` put a choice with an empty value first. */

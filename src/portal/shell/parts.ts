@@ -12,6 +12,10 @@ export function badge(state: State, word: HtmlValue, { fill = false } = {}): Htm
 /** How something is, by its shape and its word. */
 export type BadgeWords = { state: State; words: string };
 
+/** The badge of such words. */
+export const badgeOf = ({ state, words }: BadgeWords, look: { fill?: boolean } = {}): Html =>
+  badge(state, words, look);
+
 /** A label or another word that is data. */
 export function tag(word: HtmlValue): Html {
   return html`<span class="tag">${word}</span>`;

@@ -17,6 +17,7 @@ import {
 } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { choicesOf } from '../../shell/fields.ts';
 import { type ListRequest, type Found, isFiltered, listCard } from '../../shell/list.ts';
 import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
@@ -159,7 +160,7 @@ export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): 
         name: 'what',
         label: 'What',
         any: 'Anything',
-        choices: auditActions.map((action) => ({ value: action, label: action })),
+        choices: choicesOf(auditActions),
       },
       { name: 'on', label: 'On', placeholder: 'consumer/… or claim/…', isWide: true },
       { name: 'from', label: 'From', type: 'date' as const },

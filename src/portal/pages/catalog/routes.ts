@@ -8,6 +8,7 @@ import { html, type Html } from '../../html.ts';
 import { may, type PortalPage } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
+import { choicesOf } from '../../shell/fields.ts';
 import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
 import { code, cut, foreign, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
@@ -149,9 +150,8 @@ function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
   const oneOf = (name: FilterName, values: readonly string[]): Filter => ({
     ...text(name),
     any: 'Any',
-    choices: values.map((value) => ({ value, label: value })),
+    choices: choicesOf(values),
   });
-  const states = lifecycles.map((value) => ({ value, label: LIFECYCLE_WORDS[value].words }));
   return [
     {
       ...text('q'),
@@ -161,7 +161,7 @@ function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
       isWide: true,
     },
     oneOf('type', words.types),
-    { ...text('lifecycle'), any: 'Any', choices: states },
+    { ...text('lifecycle'), any: 'Any', choices: choicesOf(lifecycles, LIFECYCLE_WORDS) },
     text('owner'),
     { ...text('groupPath'), label: 'Group path' },
     oneOf('source', words.sources),

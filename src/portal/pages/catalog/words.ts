@@ -1,7 +1,7 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
-import { badge, note, type BadgeWords } from '../../shell/parts.ts';
+import { badgeOf, note, type BadgeWords } from '../../shell/parts.ts';
 import { counted, type Reader, time, timeText } from '../../shell/times.ts';
 
 export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
@@ -12,8 +12,7 @@ export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
 };
 
 export function lifecycleBadge(lifecycle: Lifecycle, look: { fill?: boolean } = {}): Html {
-  const { state, words } = LIFECYCLE_WORDS[lifecycle];
-  return badge(state, words, look);
+  return badgeOf(LIFECYCLE_WORDS[lifecycle], look);
 }
 
 /** The day on which a version ends: that which was chosen, wherever its reader is. */

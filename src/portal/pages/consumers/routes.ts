@@ -3,6 +3,7 @@ import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.t
 import { pageOf } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
+import { choicesOf } from '../../shell/fields.ts';
 import { type ListRequest, type Found, listCard } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
@@ -74,9 +75,7 @@ export function consumerListView(
         name: 'state',
         label: 'State',
         any: 'Any',
-        choices: consumerStatuses
-          .toReversed()
-          .map((value) => ({ value, label: CONSUMER_STATUS_WORDS[value].words })),
+        choices: choicesOf(consumerStatuses.toReversed(), CONSUMER_STATUS_WORDS),
       },
       {
         name: 'expires',

@@ -4,7 +4,7 @@ import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.
 import { type Grant, grantOf } from '#access/grants/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
+import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
 import { ago, duration, type Reader, time } from '../../shell/times.ts';
 
 /** A key that ends within this time is shown as ending. */
@@ -23,8 +23,7 @@ export function consumerBadge(
   { nowMs }: Reader,
   look: { fill?: boolean } = {},
 ): Html {
-  const { state, words } = CONSUMER_STATUS_WORDS[statusAt(consumer, nowMs)];
-  return badge(state, words, look);
+  return badgeOf(CONSUMER_STATUS_WORDS[statusAt(consumer, nowMs)], look);
 }
 
 /** What a consumer may read, in words and at most so many labels. */

@@ -12,7 +12,7 @@ import type { PartnerSummary } from '#partners/list-partners.ts';
 import { withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
-import { badge, code, link } from '../../shell/parts.ts';
+import { badgeOf, code, link } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/table.ts';
 import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
@@ -173,8 +173,7 @@ export function partnersMeta(partners: readonly PartnerSummary[]): string {
 }
 
 function verdictBadge(partner: PartnerSummary, { nowMs }: Reader): Html {
-  const { state, words } = verdictOf(partner, nowMs);
-  return badge(state, words);
+  return badgeOf(verdictOf(partner, nowMs));
 }
 
 function lastDelivery({ lastVerifiedAt }: PartnerSummary, reader: Reader): Html | string {

@@ -8,7 +8,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { badge, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { badgeOf, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { count, counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 import { findClaim } from './claims.ts';
@@ -229,8 +229,7 @@ function kindOf({ outcome, erasure }: ReceiptEventDetail): Kind {
 }
 
 function part(kind: Kind, leadIds: readonly string[], issueAddress: IssueAddress): Html {
-  const { state, words } = WORDS[kind];
-  return html`<p>${badge(state, words, { fill: true })}</p>
+  return html`<p>${badgeOf(WORDS[kind], { fill: true })}</p>
     ${explanation(kind, leadIds, issueAddress)}`;
 }
 

@@ -4,6 +4,7 @@ import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
+import { choicesOf } from '../../shell/fields.ts';
 import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
@@ -127,8 +128,6 @@ function filtersFor(
   const by = identifiers.find((name) => (query[name] ?? wrong[name]) !== undefined);
   const known = partnerId === undefined || partnerIds.includes(partnerId);
   const partners = known ? partnerIds : [partnerId, ...partnerIds];
-  const choices = (words: Readonly<Record<string, { words: string }>>, values: readonly string[]) =>
-    values.map((value) => ({ value, label: words[value]?.words }));
   return [
     {
       name: 'partnerId',
@@ -140,13 +139,13 @@ function filtersFor(
       name: 'status',
       label: 'Status',
       any: 'Any',
-      choices: choices(STATUS_WORDS, receiptStatuses),
+      choices: choicesOf(receiptStatuses, STATUS_WORDS),
     },
     {
       name: 'outcome',
       label: 'An event is',
       any: 'Anything',
-      choices: choices(OUTCOME_WORDS, outcomes),
+      choices: choicesOf(outcomes, OUTCOME_WORDS),
     },
     { name: 'from', label: 'From', type: 'date' },
     { name: 'to', label: 'To', type: 'date' },

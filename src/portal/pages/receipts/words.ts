@@ -1,6 +1,6 @@
 import type { Outcome, ReceiptStatus, ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, link, note, type BadgeWords } from '../../shell/parts.ts';
+import { badge, badgeOf, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 
@@ -31,13 +31,11 @@ const URGENCY: readonly Outcome[] = [
 ];
 
 export function statusBadge(status: ReceiptStatus, look: { fill?: boolean } = {}): Html {
-  const { state, words } = STATUS_WORDS[status];
-  return badge(state, words, look);
+  return badgeOf(STATUS_WORDS[status], look);
 }
 
 export function outcomeBadge(outcome: Outcome, look: { fill?: boolean } = {}): Html {
-  const { state, words } = OUTCOME_WORDS[outcome];
-  return badge(state, words, look);
+  return badgeOf(OUTCOME_WORDS[outcome], look);
 }
 
 /** `2 failed, 1 done`, what needs somebody first. */

@@ -5,6 +5,7 @@ import { html, type Html } from '../../../html.ts';
 import { body, card, row } from '../../../shell/card.ts';
 import {
   badge,
+  badgeOf,
   code,
   link,
   note,
@@ -20,7 +21,7 @@ import { lifecycleBadge, sunsetDay } from '../words.ts';
 import { actionButton, filters } from '../../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import { select } from '../../../shell/fields.ts';
+import { choicesOf, select } from '../../../shell/fields.ts';
 
 export type VersionsFacts = {
   id: string;
@@ -193,13 +194,8 @@ export function diffCard(given: DiffFacts): Html | undefined {
 
 function compareForm({ id, versions, diff }: DiffFacts): Html {
   const names = versions.map(({ version }) => version);
-  const choices = (chosen: string | undefined) =>
-    [...new Set([...(chosen === undefined ? [] : [chosen]), ...names])].map((value) => ({
-      value,
-      label: value,
-    }));
-  const field = (name: 'from' | 'to', label: string, value: string | undefined) =>
-    select({ name, label, value, choices: choices(value) });
+  const field = (name: 'from' | 'to', label: string, value = '') =>
+    select({ name, label, value, choices: choicesOf([...new Set([value, ...names])]) });
   return filters({
     action: `${artifactPath(id)}#h-changes`,
     label: 'Compare two versions',
@@ -232,7 +228,7 @@ function changeTable(changes: readonly Change[], caption: string): Html {
     caption,
     rows: changes,
     columns: [
-      ['Impact', ({ impact }) => badge(IMPACTS[impact].state, IMPACTS[impact].words)],
+      ['Impact', ({ impact }) => badgeOf(IMPACTS[impact])],
       ['Where', ({ path }) => place(path)],
       ['What', ({ text }) => sentence(text)],
     ],
