@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
@@ -8,15 +9,18 @@ import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route
 import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
-import { atSpec, contentOf, fieldsOf } from './draft/draft-content.ts';
 import {
+  atSpec,
+  contentOf,
   describeForm,
   DRAFT_FORM_BYTES_MAX,
   draftForm,
+  draftFormView,
+  fieldsOf,
+  labelOf,
   newDraftForm,
   toFields,
-} from './draft/draft-form.ts';
-import { draftFormView } from './draft/draft-view.ts';
+} from './draft-form.ts';
 import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
 import {
   addVersionAction,
@@ -149,7 +153,6 @@ async function editPage(
   const view = await catalog.read({ workspaceId }, { ...name, withSpec: true });
   const { record } = view;
   requireEditable(record);
-  const current = toFields(record);
   const fields = typedFields(request) ?? fieldsOf(view);
   const isDraft = record.lifecycle === 'DRAFT';
   return {
@@ -162,11 +165,26 @@ async function editPage(
       fields,
       hidden: { seen: seenBefore(request) ?? seenOf(view) },
       words: catalog.words(),
-      problems: request.problems.map((one) => explainStale(one, { current, typed })),
+      problems: request.problems.map((one) => explainStale(one, overwriting(record, typed))),
       cancel: artifactPath(record.id, { version: record.version }),
     }),
   };
 }
+
+/** Where a version that somebody else changed differs from what was typed. */
+function overwriting(record: VersionRecord, typed: TypedFields): string {
+  const differing = Object.entries(toFields(record)).filter(
+    ([name, now]) => name in typed && plain(typed[name]) !== plain(now),
+  );
+  const words = differing.map(([name]) => labelOf(name).toLowerCase()).join(', ');
+  const where = words === '' ? '' : `Now it differs from yours in: ${words}. `;
+  return `${where}Save again to overwrite it.`;
+}
+
+const plain = (text: string | string[] | undefined): string =>
+  String(text ?? '')
+    .replaceAll('\r\n', '\n')
+    .trim();
 
 /** A form of an earlier session says what was seen then: somebody may have changed it since. */
 function seenBefore(request: FormRequest): string | undefined {

@@ -5,7 +5,7 @@ import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/versi
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
 import { html, type Html } from '../../html.ts';
-import type { FormProblem, TypedFields } from '../../page.ts';
+import type { FormProblem } from '../../page.ts';
 import { typedField, typedForm } from '../../routes/confirmation.ts';
 import type {
   ActionRequest,
@@ -102,7 +102,7 @@ export function addVersionAction<Form extends z.ZodType>(
 
 /** For a page that asks: what the API would call a parameter is a box there. */
 function inWords(problem: FormProblem): FormProblem {
-  if (problem.parameter !== 'early') return explainStale(problem);
+  if (problem.parameter !== 'early') return explainStale(problem, 'Look again, then confirm.');
   return { ...problem, detail: 'Its sunset is ahead. Tick the box to retire it before.' };
 }
 
@@ -112,35 +112,9 @@ export function typedVersion({ view, problems }: VersionRequest): Html {
   return typedField(html`Type the version: ${code(view.record.version)}`, problems);
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  title: 'title',
-  owner: 'owner',
-  description: 'description',
-  groupPath: 'group path',
-  projectId: 'project',
-  type: 'type',
-  source: 'source',
-  members: 'members',
-  counts: 'counts',
-};
-
-type Compared = { current: Readonly<Record<string, string>>; typed: TypedFields | undefined };
-
-/** In words for a form: somebody else changed the version, and where it differs from what was typed. */
-export function explainStale(problem: FormProblem, compared?: Compared): FormProblem {
+/** In words for a form: somebody else changed the version. `next` is what to do about it. */
+export function explainStale(problem: FormProblem, next: string): FormProblem {
   if (problem.code !== 'stale') return problem;
-  const start = 'Somebody else has changed this version since you opened the page.';
-  if (!compared) return { code: 'stale', detail: `${start} Look again, then confirm.` };
-  const { current, typed = {} } = compared;
-  const differing = Object.entries(LABELS).filter(
-    ([name]) => name in typed && plain(typed[name]) !== plain(current[name]),
-  );
-  const words = differing.map(([, label]) => label).join(', ');
-  const where = words === '' ? '' : ` Now it differs from yours in: ${words}.`;
-  return { code: 'stale', detail: `${start}${where} Save again to overwrite it.` };
+  const what = 'Somebody else has changed this version since you opened the page.';
+  return { code: 'stale', detail: `${what} ${next}` };
 }
-
-const plain = (text: string | string[] | undefined): string =>
-  String(text ?? '')
-    .replaceAll('\r\n', '\n')
-    .trim();
