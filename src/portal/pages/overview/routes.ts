@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { TRACKER, type TrafficSum } from '#partners/traffic/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -10,7 +9,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import type { PagesContext } from '../context.ts';
-import { type DeadLetter, type Newest, type Operation, worriesOf } from './concerns.ts';
+import { type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';
 import { overviewPage } from './view.ts';
 
@@ -80,12 +79,14 @@ function readOperation(context: PagesContext, reader: Reader): Promise<Operation
     const [status, { hours, week }, deadLetters, worries] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
-      readDeadLetters(context, since),
+      readNewest(context, { outcome: 'FAILED', since }, ROWS),
       readWorries(context, reader),
     ]);
     const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
-    const newestOf = (outcome: Outcome, total: number): Promise<Newest | undefined> =>
-      readNewest(context, { outcome, since }, total);
+    const newestOf = async (outcome: Outcome, total: number) => {
+      const filter = { outcome, since, isAcknowledged: false } as const;
+      return total === 0 ? undefined : (await readNewest(context, filter, 1))[0];
+    };
     const { open, oldestAskedAt } = status;
     return {
       open,
@@ -114,32 +115,12 @@ async function readWorries({ partners, access }: PagesContext, reader: Reader) {
   return worriesOf({ partners: known, keyless, ending }, reader);
 }
 
-async function readDeadLetters({ partners }: PagesContext, since: number): Promise<DeadLetter[]> {
-  const filter = { outcome: 'FAILED', since } as const;
-  const { items } = await partners.receipts.list({ filter, limit: ROWS });
-  const receipts = await Promise.all(items.map(({ id }) => partners.receipts.read(id)));
-  return receipts.map(toDeadLetter);
-}
-
-/** Why the first of a receipt's events failed, and the issues of all that did. */
-function toDeadLetter({ id, partnerId, receivedAt, events }: ReceiptDetailOut): DeadLetter {
-  const failed = events.filter(({ outcome }) => outcome === 'FAILED');
-  const { lastError = 'internal-error', completedAt = receivedAt } = failed[0] ?? {};
-  const leadIds = [...new Set(failed.flatMap((event) => event.leadIds))];
-  return { receiptId: id, partnerId, atMs: Date.parse(completedAt), error: lastError, leadIds };
-}
-
+/** The newest receipts with such events, each with all of them. */
 async function readNewest(
-  { partners }: PagesContext,
-  filter: { outcome: Outcome; since: number },
-  total: number,
-): Promise<Newest | undefined> {
-  if (total === 0) return undefined;
-  const open = { filter: { ...filter, isAcknowledged: false as const }, limit: 1 };
-  const [newest] = (await partners.receipts.list(open)).items;
-  if (!newest) return undefined;
-  const { id, partnerId, receivedAt } = newest;
-  const { events } = await partners.receipts.read(id);
-  const event = events.find(({ outcome }) => outcome === filter.outcome) ?? { names: [] };
-  return { total, partnerId, atMs: Date.parse(receivedAt), event };
+  { partners: { receipts } }: PagesContext,
+  filter: Parameters<PagesContext['partners']['receipts']['list']>[0]['filter'],
+  limit: number,
+) {
+  const { items } = await receipts.list({ filter, limit });
+  return Promise.all(items.map(({ id }) => receipts.read(id)));
 }

@@ -5,25 +5,27 @@ import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
 import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
-import { badge, code, foreign, link, note } from '../../shell/parts.ts';
+import { badge, code, link, note, type State } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
-import { receiptPath, RECEIPTS_PATH } from '../receipts/query.ts';
+import { RECEIPTS_PATH } from '../receipts/query.ts';
 import { OUTCOME_WORDS } from '../receipts/words.ts';
 import {
-  calmVerdict,
-  concernsOf,
-  type DeadLetter,
-  type Newest,
+  type Need,
+  needsOf,
   OLDEST_MAX_MS,
   type Operation,
   PENDING_PATH,
-  restOf,
+  type Step,
   weekOf,
-  type Worry,
-} from './concerns.ts';
-import { type HealthLine, isRefused, type WebhookFacts, webhookLine } from './health-lines.ts';
+} from './needs.ts';
+import {
+  type HealthLine,
+  STANDBY_WORD,
+  isRefused,
+  type WebhookFacts,
+  webhookLine,
+} from './health-lines.ts';
 import { type Column, table } from '../../shell/table.ts';
-import { adviceFor, remedyOf } from '../receipts/remedies.ts';
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];
@@ -46,14 +48,15 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
   const lines = given.lines.map((line) => withFailure(line, given, reader));
   lines.push(webhookLine(given.webhook, reader));
   const { operation } = given;
+  const needs = needsOf(lines, operation, reader);
   const aside = [healthCard(lines, given, reader), quotaCard(given.quota, reader)];
   return {
     title: 'Overview',
     section: 'overview',
     meta: [html`As of ${time(reader.nowMs, reader)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
-    body: html`${verdict(lines, operation, reader)} ${operation && numbers(operation, reader)}
-    ${layout(setUp(given.webhook), operation && work(operation, given.withIgnored, reader), aside)}`,
+    body: html`${verdict(lines, needs)} ${operation && numbers(operation, reader)}
+    ${layout(setUp(given.webhook), operation && work(operation, { ...given, needs }, reader), aside)}`,
   };
 }
 
@@ -73,13 +76,41 @@ function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader
   return { ...line, text: html`${line.text} ${said}` };
 }
 
-function verdict(lines: readonly HealthLine[], queue: Operation | undefined, reader: Reader): Html {
-  const concerns = concernsOf(lines, queue, reader.nowMs);
-  const [first] = concerns;
-  const text = restOf(concerns, lines);
+function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
+  const amiss = needs.filter(({ total }) => total > 0);
+  const [first] = amiss;
+  const text = restOf(amiss, lines);
   if (!first) return notice({ ...calmVerdict(lines), id: 'verdict', text });
   const { state, heading, action } = first;
   return notice({ state, id: 'verdict', heading, text, actions: action });
+}
+
+/** The verdict where nothing is amiss. What nobody knows of is not called well. */
+function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: string } {
+  if (lines.every(isSettled)) return { state: 'ok', heading: 'All is well' };
+  return { state: 'wait', heading: 'Nothing is amiss, but not all is known yet' };
+}
+
+/** What stands below the verdict: the rest of what is not well, what nobody knows, and what is well. */
+function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {
+  const others = needs.slice(1).map(({ heading }) => `${heading}.`);
+  const open = lines
+    .filter((line) => (line.state === 'mute' || line.state === 'wait') && !isSettled(line))
+    .map(({ label, word }) => `${label}: ${word.toLowerCase()}.`);
+  const well = lines.filter(({ state }) => state === 'ok').map(({ label }) => label.toLowerCase());
+  return [...others, ...open, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** A worker that stands by is as it should be. */
+function isSettled({ state, word }: HealthLine): boolean {
+  return state === 'ok' || word === STANDBY_WORD;
+}
+
+function wellSentence(names: readonly string[]): string {
+  const [only] = names;
+  if (only === undefined) return '';
+  const list = new Intl.ListFormat('en').format(names);
+  return `${list.charAt(0).toUpperCase()}${list.slice(1)} ${names.length === 1 ? 'is' : 'are'} well.`;
 }
 
 function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Reader): Html {
@@ -128,11 +159,14 @@ const SERIES = STACKED.map((key) => {
   return { key, label: words, state };
 });
 
-function work(operation: Operation, withIgnored: boolean, reader: Reader): Html {
+function work(
+  operation: Operation,
+  { needs, withIgnored }: { needs: readonly Need[]; withIgnored: boolean },
+  reader: Reader,
+): Html {
   const toggle = withIgnored
     ? link('/portal#per-hour', 'Leave out ignored')
     : link('/portal?ignored=shown#per-hour', 'With ignored');
-  const steps = nextSteps(operation, reader);
   const picture = {
     id: 'per-hour',
     heading: 'Receipts per hour by outcome',
@@ -141,8 +175,7 @@ function work(operation: Operation, withIgnored: boolean, reader: Reader): Html 
     series: withIgnored ? SERIES : SERIES.filter(({ key }) => key !== 'IGNORED'),
     slots: operation.hours,
   };
-  return html`${steps && card({ id: 'next-steps', heading: 'Next steps' }, steps)}
-  ${bars(picture, reader)}`;
+  return html`${nextSteps(needs)} ${bars(picture, reader)}`;
 }
 
 function healthCard(
@@ -200,20 +233,9 @@ function setUp(webhook: WebhookFacts): Html | undefined {
   });
 }
 
-type Step = { what: Html; since: Html | undefined; next: Html | string; act: Html };
-
 /** What needs a person, the gravest first; undefined when nothing does. */
-function nextSteps(operation: Operation, reader: Reader): Html | undefined {
-  const { deadLetters, lastUnmatched, lastRejected, worries } = operation;
-  const stepsIn = (state: Worry['state']): Step[] =>
-    worries.filter((worry) => worry.state === state).flatMap(worrySteps);
-  const rows = [
-    ...deadLetters.map((letter) => deadLetterStep(letter, reader)),
-    ...stepsIn('bad'),
-    ...(lastUnmatched ? [unmatchedStep(lastUnmatched, reader)] : []),
-    ...(lastRejected ? [rejectedStep(lastRejected, reader)] : []),
-    ...stepsIn('warn'),
-  ];
+function nextSteps(needs: readonly Need[]): Html | undefined {
+  const rows = needs.flatMap(({ steps = [] }) => steps);
   if (rows.length === 0) return undefined;
   const columns: Column<Step>[] = [
     ['What', ({ what }) => what],
@@ -221,48 +243,6 @@ function nextSteps(operation: Operation, reader: Reader): Html | undefined {
     ['Next step', ({ next }) => next],
     ['Actions', ({ act }) => act, 'acts'],
   ];
-  return table({ caption: 'What needs a person, most urgent first', columns, rows });
+  const rowsTable = table({ caption: 'What needs a person, most urgent first', columns, rows });
+  return card({ id: 'next-steps', heading: 'Next steps' }, rowsTable);
 }
-
-function deadLetterStep(letter: DeadLetter, reader: Reader): Step {
-  const { receiptId, partnerId, atMs, error, leadIds } = letter;
-  const issues = leadIds.slice(0, 3).map((id) => `#${id}`);
-  const about = issues.length > 0 && html`Issue ${issues.join(', ')}: `;
-  return {
-    what: html`${badge('bad', 'Dead letter')}${note(foreign(partnerId, 60), ', ', code(error))}`,
-    since: time(atMs, reader, 'minute'),
-    next: html`${about}${remedyOf(error).step}.`,
-    act: link(receiptPath(receiptId), 'Open receipt', { more: receiptId.slice(-8) }),
-  };
-}
-
-const AFFECTED_SHOWN = 5;
-
-function worrySteps({ state, of }: Worry): Step[] {
-  return of.slice(0, AFFECTED_SHOWN).map(({ badge: words, name, when, next, href }) => ({
-    what: html`${badge(state, words)}${note(name)}`,
-    since: when,
-    next,
-    act: link(href, 'Open', { more: words }),
-  }));
-}
-
-function unmatchedStep({ total, partnerId, atMs, event }: Newest, reader: Reader): Step {
-  return {
-    what: html`${badge('warn', `${count(total)} unmatched`)}${note('last of ', foreign(partnerId, 60))}`,
-    since: time(atMs, reader, 'minute'),
-    next: html`${adviceFor(event, partnerId)} Replay when the lead turns up, or acknowledge it.`,
-    act: link(weekOf('UNMATCHED', reader.nowMs), seeWords(total), { more: 'unmatched receipts' }),
-  };
-}
-
-function rejectedStep({ total, partnerId, atMs }: Newest, reader: Reader): Step {
-  return {
-    what: html`${badge('odd', `${count(total)} rejected`)}${note('last of ', foreign(partnerId, 60))}`,
-    since: time(atMs, reader, 'minute'),
-    next: 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.',
-    act: link(weekOf('REJECTED', reader.nowMs), seeWords(total), { more: 'rejected receipts' }),
-  };
-}
-
-const seeWords = (total: number): string => (total === 1 ? 'See it' : `See all ${count(total)}`);

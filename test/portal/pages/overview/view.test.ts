@@ -2,8 +2,10 @@ import { toHealthLine, webhookRefusalOf } from '#portal/pages/overview/health-li
 import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
 import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
-import type { Operation } from '#portal/pages/overview/concerns.ts';
+import type { Operation } from '#portal/pages/overview/needs.ts';
 import { eventErrorCodes } from '#partners/receipts/event-error.ts';
+import type { Outcome } from '#partners/receipts/receipt.ts';
+import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, hoursUntil, isInert, reader } from '../../shell/support.ts';
 
@@ -12,6 +14,16 @@ const MINUTE = 60_000;
 
 const line = (name: string, state = 'ok', detail?: string) =>
   toHealthLine(name, { isReady: true, state, ...(detail !== undefined && { detail }) }, reader);
+
+/** A receipt with one event of this outcome, as the list of the newest has it. */
+const ended = (outcome: Outcome, event: object = {}, own: object = {}) =>
+  ({
+    id: '5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804',
+    partnerId: 'tessera',
+    receivedAt: new Date(nowMs).toISOString(),
+    events: [{ outcome, leadIds: [], names: [], ...event }],
+    ...own,
+  }) as unknown as ReceiptDetailOut;
 
 const operation: Operation = {
   open: 0,
@@ -203,15 +215,8 @@ test('a webhook that was silent for a week is amiss', () => {
 });
 
 test('each dead letter leads to its receipt and says what to do', () => {
-  const letter = {
-    receiptId: '5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804',
-    partnerId: 'halden-crm',
-    atMs: nowMs,
-    error: 'locked',
-    leadIds: ['4177'],
-  };
-  const names = ['email'] as const;
-  const lastUnmatched = { total: 5, partnerId: 'tessera', atMs: nowMs, event: { names } };
+  const letter = ended('FAILED', { lastError: 'locked', leadIds: ['4177'] });
+  const lastUnmatched = ended('UNMATCHED', { names: ['email'] });
   const text = page({
     operation: { ...operation, failed: 1, unmatched: 5, deadLetters: [letter], lastUnmatched },
   });
@@ -224,7 +229,7 @@ test('each dead letter leads to its receipt and says what to do', () => {
 });
 
 test('events that were of no use lead to their list and say whose turn it is', () => {
-  const lastRejected = { total: 2, partnerId: 'tessera', atMs: nowMs, event: { names: [] } };
+  const lastRejected = ended('REJECTED');
   const text = page({ operation: { ...operation, rejected: 2, lastRejected } });
   expect(text).toContain('Tell the partner');
   expect(text).toContain(
@@ -253,7 +258,7 @@ test('the list of receipts takes every filter that leads to it', () => {
 
 test('a dead letter has the same next step here as on its receipt, whatever its code', () => {
   for (const error of [...eventErrorCodes, 'new', 'toString']) {
-    const letter = { receiptId: 'r', partnerId: 'p', atMs: nowMs, error, leadIds: [] };
+    const letter = ended('FAILED', { lastError: error });
     const text = page({ operation: { ...operation, failed: 1, deadLetters: [letter] } });
     expect(text).toContain(`${remedyOf(error).step}.`);
   }
@@ -266,13 +271,8 @@ test('without the scope there is health, and nothing of the queue', () => {
 });
 
 test('hostile texts stay texts', () => {
-  const letter = {
-    receiptId: hostile,
-    partnerId: hostile,
-    atMs: 0,
-    error: hostile,
-    leadIds: [hostile],
-  };
+  const own = { id: hostile, partnerId: hostile };
+  const letter = ended('FAILED', { lastError: hostile, leadIds: [hostile] }, own);
   const text = overviewPage(
     {
       ...well,
@@ -287,8 +287,8 @@ test('hostile texts stay texts', () => {
       operation: {
         ...operation,
         deadLetters: [letter],
-        lastUnmatched: { total: 1, partnerId: hostile, atMs: 0, event: { names: [] } },
-        lastRejected: { total: 1, partnerId: hostile, atMs: 0, event: { names: [] } },
+        lastUnmatched: ended('UNMATCHED', {}, own),
+        lastRejected: ended('REJECTED', {}, own),
       },
     },
     reader,
