@@ -4,7 +4,6 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
-import { requireTyped } from '../../routes/confirmation.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
@@ -30,8 +29,6 @@ import {
   placeOf,
   seenOf,
   shown,
-  typedVersion,
-  typedVersionForm,
   VERSION_PATH,
   type VersionName,
   writing,
@@ -97,8 +94,7 @@ async function fieldsFrom(
   { person, query: { id, version } = {} }: NewRequest,
 ): Promise<TypedFields> {
   if (id === undefined || version === undefined) return { id: id ?? '', source: 'INLINE' };
-  const { workspaceId } = person;
-  const view = await catalog.read({ workspaceId }, { id, version, withSpec: true });
+  const view = await catalog.read(person, { id, version, withSpec: true });
   return { ...fieldsOf(view), id: view.record.id, version: '' };
 }
 
@@ -149,8 +145,7 @@ async function editPage(
 ): Promise<PortalPage> {
   const { person, params: name, typed } = request;
   const { catalog } = context;
-  const { workspaceId } = person;
-  const view = await catalog.read({ workspaceId }, { ...name, withSpec: true });
+  const view = await catalog.read(person, { ...name, withSpec: true });
   const { record } = view;
   requireEditable(record);
   const fields = typedFields(request) ?? fieldsOf(view);
@@ -200,7 +195,8 @@ function addDelete(portal: PortalRoutes, context: PagesContext): void {
     action: 'delete',
     from: ['DRAFT'],
     may: writing,
-    form: typedVersionForm,
+    form: z.object({}),
+    isFinal: true,
     confirm: (request) => ({
       failed: 'Not deleted',
       consequences: [
@@ -210,19 +206,15 @@ function addDelete(portal: PortalRoutes, context: PagesContext): void {
           : []),
         'This cannot be undone.',
       ],
-      fields: [typedVersion(request)],
       submit: `Delete draft ${request.view.record.version}`,
-      danger: true,
     }),
-    run: async (request) => {
-      const { form, params: name, person } = request;
-      requireTyped(form.typed, name.version, 'the version');
-      const { workspaceId } = person;
-      const { counts } = await catalog.read({ workspaceId }, { ...name, withSpec: false });
-      await catalog.delete(callerOf(request), { ...name, ifMatch: asSeen(form.seen) });
+    run: async (request, target) => {
+      const { id, version } = target;
+      const { counts } = await catalog.read(request.person, { id, version, withSpec: false });
+      await catalog.delete(callerOf(request), target);
       return {
-        location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(name.id),
-        notice: `Draft ${name.version} was deleted.`,
+        location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(id),
+        notice: `Draft ${version} was deleted.`,
       };
     },
   });

@@ -5,7 +5,6 @@ import { chooseListed } from '#catalog/version/order/default-version.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { requireTyped } from '../../routes/confirmation.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { check, input } from '../../shell/fields.ts';
@@ -16,13 +15,9 @@ import type { PagesContext } from '../context.ts';
 import { artifactPath } from './query.ts';
 import {
   addVersionAction,
-  asSeen,
   callerOf,
   publishing,
-  seen,
   shown,
-  typedVersion,
-  typedVersionForm,
   VERSION_PATH,
   type VersionName,
   type VersionRequest,
@@ -46,18 +41,16 @@ const DONE = {
 async function change(
   { catalog }: PagesContext,
   request: ActionRequest<unknown, VersionName>,
-  given: Omit<LifecycleChange, 'id' | 'version'> & { action: keyof typeof DONE },
+  given: LifecycleChange & { action: keyof typeof DONE },
 ): Promise<ActionResult> {
-  const { params: name } = request;
-  const view = await catalog.changeLifecycle(callerOf(request), { ...given, ...name });
-  return shown(view, `${name.version} is ${DONE[given.action]}.`);
+  const view = await catalog.changeLifecycle(callerOf(request), given);
+  return shown(view, `${given.version} is ${DONE[given.action]}.`);
 }
 
 const deprecateForm = z.object({
   sunset: z
     .union([z.literal(''), z.iso.date('Choose a day, such as 2027-06-01.')])
     .transform((day) => (day === '' ? undefined : Date.parse(sunsetOfDay(day)))),
-  seen,
 });
 
 /** Asks until when a version stays, and shows what takes its place and what it holds. */
@@ -90,10 +83,9 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
         submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
       };
     },
-    run: (request) => {
-      const { sunset: sunsetAt, seen: tag } = request.form;
-      const ifMatch = asSeen(tag);
-      return change(context, request, { action: 'deprecate', ...present({ sunsetAt }), ifMatch });
+    run: (request, target) => {
+      const sunset = present({ sunsetAt: request.form.sunset });
+      return change(context, request, { action: 'deprecate', ...sunset, ...target });
     },
   });
 }
@@ -141,7 +133,8 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
     action: 'retire',
     from: ['DEPRECATED'],
     may: publishing,
-    form: typedVersionForm.extend({ early: z.literal('yes').optional() }),
+    isFinal: true,
+    form: z.object({ early: z.literal('yes').optional() }),
     confirm: (request) => {
       const { view, reader } = request;
       const { record, successor } = view;
@@ -159,16 +152,13 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
             : html`Its successor is ${code(successor)}.`,
           'It stays readable by its name. This cannot be undone.',
         ],
-        fields: [...(isEarly ? [earlyBox(request)] : []), typedVersion(request)],
+        ...(isEarly && { fields: [earlyBox(request)] }),
         submit: `Retire ${version}`,
-        danger: true,
       };
     },
-    run: (request) => {
-      const { typed, early, seen: tag } = request.form;
-      requireTyped(typed, request.params.version, 'the version');
-      const isEarly = early === 'yes';
-      return change(context, request, { action: 'retire', isEarly, ifMatch: asSeen(tag) });
+    run: (request, target) => {
+      const isEarly = request.form.early === 'yes';
+      return change(context, request, { action: 'retire', isEarly, ...target });
     },
   });
 }
@@ -190,7 +180,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
     action: 'unset-default',
     from: ['PUBLISHED', 'DEPRECATED'],
     may: publishing,
-    form: z.object({ seen }),
+    form: z.object({}),
     confirm: ({ view: { record, isSetDefault }, others }) => {
       const { version } = record;
       const next = chooseListed([record, ...others], undefined)?.version ?? version;
@@ -207,8 +197,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
         submit: 'Unset default',
       };
     },
-    run: async (request) => {
-      const target = { id: request.params.id, ifMatch: asSeen(request.form.seen) };
+    run: async (request, target) => {
       const view = await context.catalog.unsetDefault(callerOf(request), target);
       return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
     },
@@ -219,7 +208,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
 function addReversible(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${VERSION_PATH}/reinstate`, {
     ...publishing,
-    run: (request) => change(context, request, { action: 'reinstate' }),
+    run: (request) => change(context, request, { action: 'reinstate', ...request.params }),
   });
   portal.action(`${VERSION_PATH}/default`, {
     ...publishing,

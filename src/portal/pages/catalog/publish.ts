@@ -14,15 +14,7 @@ import type { PagesContext } from '../context.ts';
 import { readDefault } from './artifact/artifact-page.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { versionPath } from './query.ts';
-import {
-  addVersionAction,
-  asSeen,
-  callerOf,
-  publishing,
-  seen,
-  shown,
-  type VersionRequest,
-} from './version.ts';
+import { addVersionAction, callerOf, publishing, shown, type VersionRequest } from './version.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
 export function addPublish(portal: PortalRoutes, context: PagesContext): void {
@@ -32,7 +24,7 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
     action: 'publish',
     from: ['DRAFT'],
     may: publishing,
-    form: z.object({ seen, breaking: z.literal('accept').optional() }),
+    form: z.object({ breaking: z.literal('accept').optional() }),
     confirm: async (request) => {
       const { version, findings } = request.view.record;
       const compatibility = await catalog.compatibility(request.person, request.params);
@@ -55,13 +47,11 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
         submit: `Publish ${version}`,
       };
     },
-    run: async (request) => {
-      const { form, params: name } = request;
-      const acceptsBreaking = form.breaking === 'accept';
-      const ifMatch = asSeen(form.seen);
-      const change = { acceptsBreaking, ...name, action: 'publish', ifMatch } as const;
+    run: async (request, target) => {
+      const acceptsBreaking = request.form.breaking === 'accept';
+      const change = { acceptsBreaking, ...target, action: 'publish' } as const;
       const view = await atBreaking(() => catalog.changeLifecycle(callerOf(request), change));
-      return shown(view, `${name.version} is published.`);
+      return shown(view, `${target.version} is published.`);
     },
   });
 }

@@ -4,9 +4,9 @@ import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
-import { html, type Html } from '../../html.ts';
+import { html } from '../../html.ts';
 import type { FormProblem } from '../../page.ts';
-import { typedField, typedForm } from '../../routes/confirmation.ts';
+import { requireTyped, typedField, typedForm } from '../../routes/confirmation.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -30,7 +30,6 @@ export const callerOf = ({ person, origin }: Pick<ActionRequest, 'person' | 'ori
 });
 
 /** What a form says of the version that its page showed: the entity tag that the action asks for. */
-export const seen = z.string();
 export const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));
 export const asSeen = (tag: string): Precondition => ({ kind: 'tags', tags: [tag] });
 
@@ -54,7 +53,7 @@ export type VersionRequest = FormRequest<VersionName> & {
   others: readonly VersionRecord[];
 };
 
-type VersionAction<Form extends z.ZodType> = {
+type VersionAction<Form extends z.ZodObject> = {
   /** Before the version's name. */
   title: string;
   /** In the address. */
@@ -63,40 +62,56 @@ type VersionAction<Form extends z.ZodType> = {
   from: readonly Lifecycle[];
   /** `writing` or `publishing`. */
   may: typeof writing | typeof publishing;
+  /** Beside which version was seen, and its name where that is typed. */
   form: Form;
+  /** The name of the version is typed: for what cannot be undone. */
+  isFinal?: boolean;
   confirm: (request: VersionRequest) => Rest | Promise<Rest>;
-  run: (request: ActionRequest<z.output<Form>, VersionName>) => Promise<ActionResult>;
+  run: (
+    request: ActionRequest<z.output<Form>, VersionName>,
+    target: VersionName & { ifMatch: Precondition },
+  ) => Promise<ActionResult>;
 };
 
-type Rest = Omit<Confirmation, 'section' | 'title' | 'crumbs' | 'problems' | 'values'>;
+type Rest = Omit<Confirmation, 'section' | 'title' | 'crumbs' | 'problems' | 'values' | 'danger'>;
 
 /** What is confirmed about a version before it is done. */
-export function addVersionAction<Form extends z.ZodType>(
+export function addVersionAction<Form extends z.ZodObject>(
   portal: PortalRoutes,
   { catalog }: PagesContext,
-  { title, action, from, may, form, confirm, run }: VersionAction<Form>,
+  given: VersionAction<Form>,
 ): void {
+  const { title, action, from, may, isFinal = false } = given;
   portal.action(`${VERSION_PATH}/${action}`, {
     ...may,
-    form,
+    form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),
     confirm: async (request: FormRequest<VersionName>) => {
       const { person, params: name } = request;
-      const reader = { workspaceId: person.workspaceId };
-      const view = await catalog.read(reader, { ...name, withSpec: true });
+      const view = await catalog.read(person, { ...name, withSpec: true });
       const { record } = view;
       if (!from.includes(record.lifecycle)) refuseTransition(action, record.lifecycle);
-      const { items } = await catalog.listVersions(reader, { id: name.id, limit: VERSIONS_MAX });
+      const { items } = await catalog.listVersions(person, { id: name.id, limit: VERSIONS_MAX });
       const others = items.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
+      const { fields = [], ...rest } = await given.confirm({ ...request, problems, view, others });
+      const typed = typedField(html`Type the version: ${code(record.version)}`, problems);
       return {
         ...placeOf(record),
         title: `${title} ${name.version}`,
         problems,
         values: { seen: seenOf(view) },
-        ...(await confirm({ ...request, problems, view, others })),
+        ...rest,
+        fields: isFinal ? [...fields, typed] : fields,
+        danger: isFinal,
       };
     },
-    run,
+    run: async (request) => {
+      const { params: name } = request;
+      // The part of the form that is the action's own is checked with the whole.
+      const form = request.form as z.output<Form> & { seen: string; typed: string };
+      if (isFinal) requireTyped(form.typed, name.version, 'the version');
+      return given.run({ ...request, form }, { ...name, ifMatch: asSeen(form.seen) });
+    },
   });
 }
 
@@ -104,12 +119,6 @@ export function addVersionAction<Form extends z.ZodType>(
 function inWords(problem: FormProblem): FormProblem {
   if (problem.parameter !== 'early') return explainStale(problem, 'Look again, then confirm.');
   return { ...problem, detail: 'Its sunset is ahead. Tick the box to retire it before.' };
-}
-
-export const typedVersionForm = typedForm.extend({ seen });
-
-export function typedVersion({ view, problems }: VersionRequest): Html {
-  return typedField(html`Type the version: ${code(view.record.version)}`, problems);
 }
 
 /** In words for a form: somebody else changed the version. `next` is what to do about it. */
