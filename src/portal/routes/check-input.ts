@@ -7,20 +7,16 @@ import { checkFields, type Part, PROBLEMS_MAX } from '#shared/fields/field-probl
 /** What takes nothing. */
 export const nothing = z.strictObject({});
 
-export type CheckedInput<T> =
-  | { kind: 'good'; value: T }
-  | { kind: 'bad'; problems: FieldProblem[] };
-
 /** One part of a request by its schema; all that is wrong with it comes at once. */
 export function checkInput<S extends z.ZodType>(
   schema: S,
   part: Part,
   given: unknown,
-): CheckedInput<z.output<S>> {
+): ReturnType<typeof checkFields<S>> {
   const checked = checkFields(schema, part, given);
-  if ('value' in checked) return { kind: 'good', value: checked.value };
+  if ('value' in checked) return checked;
   const problems = checked.problems.slice(0, PROBLEMS_MAX);
-  return { kind: 'bad', problems: part === 'body' ? problems.map(toFormWords) : problems };
+  return { problems: part === 'body' ? problems.map(toFormWords) : problems };
 }
 
 /** A field of a form has its label before it: whole sentences do without the name in the code. */
@@ -31,7 +27,7 @@ export function toFormWords(problem: FieldProblem): FieldProblem {
 /** A path that no object can have is one where nothing is. @throws {not-found} */
 export function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'params', request.params);
-  if (checked.kind === 'good') return checked.value;
+  if ('value' in checked) return checked.value;
   throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
 }
 

@@ -8,7 +8,6 @@ import { TrackportError } from '#shared/errors.ts';
 import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { sessionOverPage } from '../sign-in/views.ts';
-import { clearSessionId } from './cookies.ts';
 import { earlyView, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
 import { PortalRefusal } from './refusal.ts';
 import { type Exchange, PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
@@ -42,7 +41,7 @@ function sendRefusal(context: PortalContext, exchange: Exchange, refusal: Portal
     return send(context, exchange, { request, error, refusal }, FORBIDDEN);
   }
   if (request.method === 'POST') {
-    reply.header('set-cookie', clearSessionId(context.cookies));
+    reply.header('set-cookie', context.cookies.session.clear());
     const document = sessionOverPage(context, pageBefore(request, context.publicUrl()));
     return sendDocument(reply, document, FORBIDDEN);
   }

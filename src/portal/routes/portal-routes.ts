@@ -137,7 +137,7 @@ type Show = (input: { query: unknown; wrong: WrongFilters }) => Promise<PortalPa
 /** @throws {validation-failed} */
 function queryOf(given: Search, schema: z.ZodType): unknown {
   const checked = checkInput(schema, 'querystring', given);
-  return checked.kind === 'good' ? checked.value : refuse(checked.problems);
+  return 'value' in checked ? checked.value : refuse(checked.problems);
 }
 
 /**
@@ -150,7 +150,7 @@ async function showList(
   show: Show,
 ): Promise<{ page: PortalPage; refused?: Once }> {
   const checked = checkInput(schema, 'querystring', given);
-  const known = checked.kind === 'good' ? [] : checked.problems;
+  const known = 'value' in checked ? [] : checked.problems;
   try {
     return await showWithout(known, { given, schema, show });
   } catch (error) {

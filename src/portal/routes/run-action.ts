@@ -42,7 +42,7 @@ export async function runAction(
   const back = (error: TrackportError) => backToForm({ ...sent, onProblems, isStale }, error);
   if (isStale) return back(signedInAnew);
   const checked = checkInput(form, 'body', sent.typed);
-  if (checked.kind === 'bad')
+  if ('problems' in checked)
     return back(new TrackportError('validation-failed', { errors: checked.problems }));
   const signal = hangUpOf(request);
   const origin = { actor: actorOf(session.principal), requestId: request.id, signal };

@@ -4,7 +4,6 @@ import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Reader } from '../shell/times.ts';
-import { readSessionId } from './cookies.ts';
 import { PortalRefusal } from './refusal.ts';
 import { newFormId } from './forms.ts';
 
@@ -13,7 +12,7 @@ export async function findSession(
   { sessions, cookies, signIn }: PortalContext,
   request: FastifyRequest,
 ): Promise<Session | undefined> {
-  const id = readSessionId(cookies, request.headers.cookie);
+  const id = cookies.session.read(request.headers.cookie);
   const found = id === undefined ? undefined : await sessions.find(id);
   const session = found && (await signIn.confirm(found));
   if (session) noteSession(request, session);

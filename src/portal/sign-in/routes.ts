@@ -6,7 +6,6 @@ import type { HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
-import { clearSessionId, readSessionId, setSessionId } from '../routes/cookies.ts';
 import { fieldOnce, formTokenOf } from '../routes/forms.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins } from '../routes/refusal.ts';
@@ -23,8 +22,8 @@ export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
   app.get('/portal/sign-in', PORTAL_ROUTE, async (request, reply) => {
     const returnTo = ownPath(queryOf(request)['to']);
     if (await findSession(context, request)) return leadTo({ request, reply }, returnTo);
-    const hadSession = readSessionId(cookies, request.headers.cookie) !== undefined;
-    if (hadSession) reply.header('set-cookie', clearSessionId(cookies));
+    const hadSession = cookies.session.read(request.headers.cookie) !== undefined;
+    if (hadSession) reply.header('set-cookie', cookies.session.clear());
     return sendDocument(reply, signInPage(context, returnTo, hadSession));
   });
   app.get('/portal/sign-in/start', PORTAL_ROUTE, (request, reply) =>
@@ -58,7 +57,7 @@ function addSignOut(app: HttpApp, context: PortalContext): void {
     if (!session) return leadTo({ request, reply }, '/portal/signed-out');
     if (!formTokens.fits(session, formTokenOf(request))) throw new PortalRefusal('stale-form');
     await sessions.end(session);
-    reply.header('set-cookie', clearSessionId(cookies));
+    reply.header('set-cookie', cookies.session.clear());
     const location = await signIn.signOutUrl(session);
     if (location === undefined) return leadTo({ request, reply }, '/portal/signed-out');
     // Not by 303: browsers hold the whole way of a form to `form-action`, and issuers lead further.
@@ -83,7 +82,7 @@ async function complete(context: PortalContext, exchange: Exchange) {
   const [, query = ''] = request.url.split('?', 2);
   const { id, principal } = await context.signIn.complete(query, attempt);
   if (before) await context.sessions.end(before);
-  reply.header('set-cookie', setSessionId(context.cookies, id));
+  reply.header('set-cookie', context.cookies.session.set(id));
   const { subject, workspaceId, scopes } = principal;
   context.log.info(
     { requestId: request.id, subject, workspaceId, scopes: scopes.join(' ') },

@@ -4,7 +4,7 @@ import { problemKinds } from '#http/problems/problem.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import { html, type Html, type HtmlValue } from '../html.ts';
+import { html, type HtmlValue } from '../html.ts';
 import { renderLoneRefusal } from '../routes/error-views.ts';
 import { body } from '../shell/card.ts';
 import { remark } from '../shell/notice.ts';
@@ -17,24 +17,14 @@ const RETRY_AFTER_SECONDS = 30;
 /** As people know it: its host. */
 const issuerOf = ({ issuer }: Pick<PortalContext, 'issuer'>): string => new URL(issuer).host;
 
-function signInDocument(
-  context: PortalContext,
-  returnTo: string,
-  reason?: SignInFacts['reason'],
-): string {
-  const startPath = startOf(context.publicUrl(), returnTo);
-  const { repository } = context;
-  return renderSignIn({ repository, issuer: issuerOf(context), startPath, reason });
-}
-
 export function signInPage(context: PortalContext, returnTo: string, hadSession: boolean): string {
-  return signInDocument(context, returnTo, whySignIn(returnTo, hadSession));
+  return renderSignIn(context, returnTo, whySignIn(returnTo, hadSession));
 }
 
 /** A form came without a session. */
 export function sessionOverPage(context: PortalContext, returnTo: string): string {
   const start = startOf(context.publicUrl(), '/portal');
-  return signInDocument(context, returnTo, {
+  return renderSignIn(context, returnTo, {
     state: 'warn',
     heading: 'Nothing was done: your session ended',
     text: html`${LIMITS} To keep what you typed:
@@ -45,34 +35,31 @@ export function sessionOverPage(context: PortalContext, returnTo: string): strin
 
 export function signedOutPage(context: PortalContext): string {
   const text = 'Of Trackport, in this browser.';
-  return signInDocument(context, '/portal', { state: 'ok', heading: 'You are signed out', text });
+  return renderSignIn(context, '/portal', { state: 'ok', heading: 'You are signed out', text });
 }
 
-export type SignInFacts = {
-  /** `owner/name`. */
-  repository: string;
-  /** Host of the issuer. */
-  issuer: string;
-  /** What starts the sign-in. */
-  startPath: string;
-  /** Why the person is here: the session ended, it is signed out, the issuer refused. */
-  reason?: { state: State; heading: string; text: HtmlValue };
-};
+/** Why the person is here: the session ended, it is signed out, the issuer refused. */
+type Reason = { state: State; heading: string; text: HtmlValue };
 
 /** Where am I, why am I here, where shall I be afterwards? */
-export function renderSignIn({ repository, issuer, startPath, reason }: SignInFacts): string {
+export function renderSignIn(
+  context: Pick<PortalContext, 'repository' | 'issuer' | 'publicUrl'>,
+  returnTo: string,
+  reason?: Reason,
+): string {
+  const start = startOf(context.publicUrl(), returnTo);
   const content = html`<section class="card dialog" aria-labelledby="t">
     ${body(
       html`<h1 id="t">Sign in</h1>`,
       reason && remark(reason.state, reason.heading, reason.text),
-      link(startPath, `Continue to ${issuer}`, { look: 'primary' }),
+      link(start, `Continue to ${issuerOf(context)}`, { look: 'primary' }),
       html`<p class="note">
         You sign in at your organisation; Trackport never sees a password. To see more than health
         you need one of the scopes <code>catalog:read</code> or <code>trackport:admin</code>.
       </p>`,
     )}
   </section>`;
-  return renderLonePage('Sign in', repository, content);
+  return renderLonePage('Sign in', context.repository, content);
 }
 
 /** With the whole address, so that it all happens at the one that the issuer leads back to. */
@@ -81,19 +68,12 @@ function startOf(publicUrl: string, returnTo: string): string {
   return `${publicUrl}/portal/sign-in/start${query}`;
 }
 
-function whySignIn(returnTo: string, hadSession: boolean): SignInFacts['reason'] {
+function whySignIn(returnTo: string, hadSession: boolean): Reason | undefined {
+  const back = html`After signing in you are at <code>${cut(returnTo)}</code>.`;
   if (hadSession)
-    return {
-      state: 'mute',
-      heading: 'Your session ended',
-      text: html`${LIMITS} ${back(returnTo)}`,
-    };
+    return { state: 'mute', heading: 'Your session ended', text: html`${LIMITS} ${back}` };
   if (returnTo === '/portal') return undefined;
-  return { state: 'mute', heading: 'This page needs a sign-in', text: back(returnTo) };
-}
-
-function back(returnTo: string): Html {
-  return html`After signing in you are at <code>${cut(returnTo)}</code>.`;
+  return { state: 'mute', heading: 'This page needs a sign-in', text: back };
 }
 
 /** `location`: where the browser is led at once. */
@@ -108,10 +88,12 @@ export function signingOutPage(context: PortalContext, location: string): string
 /** A page about a sign-in that did not work: what happened, and who can do what about it. */
 export function failedPage(context: PortalContext, failure: SignInFailure, requestId: string) {
   const publicUrl = context.publicUrl();
-  const redirectUri = `${publicUrl}/portal/callback`;
-  const { audience } = context;
-  const facts = { audience, issuer: issuerOf(context), failure, redirectUri };
-  const words = wordsOf[failure.kind](facts);
+  const words = wordsOf[failure.kind]({
+    issuer: issuerOf(context),
+    reason: failure.reason,
+    redirectUri: `${publicUrl}/portal/callback`,
+    audience: context.audience,
+  });
   const code = codeOf(failure, words.code);
   const again = link(startOf(publicUrl, '/portal'), 'Try again', { look: 'primary' });
   const document = renderLoneRefusal(context, { ...words, requestId, actions: again, code });
@@ -120,7 +102,8 @@ export function failedPage(context: PortalContext, failure: SignInFailure, reque
 }
 
 type FailureFacts = {
-  failure: SignInFailure;
+  /** As the issuer says it. */
+  reason: string;
   /** Host of the issuer. */
   issuer: string;
   /** What the client must be registered with at the issuer. */
@@ -137,38 +120,38 @@ function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
 }
 
 const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => FailureWords>> = {
-  denied: ({ issuer, failure }) => ({
+  denied: ({ issuer, reason }) => ({
     code: 'insufficient-scope',
     heading: 'You were not signed in',
-    text: html`The sign-in at ${issuer} ended without consent (<code>${failure.reason}</code>): you
-    said no, or your organisation does.`,
+    text: html`The sign-in at ${issuer} ended without consent (<code>${reason}</code>): you said no,
+    or your organisation does.`,
     nextStep: html`try again and agree, or ask the people who run the sign-in at ${issuer}.`,
   }),
-  'interaction-required': ({ issuer, failure }) => ({
+  'interaction-required': ({ issuer, reason }) => ({
     code: 'insufficient-scope',
     heading: 'You were not signed in',
-    text: html`${issuer} wants to see you first (<code>${failure.reason}</code>): a sign-in there, a
-    choice of account, or a second factor is missing.`,
+    text: html`${issuer} wants to see you first (<code>${reason}</code>): a sign-in there, a choice
+    of account, or a second factor is missing.`,
     nextStep: html`try again and follow what ${issuer} shows.`,
   }),
-  ended: ({ issuer, failure }) => ({
+  ended: ({ issuer, reason }) => ({
     code: 'bad-request',
     heading: 'The sign-in was not completed',
     text: html`${issuer} ended it with an error that the standard does not know
-    (<code>${failure.reason}</code>).`,
+    (<code>${reason}</code>).`,
     nextStep: html`try again. When it stays so, ask the people who run the sign-in at ${issuer}.`,
   }),
-  unavailable: ({ issuer, failure }) => ({
+  unavailable: ({ issuer, reason }) => ({
     code: 'identity-provider-unavailable',
     heading: 'The sign-in cannot be reached',
-    text: html`${issuer} does not respond as it should (<code>${failure.reason}</code>). Nothing is
-    wrong with your account, and whoever is signed in stays so.`,
+    text: html`${issuer} does not respond as it should (<code>${reason}</code>). Nothing is wrong
+    with your account, and whoever is signed in stays so.`,
     nextStep: 'try again in a minute.',
   }),
-  'client-refused': ({ issuer, failure, redirectUri }) => ({
+  'client-refused': ({ issuer, reason, redirectUri }) => ({
     code: 'identity-provider-unavailable',
     heading: 'The sign-in is not set up right',
-    text: html`${issuer} does not accept this portal: <code>${failure.reason}</code>.`,
+    text: html`${issuer} does not accept this portal: <code>${reason}</code>.`,
     nextStep: html`an operator compares <code>portal.clientId</code>,
       <code>portal.clientSecret</code> and <code>portal.scopes</code> with the client at ${issuer},
       and its redirect URI with <code>${redirectUri}</code>.`,
@@ -186,10 +169,10 @@ const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => Failu
     nextStep: html`an operator sets the clock of the server right; up to
       <code>identity.clockTolerance</code> is tolerated.`,
   }),
-  'invalid-response': ({ issuer, failure }) => ({
+  'invalid-response': ({ issuer, reason }) => ({
     code: 'identity-provider-unavailable',
     heading: 'The sign-in gave no usable response',
-    text: html`What ${issuer} sent does not fit what was requested (<code>${failure.reason}</code>).`,
+    text: html`What ${issuer} sent does not fit what was requested (<code>${reason}</code>).`,
     nextStep: 'try again. When it stays so, an operator looks at the log of this service.',
   }),
   'wrong-token': ({ issuer, audience }) => ({

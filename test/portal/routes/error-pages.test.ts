@@ -31,7 +31,7 @@ const badFilter = new TrackportError('validation-failed', problem && { errors: [
 function problemsOfFilter(status: string): FieldProblem[] {
   const filters = z.object({ status: oneOfFilter(['ACCEPTED', 'FAILED']) });
   const checked = checkInput(filters, 'querystring', { status });
-  return checked.kind === 'bad' ? checked.problems : [];
+  return 'problems' in checked ? checked.problems : [];
 }
 
 describe('at a path of the portal a failure is a page', () => {

@@ -98,13 +98,20 @@ test('a refusal says what happened and the next step', () => {
   expect(refusal(given, reader).toString()).toContain('Next step:');
 });
 
+const atIssuer = (repository: string) => ({
+  repository,
+  issuer: 'https://id.corvane.example/realm',
+  publicUrl: () => 'https://a.example.com',
+});
+
 test('the sign-in says where it leads', () => {
-  const text = renderSignIn({
-    repository: 'corvane/leads',
-    issuer: 'id.corvane.example',
-    startPath: '/portal/sign-in?start',
-    reason: { state: 'mute', heading: 'Your session ended', text: 'It lasts 8 hours.' },
-  });
+  const reason = {
+    state: 'mute',
+    heading: 'Your session ended',
+    text: 'It lasts 8 hours.',
+  } as const;
+  const text = renderSignIn(atIssuer('corvane/leads'), '/portal/audit', reason);
+  expect(text).toContain('href="https://a.example.com/portal/sign-in/start?to=%2Fportal%2Faudit"');
   expect(text).toContain('Continue to id.corvane.example');
   expect(text).toContain('Your session ended');
   expect(text).not.toContain('<nav');
@@ -149,7 +156,11 @@ test('hostile texts stay texts on every page', () => {
         actions: hostile,
       },
     ),
-    renderSignIn({ repository: hostile, issuer: hostile, startPath: `/portal?${hostile}` }),
+    renderSignIn(atIssuer(hostile), `/portal?${hostile}`, {
+      state: 'mute',
+      heading: hostile,
+      text: hostile,
+    }),
     renderLoneRefusal(
       { repository: hostile, clock: createFakeClock() },
       { code: 'not-found', heading: hostile, requestId: hostile },

@@ -12,7 +12,7 @@ import { html } from '#portal/html.ts';
 import type { PortalDeps } from '#portal/context.ts';
 import type { PagesContext } from '#portal/pages/context.ts';
 import { portalArea } from '#portal/portal.ts';
-import { createPortalCookies, setSessionId } from '#portal/routes/cookies.ts';
+import { createPortalCookies } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
@@ -122,12 +122,8 @@ export function startPortal(
       const subject = who.principal?.subject ?? 'operator-1';
       const principal = { subject, clientId: 'portal', scopes, workspaceId: 'default' };
       const id = await sessions.start({ issuerSubject: subject, name: 'Olga', principal, ...who });
-      return browser(
-        setSessionId(
-          createPortalCookies(() => PUBLIC_URL),
-          id,
-        ).split(';')[0],
-      );
+      const { session } = createPortalCookies(() => PUBLIC_URL);
+      return browser(session.set(id).split(';')[0]);
     },
   };
 }
