@@ -157,8 +157,9 @@ export function draftFormView(given: DraftFormFacts): Html {
 
 function field(name: Name, { fields, problems, words }: DraftFormFacts): Html {
   const { form: _form, oneOf, ...facts }: Field = FIELDS[name];
-  const value = String(typeof fields[name] === 'string' ? fields[name] : '');
-  const given = { ...facts, name, value, error: problemOf(problems, name) };
+  const { [name]: value } = fields;
+  const text = typeof value === 'string' ? value : '';
+  const given = { ...facts, name, value: text, error: problemOf(problems, name) };
   if (oneOf) return select({ ...given, choices: choicesOf(words[oneOf]) });
   if (facts.rows === undefined) return input(given);
   if (name !== 'spec') return textArea(given);
@@ -234,7 +235,10 @@ function toContent(form: ContentFields): Omit<Content, 'specText'> {
     return name === '' ? [] : [[name, Number(digits)] as const];
   });
   return {
-    ...{ type, owner, title, source },
+    type,
+    owner,
+    title,
+    source,
     ...present({
       description: description.trim() || undefined,
       projectId: projectId || undefined,
