@@ -12,6 +12,7 @@ import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
+import { unservedServices } from '../../src/compose/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';
@@ -151,11 +152,8 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     metrics: new Registry(),
     publicUrl: () => 'https://trackport.example.com',
     refusalLimiter: createLimiter({ clock, limitPerMinute: 300 }),
-    partners: {
-      partners,
-      checkBearer: async () => {},
-      metrics: { registry: new Registry(), namesPartners: true, partnerIds: () => [] },
-    },
+    ...unservedServices(),
+    partners,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

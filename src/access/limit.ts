@@ -7,7 +7,7 @@ const WINDOW_MS = MINUTE;
 const WINDOWS_MAX = 10_000;
 
 /** The limit that holds for a name, after a call. */
-export type LimitState = RateLimit & { isExceeded: boolean };
+type LimitState = RateLimit & { isExceeded: boolean };
 
 /** Counts calls per name in windows of one minute, in memory. */
 export type Limiter = {

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { createApp } from '#http/app.ts';
 import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
+import type { Services } from '#http/services.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -13,40 +14,15 @@ import { silentLog } from '#shared/log.ts';
  */
 export async function renderOpenApi(): Promise<string> {
   const metrics = new Registry();
-  const limiter = { take: notServing };
   const app = createApp({
     clock: systemClock,
     newId: newUuid,
     log: silentLog,
     metrics,
     publicUrl: () => '',
-    refusalLimiter: limiter,
+    refusalLimiter: { take: notServing },
+    ...unservedServices(),
     operations: { metrics, checks: () => [], isStopping: () => false },
-    leads: { reader: { list: notServing, read: notServing }, access: unserved },
-    leadFeed: { access: unserved, leadFeed: unserved, stopping: new AbortController().signal },
-    removals: { access: unserved, claimedLeads: unserved },
-    trackerWebhook: {
-      verify: notServing,
-      onTrackerEvent: notServing,
-      onRefused: notServing,
-      settled: async () => {},
-    },
-    partners: {
-      partners: unserved,
-      checkBearer: notServing,
-      metrics: { registry: metrics, namesPartners: false, partnerIds: () => [] },
-    },
-    catalog: {
-      catalog: unserved,
-      readSpecBody: notServing,
-      idempotency: unserved,
-      authorize: notServing,
-      access: unserved,
-    },
-    consumers: { access: unserved, idempotency: unserved, authorize: notServing },
-    receipts: { receipts: unserved, authorize: notServing },
-    audit: { access: unserved, authorize: notServing },
-    claims: { claimedLeads: unserved, authorize: notServing },
   });
   try {
     await app.ready();
@@ -56,9 +32,33 @@ export async function renderOpenApi(): Promise<string> {
   }
 }
 
+/** Services of every area, none of which may be asked for anything. */
+export function unservedServices(): Services {
+  return {
+    access: unserved,
+    leads: unserved,
+    claimedLeads: unserved,
+    partners: unserved,
+    partnerRegistry: { registry: new Registry(), namesPartners: false, partnerIds: () => [] },
+    trackerWebhook: {
+      verify: notServing,
+      onTrackerEvent: notServing,
+      onRefused: notServing,
+      settled: async () => {},
+    },
+    ending: new AbortController().signal,
+    bearer: {
+      verifier: unserved,
+      catalog: unserved,
+      readSpecBody: notServing,
+      idempotency: unserved,
+    },
+  };
+}
+
 function notServing(): never {
   throw new Error('this app only describes itself');
 }
 
-/** Services of many parts, none of which may be touched. */
-const unserved = new Proxy({}, { get: notServing }) as never;
+/** Services of many parts, none of which may be called. */
+const unserved = new Proxy(notServing, { get: (): unknown => unserved }) as never;

@@ -1,12 +1,9 @@
 import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { authenticateBearer } from '#http/auth/bearer.ts';
-import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import { traced } from '#shared/tracing.ts';
 
@@ -38,17 +35,8 @@ export function composePartners(parts: PartnersParts): Partners {
   return partners;
 }
 
-/** What the routes of partners need. */
-export function partnerRoutes(parts: ServiceParts): PartnerRoutesDeps {
-  const { partners, identity } = parts;
-  const checkBearer: PartnerRoutesDeps['checkBearer'] = identity
-    ? (request) => authenticateBearer(identity.verifier, request)
-    : refuseBearer;
-  return { partners, checkBearer, metrics: partnerRegistry(parts) };
-}
-
 /** Without a port of their own the metrics are public. */
-function partnerRegistry({ config, settings, registry }: Ground): PartnerRegistry {
+export function partnerRegistry({ config, settings, registry }: Ground): PartnerRegistry {
   return {
     registry,
     namesPartners: config.server.opsPort !== undefined,
@@ -110,9 +98,4 @@ function toPartnerList({ partners }: Config): PartnerList {
   return createPartnerList(
     Object.entries(partners).map(([id, settings]) => createPartner(id, settings)),
   );
-}
-
-/** The configuration refuses `requireBearer` without an issuer, so this is never a way in. */
-function refuseBearer(): Promise<void> {
-  return Promise.reject(new TrackportError('unauthorized', { challenge: 'Bearer' }));
 }

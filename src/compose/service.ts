@@ -1,6 +1,6 @@
 /** Everything that a running service does, once its store is open: it listens, works, and stops. */
 import type { Access } from '#access/index.ts';
-import { createLimiter, type Limiter } from '#access/limit.ts';
+import { createLimiter } from '#access/limit.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
@@ -8,10 +8,11 @@ import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { OperationsDeps } from '#http/routes/operations/routes.ts';
+import type { Operations } from '#http/routes/operations/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import { createTraffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
@@ -22,7 +23,7 @@ import { Registry } from 'prom-client';
 import { composeAccess } from './identity/access.ts';
 import type { Identity } from './identity/identity.ts';
 import { composeLeads, followOthers } from './leads.ts';
-import { composePartners, partnerRoutes } from './partners.ts';
+import { composePartners, partnerRegistry } from './partners.ts';
 import type { Ground, ServiceParts } from './parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
 import type { Store } from './store.ts';
@@ -43,8 +44,8 @@ export type ServiceDeps = {
   thread?: { module?: URL };
   /** What the environment says of traces; default off. */
   tracing?: TracingChoice;
-  /** See `OperationsDeps`. */
-  together?: OperationsDeps['together'];
+  /** See `Operations`. */
+  together?: Operations['together'];
   /** See `ListenDeps`. */
   reusePort?: boolean;
   /** See `ServerDeps`. */
@@ -172,63 +173,54 @@ async function createApps(
   address: Address,
   limits: ServerDeps['limits'],
 ): Promise<Apps> {
-  const { config, clock, log, registry, bodies, tracing, access, leads, claimedLeads } = parts;
+  const { config, clock, registry, identity, catalog, bodies, store } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
-  const refusalLimiter = createLimiter({ clock, limitPerMinute: refusedPerMinute });
   const server: ServerDeps = {
-    clock,
+    ...parts,
     newId: createRunIds(),
-    log,
     metrics: registry,
     publicUrl: () => address.publicUrl ?? '',
     corsOrigins: cors,
     trustProxy: typeof trustProxy === 'boolean' ? trustProxy : [...trustProxy],
-    refusalLimiter,
+    refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
     parseJson: bodies.parse,
-    tracing,
     limits,
   };
-  const operations: OperationsDeps = {
+  const operations: Operations = {
     metrics: registry,
     together: parts.together,
     isStopping: () => address.isStopping,
     checks: () => healthChecks(parts),
   };
   const app = createApp({
+    ...parts,
     ...server,
-    leads: { access, reader: leads.reader },
-    removals: { access, claimedLeads },
-    leadFeed: { access, leadFeed: leads.leadFeed, stopping: address.ending.signal },
+    partnerRegistry: partnerRegistry(parts),
     trackerWebhook: createTrackerWebhook(parts),
-    partners: partnerRoutes(parts),
-    ...(await openForPeople(parts, refusalLimiter)),
-    ...(opsPort === undefined && { operations }),
+    ending: address.ending.signal,
+    bearer: identity &&
+      catalog && {
+        verifier: identity.verifier,
+        catalog,
+        readSpecBody: bodies.specBody,
+        idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
+      },
+    portal: await openPortal(parts),
+    operations: opsPort === undefined ? operations : undefined,
   });
-  return opsPort === undefined
-    ? { app }
-    : {
-        app,
-        // Its own requests are not worth measuring, and a registry takes each metric once.
-        operationsApp: createOperationsApp({ ...server, metrics: new Registry() }, operations),
-      };
+  if (opsPort === undefined) return { app };
+  // Its own requests are not worth measuring, and a registry takes each metric once.
+  const operationsApp = createOperationsApp({ ...server, metrics: new Registry() }, operations);
+  return { app, operationsApp };
 }
 
-/** What needs an issuer, and the portal, are loaded where one is configured: nobody else pays for it. */
-async function openForPeople(
-  parts: ServiceParts,
-  refusalLimiter: Limiter,
-): Promise<Partial<AppDeps>> {
-  const { identity, catalog } = parts;
-  const { portal, identity: rules } = parts.config;
-  if (!identity || !catalog) return {};
-  const { composeBearerRoutes } = await import('./identity/bearer-routes.ts');
-  const routes = composeBearerRoutes({ ...parts, identity, catalog, refusalLimiter });
-  if (!portal || !rules) return routes;
+/** Loaded where one is configured: nobody else pays for it. */
+async function openPortal(parts: ServiceParts): Promise<AppDeps['portal']> {
+  const { identity, catalog, config } = parts;
+  const { portal, identity: rules } = config;
+  if (!identity || !catalog || !portal || !rules) return undefined;
   const { composePortal } = await import('./portal/portal.ts');
-  return {
-    ...routes,
-    portal: await composePortal({ ...parts, portal, rules, identity, catalog }),
-  };
+  return composePortal({ ...parts, portal, rules, identity, catalog });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

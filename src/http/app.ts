@@ -1,86 +1,64 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Area, HttpApp, HttpContext } from './http-app.ts';
-import type { BearerAreasDeps } from './routes/bearer-areas.ts';
+import type { Area, AreaContext, HttpApp } from './http-app.ts';
 import { docsRoutes } from './routes/docs/routes.ts';
-import { githubWebhookRoutes, type TrackerWebhookDeps } from './routes/github-webhook/routes.ts';
+import { githubWebhookRoutes } from './routes/github-webhook/routes.ts';
 import { landingRoutes } from './routes/landing/routes.ts';
-import { leadRoutes, type LeadRoutesDeps } from './routes/leads/routes.ts';
-import { leadFeedRoutes, type LeadFeedRoutesDeps } from './routes/lead-feed/routes.ts';
-import { removalRoutes, type RemovalRoutesDeps } from './routes/removals/routes.ts';
-import { operationRoutes, type OperationsDeps } from './routes/operations/routes.ts';
-import { partnerRoutes, type PartnerRoutesDeps } from './routes/partners/routes.ts';
+import { leadRoutes } from './routes/leads/routes.ts';
+import { leadFeedRoutes } from './routes/lead-feed/routes.ts';
+import { removalRoutes } from './routes/removals/routes.ts';
+import type { Operations } from './routes/operations/readiness.ts';
+import { operationRoutes } from './routes/operations/routes.ts';
+import { partnerRoutes } from './routes/partners/routes.ts';
 import { meRoutes } from './routes/me/routes.ts';
 import { problemRoutes } from './routes/problems/routes.ts';
 import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
 import { createServer, type ServerDeps } from './server.ts';
+import type { Services } from './services.ts';
 
-/** The services of each area. An area without services has no routes. */
 export type AppDeps = ServerDeps &
-  BearerAreasDeps & {
-    leads?: LeadRoutesDeps;
-    removals?: RemovalRoutesDeps;
-    leadFeed?: LeadFeedRoutesDeps;
-    trackerWebhook?: TrackerWebhookDeps;
-    partners?: PartnerRoutesDeps;
-    /** Left out when they have a port of their own: see `createOperationsApp`. */
-    operations?: OperationsDeps;
+  Services & {
     /** Another folder's, so it comes as a whole. */
-    portal?: (context: HttpContext) => Area;
+    portal?: Area | undefined;
   };
 
 /** The public server: not listening yet. */
 export function createApp(deps: AppDeps): HttpApp {
   const { app, context } = createServer(deps);
-  const { catalog, consumers, receipts, audit, claims } = deps;
+  const { bearer, operations, portal } = deps;
+  const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
-    deps.operations && operationRoutes(context, deps.operations),
-    landingRoutes({
-      hasPortal: deps.portal !== undefined,
-      hasOperations: deps.operations !== undefined,
-    }),
-    problemRoutes(context),
-    docsRoutes(),
-    ...leadAreas(deps, context),
-    deps.trackerWebhook && githubWebhookRoutes(context, deps.trackerWebhook),
-    // Loaded where there is an issuer.
-    [catalog, consumers, receipts, audit, claims].some(Boolean)
-      ? async (scope) => {
-          const { bearerAreas } = await import('./routes/bearer-areas.ts');
-          registerAreas(scope, bearerAreas(context, deps));
-        }
-      : undefined,
-    ...partnerAreas(deps, context),
-    deps.portal?.(context),
+    operations && ((scope, whole) => operationRoutes(scope, whole, operations)),
+    (scope) => landingRoutes(scope, places),
+    problemRoutes,
+    docsRoutes,
+    leadRoutes,
+    removalRoutes,
+    leadFeedRoutes,
+    meRoutes,
+    githubWebhookRoutes,
+    bearer &&
+      (async (scope, whole) => {
+        const { bearerAreas } = await import('./routes/bearer-areas.ts');
+        for (const area of bearerAreas)
+          register(scope, (own) => area(own, { ...whole, ...bearer }));
+      }),
+    partnerRoutes,
+    receiptStatusRoutes,
+    portal,
   ];
-  registerAreas(app, areas);
+  const whole: AreaContext = { ...deps, ...context };
+  for (const area of areas) if (area) register(app, (scope) => area(scope, whole));
   return app;
 }
 
 /** `/healthz`, `/readyz` and `/metrics` alone, for a port that the public does not reach. */
-export function createOperationsApp(deps: ServerDeps, operations: OperationsDeps): HttpApp {
+export function createOperationsApp(deps: ServerDeps, operations: Operations): HttpApp {
   const { app, context } = createServer(deps);
-  registerAreas(app, [operationRoutes(context, operations)]);
+  register(app, (scope) => operationRoutes(scope, context, operations));
   return app;
 }
 
-function leadAreas(
-  { leads, leadFeed, removals }: AppDeps,
-  context: HttpContext,
-): (Area | undefined)[] {
-  return [
-    leads && leadRoutes(context, leads),
-    removals && removalRoutes(context, removals),
-    leadFeed && leadFeedRoutes(context, leadFeed),
-    leads && meRoutes(context, leads),
-  ];
-}
-
-function partnerAreas({ partners }: AppDeps, context: HttpContext): Area[] {
-  return partners ? [partnerRoutes(context, partners), receiptStatusRoutes(context, partners)] : [];
-}
-
-function registerAreas(app: HttpApp, areas: readonly (Area | undefined)[]): void {
-  for (const area of areas) {
-    if (area) void app.register(async (scope) => area(scope.withTypeProvider<ZodTypeProvider>()));
-  }
+/** What is added to a scope concerns the routes in it alone. */
+function register(app: HttpApp, add: (scope: HttpApp) => void | Promise<void>): void {
+  void app.register(async (scope) => add(scope.withTypeProvider<ZodTypeProvider>()));
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -7,14 +8,20 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import type { SpecText } from '#catalog/spec/spec-body.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
 import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
+import type { BodyHold } from './requests/body-budget.ts';
 import type { ReadBody } from './requests/read-body.ts';
 import type { SendRendered } from './responses/send-rendered.ts';
 import type { RefusalLimiter } from './auth/refusal-limiter.ts';
+import type { BearerServices, Services } from './services.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
 export type HttpApp = FastifyInstance<
@@ -25,7 +32,7 @@ export type HttpApp = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** What every area of routes gets beside its own services. */
+/** What every area of routes gets beside the services. */
 export type HttpContext = {
   /** The address that links and problem types use; no slash at its end; never from a request. */
   publicUrl: () => string;
@@ -35,8 +42,6 @@ export type HttpContext = {
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
   sendRendered: SendRendered;
-  /** Headers of a response that is written past the framework: names, each with its value behind it. */
-  streamHeaders: (request: FastifyRequest) => readonly string[];
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<Set<ProblemPage>, 'add'>;
   /** What the framework refuses before a route is found can be another failure on the paths of an area. */
@@ -46,19 +51,61 @@ export type HttpContext = {
 /** What there is of a request for which no route was looked for. */
 export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
 
-/** The routes of one area, registered in a scope of their own. */
-export type Area = (app: HttpApp) => void | Promise<void>;
+/** What an area of routes works with. */
+export type AreaContext = HttpContext & Services;
+
+/** The same where there is an issuer of tokens. */
+export type BearerContext = AreaContext & BearerServices;
+
+/** Adds the routes of one area to a scope of their own. */
+export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
+
+/** What the holder of a key may know of itself. */
+export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
+
+/** What areas and hooks leave on a request, besides what the framework has there. */
+type RequestFacts = {
+  /** Fields that the request's log line gets: ids only, never personal data or secrets. */
+  logFacts: LogFields | undefined;
+  /**
+   * Headers of whatever response the request gets: names, each with its value behind it. What is set
+   * on the reply under the same name takes their place.
+   */
+  headersOut: string[] | undefined;
+  /** See `hangUpOf`. */
+  responseOut: ServerResponse | undefined;
+  /** What the body holds of the budget, from the moment it is read. */
+  bodyHold: BodyHold | undefined;
+  /** The spec that the body held: in the body stands an empty object in its place. */
+  spec: SpecText | undefined;
+  /** Whose bearer token is good. */
+  token: TokenPrincipal | undefined;
+  /** Of a key with the grant `catalog:read`. */
+  grantedWorkspace: string | undefined;
+  /** Of a key with the grant `leads:read`. */
+  visibility: Visibility | undefined;
+  /** Of any key. */
+  keyHolder: KeyHolder | undefined;
+};
+
+/** Has each request begin with all of them undefined, so that all have one shape. */
+export function decorateRequests(app: HttpApp): void {
+  const facts: RequestFacts = {
+    logFacts: undefined,
+    headersOut: undefined,
+    responseOut: undefined,
+    bodyHold: undefined,
+    spec: undefined,
+    token: undefined,
+    grantedWorkspace: undefined,
+    visibility: undefined,
+    keyHolder: undefined,
+  };
+  for (const name of Object.keys(facts)) app.decorateRequest(name, undefined);
+}
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    /** Fields that the request's log line gets: ids only, never personal data or secrets. */
-    logFacts: LogFields | undefined;
-    /**
-     * Headers of whatever response the request gets: names, each with its value behind it. What is set
-     * on the reply under the same name takes their place.
-     */
-    headersOut: string[] | undefined;
-  }
+  interface FastifyRequest extends RequestFacts {}
   interface FastifyContextConfig {
     /** Query parameters that the schema does not name are ignored instead of refused. */
     freeQuery?: boolean;

@@ -24,14 +24,13 @@ import {
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
-import { createRenderedSender } from './responses/send-rendered.ts';
+import { sendRendered } from './responses/send-rendered.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
-import type { HttpApp, HttpContext } from './http-app.ts';
+import { decorateRequests, type HttpApp, type HttpContext } from './http-app.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { schemaCompilers } from './schema-compilers.ts';
-import { watchHangUps } from './requests/hang-up.ts';
 import { measureBodies } from './telemetry/request-metrics.ts';
 import { createBodyReader, releaseBodies } from './requests/read-body.ts';
 import { createRefusalLog } from './telemetry/refusal-log.ts';
@@ -63,11 +62,10 @@ export type ServerDeps = {
 /** A server with everything but its routes: not listening yet. */
 export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpContext } {
   const limits = { ...defaultLimits, ...deps.limits };
-  const cors = createCors(deps.corsOrigins ?? []);
   const earlyErrors: HttpContext['earlyErrors'] = new Set();
   const responseDeps = {
     ...deps,
-    cors,
+    cors: createCors(deps.corsOrigins ?? []),
     earlyResponses: createEarlyResponses(),
     problemPages: new Set<ProblemPage>(),
     refusalLog: createRefusalLog(deps),
@@ -83,6 +81,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
         reply,
       ),
   }).withTypeProvider<ZodTypeProvider>();
+  decorateRequests(app);
   const readBody = createBodyReader(openBodyBudget(deps, limits));
   app.addHook('onRoute', (route) => {
     releaseBodies(route);
@@ -93,8 +92,6 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   collectRoutes(app);
   if (deps.tracing) traceRequests(app, deps.tracing);
   responseHooks.install(app);
-  watchHangUps(app);
-  cors.install(app);
   app.server.on('connect', createConnectHandler(responseDeps));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
@@ -105,7 +102,6 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
   const { publicUrl, clock, log } = deps;
   const { problemPages } = responseDeps;
-  const sendRendered = createRenderedSender((request) => cors.headersFor(request));
   return {
     app,
     context: {
@@ -115,7 +111,6 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       refusals,
       readBody,
       sendRendered,
-      streamHeaders: (request) => [...(request.headersOut ?? []), ...cors.headersFor(request)],
       problemPages,
       earlyErrors,
     },

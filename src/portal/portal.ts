@@ -1,5 +1,5 @@
 /** The management portal as one area of the server. */
-import type { Area, HttpContext } from '#http/http-app.ts';
+import type { HttpApp, HttpContext } from '#http/http-app.ts';
 import { addAssetRoutes } from './assets/assets.ts';
 import type { PortalDeps } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
@@ -18,24 +18,22 @@ import { partnerPages } from './pages/partners/routes.ts';
 import { receiptPages } from './pages/receipts/routes.ts';
 
 /** Everything below `/portal`. */
-export function portalArea(http: HttpContext, deps: PortalDeps): Area {
+export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): void {
   const cookies = createPortalCookies(http.publicUrl);
   const context = { ...http, ...deps, cookies, formTokens: createFormTokens(deps.formKey) };
   http.problemPages.add(earlyErrorPage(context));
-  return (app) => {
-    app.decorateRequest('portalSession', undefined);
-    acceptForms(app, context);
-    installErrorPages(app, context);
-    addFallbackRoutes(app, context);
-    app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
-    addAssetRoutes(app);
-    addSignInRoutes(app, context);
-    addBackChannelLogout(app, context);
-    const portal = createPortalRoutes(app, context);
-    addTimeZonePages(portal, deps);
-    deps.addPages(portal);
-    portal.finish();
-  };
+  app.decorateRequest('portalSession', undefined);
+  acceptForms(app, context);
+  installErrorPages(app, context);
+  addFallbackRoutes(app, context);
+  app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
+  addAssetRoutes(app);
+  addSignInRoutes(app, context);
+  addBackChannelLogout(app, context);
+  const portal = createPortalRoutes(app, context);
+  addTimeZonePages(portal, deps);
+  deps.addPages(portal);
+  portal.finish();
 }
 
 /** Every page of the portal with its actions; each area has a folder. */

@@ -60,7 +60,7 @@ export type IdempotentWork<View> = {
 };
 
 /** `isReplayed`: it was stored by an earlier call. */
-export type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
+type IdempotentResponse = { response: StoredResponse; isReplayed: boolean };
 
 export type Idempotency = {
   /**

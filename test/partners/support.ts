@@ -4,13 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import type { AppDeps } from '#http/app.ts';
-import type { PartnerRoutesDeps } from '#http/routes/partners/routes.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { buildTestApp } from '../support/http/app.ts';
+import { buildTestApp, type TestAppDeps } from '../support/http/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { directoryKey } from '../support/directory.ts';
 import {
@@ -69,13 +67,12 @@ export type PartnerServer = PartnersWorld & {
 type Options = Omit<PartnersOptions, 'clock'> & {
   clock?: FakeClock;
   refusedPerMinute?: number;
-  checkBearer?: PartnerRoutesDeps['checkBearer'];
-  app?: Partial<AppDeps>;
+  app?: TestAppDeps;
 };
 
 /** The public server with partners and a store of its own; closed when the test ends. */
 export function buildPartnerServer(options: Options = {}): PartnerServer {
-  const { refusedPerMinute = 1e6, checkBearer = async () => undefined, app: more } = options;
+  const { refusedPerMinute = 1e6, app: more } = options;
   const { clock = createFakeClock(NOW), ...ports } = options;
   const world = buildPartners({ partners: usualPartners, clock, ...ports });
   const metrics = new Registry();
@@ -84,11 +81,8 @@ export function buildPartnerServer(options: Options = {}): PartnerServer {
     metrics,
     publicUrl: () => PARTNER_URL,
     refusalLimiter: createLimiter({ clock, limitPerMinute: refusedPerMinute }),
-    partners: {
-      partners: world.partners,
-      checkBearer,
-      metrics: { registry: metrics, namesPartners: true, partnerIds: () => [] },
-    },
+    partners: world.partners,
+    partnerRegistry: { registry: metrics, namesPartners: true, partnerIds: () => [] },
     ...more,
   });
   onTestFinished(() => app.close());

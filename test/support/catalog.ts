@@ -15,14 +15,11 @@ import {
   createCatalog,
 } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import type { AuthorizeBearer } from '#http/auth/bearer.ts';
-import type { AppDeps } from '#http/app.ts';
-import type { CatalogRoutesDeps } from '#http/routes/catalog/caller.ts';
+import type { BearerServices } from '#http/services.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from './access.ts';
-import { buildTestApp } from './http/app.ts';
+import { buildTestApp, type TestAppDeps } from './http/app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
 
@@ -83,8 +80,8 @@ export type Call = (
 export function openCatalogApp(
   facts: Partial<CatalogPorts> = {},
   database?: Database,
-  server: Partial<AppDeps> = {},
-  routes: Partial<CatalogRoutesDeps> = {},
+  server: TestAppDeps = {},
+  services: Partial<BearerServices> = {},
 ): {
   app: HttpApp;
   call: Call;
@@ -96,13 +93,13 @@ export function openCatalogApp(
   const access = buildAccess({ clock });
   const app = buildTestApp({
     clock,
-    catalog: {
+    access,
+    bearer: {
       catalog,
       readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
       idempotency: createIdempotency({ store: idempotency, clock }),
-      authorize,
-      ...routes,
-      access,
+      verifier,
+      ...services,
     },
     ...server,
   });
@@ -123,12 +120,8 @@ export const tokenFor = (facts: Partial<TokenPrincipal> = {}): string =>
     }),
   ).toString('base64url');
 
-const authorize: AuthorizeBearer = async (request, scope) => {
-  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-  if (token === undefined) throw new TrackportError('unauthorized', { challenge: 'Bearer' });
-  const principal = JSON.parse(Buffer.from(token, 'base64url').toString()) as TokenPrincipal;
-  if (!principal.scopes.includes(scope)) throw new TrackportError('insufficient-scope');
-  return principal;
+const verifier: BearerServices['verifier'] = {
+  verify: async (token) => JSON.parse(Buffer.from(token, 'base64url').toString()) as TokenPrincipal,
 };
 
 function createCall(app: HttpApp): Call {

@@ -44,8 +44,8 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ store: await store.stores.sessions(), sealer, clock });
   void purgeNowAndThen(sessions, parts, closed.signal);
-  return (context) =>
-    portalArea(context, {
+  return (app, context) =>
+    portalArea(app, context, {
       repository: config.tracker.repository,
       issuer: rules.issuer,
       audience: rules.audience,

@@ -4,7 +4,7 @@
  */
 import { readEnvironment } from '#config/load.ts';
 import { readTracing } from '#config/tracing.ts';
-import type { OwnReports, Whole } from '#http/routes/operations/routes.ts';
+import type { OwnReports, Whole } from '#http/routes/operations/readiness.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 

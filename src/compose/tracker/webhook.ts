@@ -1,4 +1,4 @@
-import type { TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
+import type { TrackerWebhook } from '#http/services.ts';
 import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { TRACKER } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -15,7 +15,7 @@ import { transferablesOf } from '#shared/transferable.ts';
 import type { ServiceParts } from '../parts.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
-export function createTrackerWebhook(parts: ServiceParts): TrackerWebhookDeps {
+export function createTrackerWebhook(parts: ServiceParts): TrackerWebhook {
   const { settings, clock, tracker, leads, filler, instanceChanges, traffic } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers({ clock });

@@ -1,40 +1,39 @@
 import type { FastifyRequest } from 'fastify';
-import { type Scope, requireScope } from '#access/grants/scopes.ts';
+import { requireScope } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import type { Actor } from '#shared/audit.ts';
-import type { HttpApp } from '../http-app.ts';
+import type { BearerContext, HttpApp } from '../http-app.ts';
 import { missingToken, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
-import type { RefusalLimiter } from './refusal-limiter.ts';
 import { headerValues } from '../requests/header-values.ts';
 
-/**
- * The principal of a request whose token is good and has the scope.
- * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
- */
-export type AuthorizeBearer = (request: FastifyRequest, scope: Scope) => Promise<TokenPrincipal>;
+/** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */
+type BearerDeps = Pick<BearerContext, 'verifier' | 'refusals'>;
 
 /**
  * Every route of the area needs a token with the scope that its description names. The credential is
  * checked before anything else of the request is looked at.
  */
-export function requireBearer(app: HttpApp, authorize: AuthorizeBearer): void {
-  app.decorateRequest('token', undefined);
-  app.addHook('onRequest', createBearerHook(authorize));
+export function requireBearer(app: HttpApp, deps: BearerDeps): void {
+  app.addHook('onRequest', (request) => authorizeBearer(deps, request));
 }
 
-/** The hook alone, for areas that take other credentials, too. */
-export function createBearerHook(authorize: AuthorizeBearer) {
-  return async (request: FastifyRequest): Promise<void> => {
-    const scope = request.routeOptions.config.described?.scope;
-    if (scope === undefined) throw new Error('a bearer-protected route names no scope');
-    const token = await authorize(request, scope);
-    request.token = token;
-    request.logFacts = {
-      subject: token.subject,
-      workspaceId: token.workspaceId,
-      clientId: token.clientId,
-    };
-  };
+/**
+ * The hook alone, for areas that take other credentials, too.
+ * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
+ */
+export async function authorizeBearer(
+  { verifier, refusals }: BearerDeps,
+  request: FastifyRequest,
+): Promise<void> {
+  const scope = request.routeOptions.config.described?.scope;
+  if (scope === undefined) throw new Error('a bearer-protected route names no scope');
+  const token = await authenticateBearer(verifier, request).catch((error: unknown) =>
+    refusals.rethrow(request.ip, error),
+  );
+  requireScope(token, scope);
+  const { subject, workspaceId, clientId } = token;
+  request.token = token;
+  request.logFacts = { subject, workspaceId, clientId };
 }
 
 /** The principal that the hook of `requireBearer` left. */
@@ -53,35 +52,9 @@ export function originOf(request: FastifyRequest): { actor: Actor; requestId: st
   return { actor: actorOf(tokenOf(request)), requestId: request.id };
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the hook of `requireBearer`. */
-    token: TokenPrincipal | undefined;
-  }
-}
-
 /** The scheme's name in any case (RFC 9110 §11.1), one blank or more, a token (RFC 6750 §2.1). */
 const CREDENTIAL = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const BEARER_SCHEME = /^bearer(?: |$)/i;
-
-export type AuthorizeBearerDeps = {
-  verifier: Pick<TokenVerifier, 'verify'>;
-  refusals: RefusalLimiter;
-};
-
-/** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */
-export function createAuthorizeBearer({
-  verifier,
-  refusals,
-}: AuthorizeBearerDeps): AuthorizeBearer {
-  return async (request, scope) => {
-    const principal = await authenticateBearer(verifier, request).catch((error: unknown) =>
-      refusals.rethrow(request.ip, error),
-    );
-    requireScope(principal, scope);
-    return principal;
-  };
-}
 
 /**
  * The principal of the one `Authorization` header. Its scopes are not looked at.

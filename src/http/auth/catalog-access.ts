@@ -1,36 +1,27 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grants/grant.ts';
+import type { Caller } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import type { HttpApp, HttpContext } from '../http-app.ts';
-import { type AuthorizeBearer, createBearerHook, tokenOf } from './bearer.ts';
-import { createKeyAccess, type KeyAccessDeps } from './key-access.ts';
+import type { BearerContext, HttpApp } from '../http-app.ts';
+import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';
+import { admitKey } from './key-access.ts';
 import { hangUpOf } from '../requests/hang-up.ts';
-
-export type CatalogAccessDeps = KeyAccessDeps & { authorize: AuthorizeBearer };
 
 /**
  * Every route of the area needs a token with its scope; those that read take a key with the grant
  * `catalog:read` instead. Who sends both is who the token says.
  */
-export function requireCatalogAccess(
-  app: HttpApp,
-  context: HttpContext,
-  deps: CatalogAccessDeps,
-): void {
-  const keys = createKeyAccess(context, deps);
-  const byToken = createBearerHook(deps.authorize);
+export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
   const byKey = async (request: FastifyRequest): Promise<void> => {
-    const principal = await keys.authenticate(request);
-    request.grantedWorkspace = grantedWorkspace(principal.grants);
-    keys.spend(principal, request);
+    const admitted = await admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
+    request.grantedWorkspace = admitted.grant;
   };
-  app.decorateRequest('token', undefined);
-  app.decorateRequest('grantedWorkspace', undefined);
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken(request);
+    const byToken = (): Promise<void> => authorizeBearer(context, request);
+    if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken();
     const { authorization, 'x-api-key': key } = request.headers;
     const isByKey = authorization === undefined && key !== undefined;
-    await (isByKey ? byKey(request) : byToken(request)).catch(challengeForBoth);
+    await (isByKey ? byKey(request) : byToken()).catch(challengeForBoth);
   });
 }
 
@@ -59,9 +50,9 @@ export function readerOf(request: FastifyRequest): { workspaceId: string; signal
   return { workspaceId, signal: hangUpOf(request) };
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of a key with the grant `catalog:read`; set by the hook of `requireCatalogAccess`. */
-    grantedWorkspace: string | undefined;
-  }
+/** On whose behalf the use cases work: the workspace is the token's. */
+export function callerOf(request: FastifyRequest): Caller {
+  const token = tokenOf(request);
+  const [requestId, signal] = [request.id, hangUpOf(request)];
+  return { workspaceId: token.workspaceId, actor: actorOf(token), requestId, signal };
 }

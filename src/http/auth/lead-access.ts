@@ -5,8 +5,8 @@ import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { HttpApp, HttpContext } from '../http-app.ts';
-import { createKeyAccess, type KeyAccessDeps, keyOf } from './key-access.ts';
+import type { AreaContext, HttpApp } from '../http-app.ts';
+import { admitKey, keyOf } from './key-access.ts';
 
 /** A hot key gives the same principal each time, and so the same visibility. */
 const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
@@ -18,13 +18,10 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
  * Every route of the area needs a key that may read leads. Key, grant, then quota: parameters are
  * looked at only after all three.
  */
-export function requireLeadGrant(app: HttpApp, context: HttpContext, deps: KeyAccessDeps): void {
-  const access = createKeyAccess(context, deps);
-  app.decorateRequest('visibility', undefined);
+export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
   app.addHook('onRequest', async (request) => {
-    const principal = await access.authenticate(request);
-    request.visibility = visibilityFor(principal);
-    access.spend(principal, request);
+    const { grant } = await admitKey(context, request, visibilityFor);
+    request.visibility = grant;
   });
 }
 
@@ -36,7 +33,7 @@ export function visibilityOf(request: FastifyRequest): Visibility {
 
 /** Those whose key has been revoked since, or may read other leads; each key is asked for once. */
 export async function lostGrants(
-  { access }: KeyAccessDeps,
+  { access }: Pick<AreaContext, 'access'>,
   requests: Iterable<FastifyRequest>,
 ): Promise<FastifyRequest[]> {
   const lost = [...Map.groupBy(requests, keyOf)].map(async ([key, own]) => {
@@ -49,11 +46,4 @@ export async function lostGrants(
     }
   });
   return (await Promise.all(lost)).flat();
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the hook of `requireLeadGrant`. */
-    visibility: Visibility | undefined;
-  }
 }

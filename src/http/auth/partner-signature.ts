@@ -1,34 +1,33 @@
 import type { FastifyRequest } from 'fastify';
-import type { Partners } from '#partners/index.ts';
+import type { Limiter } from '#access/limit.ts';
+import { missingToken } from '#access/tokens/token-verifier.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
 import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
 import type { Partner } from '#partners/partner.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import type { HttpContext } from '../http-app.ts';
+import type { AreaContext } from '../http-app.ts';
+import { authenticateBearer } from './bearer.ts';
 import { rawBodyOf } from '../requests/json-body.ts';
 import { headerValues } from '../requests/header-values.ts';
 import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
-
-export type PartnerSignaturesDeps = {
-  partners: Pick<Partners, 'refuseUnread' | 'verify' | 'recordRefusal'>;
-  /** Checks the bearer token for partners with `requireBearer`. @throws {unauthorized} */
-  checkBearer: (request: FastifyRequest) => Promise<unknown>;
-  metrics: PartnerMetrics;
-};
 
 /**
  * What the credentials of partners are checked with, from the cheapest check to the dearest. Each refuses
  * with the same `unauthorized`, or `quota-exceeded` when the address had too many requests refused.
  */
-type Services = PartnerSignaturesDeps & { context: HttpContext };
+export type PartnerServices = AreaContext & {
+  partnerMetrics: PartnerMetrics;
+  /** One window per partner, of those that have a limit. */
+  limiter: Limiter;
+};
 
 /** The path names something that can be a partner. */
-export function requirePartnerId(services: Services, request: FastifyRequest): void {
+export function requirePartnerId(services: PartnerServices, request: FastifyRequest): void {
   if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
 }
 
 /** Refuses, before the body is read, what no body could mend. */
-export function refuseUnread(services: Services, request: FastifyRequest): void {
+export function refuseUnread(services: PartnerServices, request: FastifyRequest): void {
   const { rawHeaders } = request.raw;
   const refused = services.partners.refuseUnread({
     partnerId: partnerIdOf(request),
@@ -48,13 +47,13 @@ export function unverifiedSignature(): TrackportError {
 
 /** Raw bytes, signature, timestamp, and the bearer token where one is needed. */
 export async function authenticatePartner(
-  services: Services,
+  services: PartnerServices,
   request: FastifyRequest,
 ): Promise<Partner> {
   const verdict = services.partners.verify({
     partnerId: partnerIdOf(request),
     method: request.method,
-    uri: addressOf(services.context, request),
+    uri: addressOf(services, request),
     body: rawBodyOf(request),
     headerValues: (name) => headerValues(request, name),
   });
@@ -65,12 +64,14 @@ export async function authenticatePartner(
 }
 
 async function checkBearer(
-  services: Services,
+  services: PartnerServices,
   request: FastifyRequest,
   partner: Partner,
 ): Promise<void> {
   try {
-    await services.checkBearer(request);
+    // The configuration refuses `requireBearer` without an issuer, so this is never a way in.
+    if (!services.bearer) throw missingToken();
+    await authenticateBearer(services.bearer.verifier, request);
   } catch (error) {
     if (isTrackportError(error, 'unauthorized'))
       refuseRequest(services, request, { partner, reason: 'bearer' });
@@ -79,14 +80,14 @@ async function checkBearer(
 }
 
 function refuseVerdict(
-  services: Services,
+  services: PartnerServices,
   request: FastifyRequest,
   refused: RefusedRequest,
 ): never {
   const partner = 'partner' in refused ? refused.partner : undefined;
   // Most wrong signatures that cover the address are good ones of another.
   const address = partner?.signing.coversUrl && {
-    verifiedAddress: withoutQuery(addressOf(services.context, request)),
+    verifiedAddress: withoutQuery(addressOf(services, request)),
   };
   return refuseRequest(services, request, { partner, reason: refused.reason, ...address });
 }
@@ -96,11 +97,11 @@ type Refusal = { reason: string; partner?: Partner; verifiedAddress?: string };
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
-  { context, metrics, partners }: Services,
+  { refusals, partnerMetrics, partners }: PartnerServices,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
 ): never {
-  metrics.refused(partner?.id ?? '', reason);
+  partnerMetrics.refused(partner?.id ?? '', reason);
   if (partner) partners.recordRefusal(partner, reason);
   request.logFacts = {
     ...request.logFacts,
@@ -108,12 +109,12 @@ function refuseRequest(
     refusal: reason,
     verifiedAddress,
   };
-  return context.refusals.rethrow(request.ip, unverifiedSignature());
+  return refusals.rethrow(request.ip, unverifiedSignature());
 }
 
 /** The address that the partner has used, as far as we know. */
-function addressOf(context: HttpContext, request: FastifyRequest): string {
-  return toPublicUri(context.publicUrl(), request.raw.url ?? '');
+function addressOf({ publicUrl }: PartnerServices, request: FastifyRequest): string {
+  return toPublicUri(publicUrl(), request.raw.url ?? '');
 }
 
 /** An address for the log: it shows that there was a query, but not what stood in it. */

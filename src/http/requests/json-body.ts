@@ -25,7 +25,6 @@ type Readers = { read: ReadBody; parse: ParseJson };
 
 /** Bodies are `application/json` in UTF-8, not compressed, and parsed by our own strict rules. */
 export function acceptJson(app: HttpApp, { read, parse }: Readers): void {
-  app.decorateRequest('bodyHold', undefined);
   takeBodies(app, { types: ['application/json'], read }, (request, bytes) =>
     toBody(request, bytes, () => parse(bytes, { valuesMax: VALUES_MAX }, hangUpOf(request))),
   );

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest, onSendHookHandler, RouteOptions } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
-import type { BodyBudget, BodyHold } from './body-budget.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { createBodyBytes } from './body-bytes.ts';
 
 const RETRY_AFTER_SECONDS = 2;
@@ -91,11 +91,4 @@ function noRoom(): TrackportError {
     detail: 'Too many large bodies are on their way. Smaller ones are taken.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the body holds of the budget, from the moment it is read. */
-    bodyHold: BodyHold | undefined;
-  }
 }

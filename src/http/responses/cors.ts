@@ -1,5 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpApp } from '../http-app.ts';
+import type { FastifyRequest } from 'fastify';
 import { routedPath } from '../requests/routed-path.ts';
 
 /**
@@ -8,12 +7,7 @@ import { routedPath } from '../requests/routed-path.ts';
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export type Cors = {
-  /** Hooks. Called before any route is registered. */
-  install(app: HttpApp): void;
-  /**
-   * The headers of a response: names, each with its value behind it. The hooks add them, except to what
-   * is written past the framework.
-   */
+  /** What belongs to `headersOut`. */
   headersFor(request: FastifyRequest): readonly string[];
   /**
    * The headers of a 204, when the request is a browser's preflight for such a `GET`; `methods` are those of
@@ -62,19 +56,11 @@ export function createCors(origins: readonly string[]): Cors {
     if (allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
     return allowed.has(origin) ? origin : undefined;
   };
-  const headersFor: Cors['headersFor'] = (request) => {
-    if (allowed.size === 0 || request.method !== 'GET') return NO_HEADERS;
-    const { url = '' } = request.routeOptions;
-    return READABLE.test(url) ? toHeaders(allowedOriginOf(request)) : NO_HEADERS;
-  };
   return {
-    headersFor,
-    install: (app) => {
-      if (allowed.size === 0) return;
-      app.addHook('onSend', (request, reply, _payload, done) => {
-        addHeaders(reply, headersFor(request));
-        done();
-      });
+    headersFor: (request) => {
+      if (allowed.size === 0 || request.method !== 'GET') return NO_HEADERS;
+      const { url = '' } = request.routeOptions;
+      return READABLE.test(url) ? toHeaders(allowedOriginOf(request)) : NO_HEADERS;
     },
     preflight: (request, methods) => {
       const origin = allowedOriginOf(request);
@@ -102,13 +88,4 @@ function toHeaders(origin: string | undefined): string[] {
   headers.push('access-control-allow-origin', origin);
   headers.push('access-control-expose-headers', RESPONSE_HEADERS);
   return headers;
-}
-
-function addHeaders(reply: FastifyReply, headers: readonly string[]): void {
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] ?? '';
-    const others = name === 'vary' ? reply.getHeader(name) : undefined;
-    const value = headers[at + 1] ?? '';
-    reply.header(name, others === undefined ? value : `${String(others)}, ${value}`);
-  }
 }

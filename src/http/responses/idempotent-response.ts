@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type {
-  IdempotentResponse,
   Idempotency,
   IdempotentWork,
   KeyedCall,
@@ -12,20 +11,25 @@ import { routedPath } from '../requests/routed-path.ts';
 /** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
 export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
   work: (call?: KeyedCall) => Promise<View>;
+  /** Looks at a stored response before it is sent again. */
+  onReplay?: (response: StoredResponse) => void;
 };
+
+/** A request with the response that it is to get. */
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 /**
  * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no
- * such header.
+ * such header, and sends its response.
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
 export async function respondOnce<View>(
   idempotency: Idempotency,
-  request: FastifyRequest,
-  { work, render }: RequestWork<View>,
-): Promise<IdempotentResponse> {
+  { request, reply }: Exchange,
+  { work, render, onReplay }: RequestWork<View>,
+): Promise<FastifyReply> {
   const key = request.headers['idempotency-key'];
-  if (typeof key !== 'string') return { response: render(await work()), isReplayed: false };
+  if (typeof key !== 'string') return sendResponse(reply, render(await work()));
   const { workspaceId, subject, clientId = '' } = tokenOf(request);
   const keyed = {
     workspaceId,
@@ -39,14 +43,22 @@ export async function respondOnce<View>(
       ...(request.spec ? [request.spec.digest] : []),
     ],
   };
-  return idempotency.once(keyed, { work, render, isStoredByWork: true });
+  const { response, isReplayed } = await idempotency.once(keyed, {
+    work,
+    render,
+    isStoredByWork: true,
+  });
+  if (isReplayed) {
+    onReplay?.(response);
+    reply.header('idempotent-replayed', 'true');
+  }
+  return sendResponse(reply, response);
 }
 
 /** Sends a response that is rendered already. */
 export function sendResponse(
   reply: FastifyReply,
-  { response, isReplayed = false }: { response: StoredResponse; isReplayed?: boolean },
+  { status, headers, body }: StoredResponse,
 ): FastifyReply {
-  if (isReplayed) reply.header('idempotent-replayed', 'true');
-  return reply.code(response.status).headers(response.headers).send(response.body);
+  return reply.code(status).headers(headers).send(body);
 }

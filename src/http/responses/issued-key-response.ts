@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { ConsumerWithKey, ToStoredCall } from '#access/keys/manage-keys.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { Idempotency, IdempotentResponse, StoredResponse } from '#shared/idempotency.ts';
-import { respondOnce } from './idempotent-response.ts';
+import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
+import { type Exchange, respondOnce } from './idempotent-response.ts';
 
 type IssueWork = {
   work: (toStoredCall?: ToStoredCall) => Promise<ConsumerWithKey>;
@@ -18,17 +18,16 @@ type MadeKey = { consumerId: string; keyId: string };
  * @throws {idempotency-replayed-secret} with `consumerId` and `keyId`
  * @throws {idempotency-in-progress} @throws {idempotency-mismatch}
  */
-export async function respondWithKeyOnce(
+export function respondWithKeyOnce(
   idempotency: Idempotency,
-  request: FastifyRequest,
+  exchange: Exchange,
   { work, render }: IssueWork,
-): Promise<IdempotentResponse> {
-  const sent = await respondOnce(idempotency, request, {
-    work: (run) => work(run && ((made) => ({ ...run, response: withoutKey(made) }))),
+): Promise<FastifyReply> {
+  return respondOnce(idempotency, exchange, {
+    work: (call) => work(call && ((made) => ({ ...call, response: withoutKey(made) }))),
     render,
+    onReplay: ({ body }) => refuseReplayedSecret(JSON.parse(body) as MadeKey),
   });
-  if (sent.isReplayed) refuseReplayedSecret(JSON.parse(sent.response.body) as MadeKey);
-  return sent;
 }
 
 function withoutKey({ consumer, issued }: ConsumerWithKey): StoredResponse {

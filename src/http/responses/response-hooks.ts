@@ -10,7 +10,6 @@ import { createKnownPaths } from '../requests/known-paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { createRequestMetrics } from '../telemetry/request-metrics.ts';
 import { type ProblemPage, renderEarlyProblem } from '../problems/problem-pages.ts';
-import { renderProblem } from '../problems/problem.ts';
 import { logRequest, type RequestLogDeps, routeOf } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -19,7 +18,7 @@ export type ResponseHooksDeps = RequestLogDeps & {
   publicUrl: () => string;
   metrics: Registry;
   earlyResponses: EarlyResponses;
-  cors: Pick<Cors, 'preflight'>;
+  cors: Cors;
   problemPages: ReadonlySet<ProblemPage>;
 };
 
@@ -51,12 +50,10 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
     onFrameworkError: (error, request, reply) => {
       beginHeaders(request);
       putHeaders(request, reply);
-      sendEarlyProblem(deps, { error, request, reply });
+      void sendProblem(deps, { error, request, reply }, deps.problemPages);
       record(request, reply);
     },
     install: (app) => {
-      app.decorateRequest('logFacts', undefined);
-      app.decorateRequest('headersOut', undefined);
       respondBeforeRouting(app, { beginHeaders, cors: deps.cors });
       app.addHook('onSend', (request, reply, _payload, done) => {
         putHeaders(request, reply);
@@ -69,7 +66,7 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
       });
       app.addHook('onClose', () => deps.refusalLog.flush());
       app.setErrorHandler<FastifyError>((error, request, reply) =>
-        sendProblem(deps.publicUrl(), { error, request, reply }),
+        sendProblem(deps, { error, request, reply }),
       );
     },
   };
@@ -83,7 +80,9 @@ type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
 function putHeaders({ headersOut = [] }: FastifyRequest, reply: FastifyReply): void {
   for (let at = 0; at < headersOut.length; at += 2) {
     const name = headersOut[at] ?? '';
-    if (!reply.hasHeader(name)) reply.header(name, headersOut[at + 1]);
+    const value = headersOut[at + 1];
+    if (!reply.hasHeader(name)) reply.header(name, value);
+    else if (name === 'vary') reply.header(name, `${String(reply.getHeader(name))}, ${value}`);
   }
 }
 
@@ -97,7 +96,9 @@ function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRoutin
     done();
   });
   app.addHook('onRequest', (request, reply, done) => {
+    request.responseOut = reply.raw;
     beginHeaders(request);
+    request.headersOut?.push(...cors.headersFor(request));
     const broken = brokenRequest(request);
     const methods = request.is404 ? paths.methodsOf(routedPath(request.url)) : undefined;
     const preflight = methods && !broken ? cors.preflight(request, methods) : undefined;
@@ -125,26 +126,18 @@ function brokenRequest({ raw }: FastifyRequest): TrackportError | undefined {
 
 type Failure = { error: unknown; request: FastifyRequest; reply: FastifyReply };
 
-/** Writes the problem document of an error and leaves what the log line needs. */
-function sendProblem(publicUrl: string, { error, request, reply }: Failure) {
-  const failure = toTrackportError(error);
-  const problem = renderProblem({ publicUrl, requestId: request.id }, failure);
-  noteFailure({ request, reply }, failure);
-  return reply.code(problem.status).headers(problem.headers).send(problem.body);
-}
-
-/** The same where no area was found: as a page where people may read it. */
-function sendEarlyProblem(
-  { publicUrl, problemPages }: Pick<ResponseHooksDeps, 'publicUrl' | 'problemPages'>,
+/** Writes the problem document of an error, or a page for people, and leaves what the log line needs. */
+function sendProblem(
+  { publicUrl }: Pick<ResponseHooksDeps, 'publicUrl'>,
   { error, request, reply }: Failure,
-): void {
+  pages: Iterable<ProblemPage> = [],
+) {
   const failure = toTrackportError(error);
   const context = { publicUrl: publicUrl(), requestId: request.id };
-  const { accept } = request.headers;
-  const failed = { target: request.raw.url, accept, error: failure };
-  const problem = renderEarlyProblem(problemPages, context, failed);
+  const failed = { target: request.raw.url, accept: request.headers.accept, error: failure };
+  const problem = renderEarlyProblem(pages, context, failed);
   noteFailure({ request, reply }, failure);
-  reply.code(problem.status).headers(problem.headers).send(problem.body);
+  return reply.code(problem.status).headers(problem.headers).send(problem.body);
 }
 
 function nothingHere(methods: readonly string[] | undefined, reply: FastifyReply) {

@@ -16,30 +16,25 @@ export type SendRendered = (
   headers: readonly string[],
 ) => undefined;
 
-/** `hookHeaders` gives the headers that an `onSend` hook would have set. */
-export function createRenderedSender(
-  hookHeaders: (request: FastifyRequest) => readonly string[],
-): SendRendered {
-  return ({ request, reply }, { bytes, etag }, headers) => {
-    const all = request.headersOut ?? [];
-    all.push('etag', etag, ...headers);
-    addHeaders(all, hookHeaders(request));
-    const hasIt = matchesNone(request.headers['if-none-match'], etag);
-    if (!hasIt) all.push('content-type', JSON_MEDIA_TYPE, 'content-length', String(bytes.length));
-    reply.raw.writeHead(hasIt ? 304 : 200, all); // what it throws is still the framework's to report
-    reply.hijack();
-    if (hasIt) reply.raw.end();
-    else reply.raw.end(bytes, 'latin1');
-    return undefined;
-  };
-}
+export const sendRendered: SendRendered = ({ request, reply }, { bytes, etag }, headers) => {
+  const all = request.headersOut ?? [];
+  all.push('etag', etag);
+  addHeaders(all, headers);
+  const hasIt = matchesNone(request.headers['if-none-match'], etag);
+  if (!hasIt) all.push('content-type', JSON_MEDIA_TYPE, 'content-length', String(bytes.length));
+  reply.raw.writeHead(hasIt ? 304 : 200, all); // what it throws is still the framework's to report
+  reply.hijack();
+  if (hasIt) reply.raw.end();
+  else reply.raw.end(bytes, 'latin1');
+  return undefined;
+};
 
-/** One line for each name, as the framework has it: some caches take the last `Vary` for all of it. */
+/** One `Vary` for all that the response depends on, as the framework has it: some caches take the last one. */
 function addHeaders(all: string[], added: readonly string[]): void {
   for (let at = 0; at < added.length; at += 2) {
     const [name = '', value = ''] = added.slice(at, at + 2);
-    const place = all.findIndex((other, index) => index % 2 === 0 && other === name);
+    const place = name === 'vary' ? all.indexOf(name) : -1;
     if (place === -1) all.push(name, value);
-    else all[place + 1] = `${all[place + 1]}, ${value}`;
+    else all[place + 1] = `${value}, ${all[place + 1]}`;
   }
 }

@@ -1,9 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLimiter } from '#access/limit.ts';
 import { createKeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
-import { authenticateBearer, createAuthorizeBearer } from '#http/auth/bearer.ts';
-import { createRefusalLimiter } from '#http/auth/refusal-limiter.ts';
 import type { LogFields } from '#shared/log.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -161,15 +158,11 @@ async function openIssuedApp(timeoutMs = 5000) {
       clockToleranceMs: 0,
     },
   });
-  const limiter = createLimiter({ clock, limitPerMinute: 300 });
-  const authorize = createAuthorizeBearer({
-    verifier,
-    refusals: createRefusalLimiter({ limiter }),
-  });
   const app = buildTestApp({
     clock,
     log,
-    receipts: { authorize, receipts: buildPartners({ clock }).partners.receipts },
+    partners: buildPartners({ clock }).partners,
+    bearer: { verifier },
   });
   onTestFinished(() => app.close());
   const call = async (token: string) => {
@@ -240,11 +233,10 @@ describe('a partner with requireBearer', () => {
   } as const;
   const path = '/api/v1/webhooks/partners/crm-one/events';
   const body = Buffer.from('{"eventType":"lead.qualified"}');
-  const checkBearer = (request: Parameters<typeof authenticateBearer>[1]) =>
-    authenticateBearer(verifierOfNames, request);
+  const issuing = { bearer: { verifier: verifierOfNames } };
 
   test('is heard with a signature and any valid token', async () => {
-    const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
+    const { app } = buildPartnerServer({ partners, app: issuing, clock: createFakeClock(NOW) });
     const send = (authorization: string[]) =>
       callOverHttp(app, {
         path,
@@ -262,7 +254,7 @@ describe('a partner with requireBearer', () => {
   });
 
   test('is not heard with a token alone', async () => {
-    const { app } = buildPartnerServer({ partners, checkBearer, clock: createFakeClock(NOW) });
+    const { app } = buildPartnerServer({ partners, app: issuing, clock: createFakeClock(NOW) });
     const reply = await app.inject({
       method: 'POST',
       url: path,

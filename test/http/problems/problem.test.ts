@@ -13,7 +13,7 @@ afterEach(() => app.close());
 
 /** A server whose reads fail with the error. */
 function failing(failure: Error, log: Log = silentLog): HttpApp {
-  app = buildTestApp({ leads: fakeLeads({ failure }), log });
+  app = buildTestApp({ ...fakeLeads({ failure }), log });
   return app;
 }
 
@@ -110,7 +110,7 @@ test('a mistake of ours shows the client nothing, and the log where it was but n
 
 test('a response that breaks its schema is a mistake of ours, not a leak', async () => {
   const lead = { id: 7, title: 'x' } as never;
-  app = buildTestApp({ leads: fakeLeads({ lead }) });
+  app = buildTestApp({ ...fakeLeads({ lead }) });
   const response = await app.inject({ url: '/api/v1/leads/7', headers: withKey });
   expect(response.statusCode).toBe(500);
   expect(response.json().code).toBe('internal-error');
@@ -126,7 +126,7 @@ describe('what the framework refuses', () => {
     ['GET', `/api/v1/leads/${'1'.repeat(2000)}`, 414, 'uri-too-long'],
     ['GET', `/${'a'.repeat(9000)}`, 414, 'uri-too-long'],
   ] as const)('%s %.40s', async (method, url, status, code) => {
-    app = buildTestApp({ leads: fakeLeads() });
+    app = buildTestApp({ ...fakeLeads() });
     const response = await app.inject({
       method,
       url,

@@ -27,7 +27,7 @@ afterAll(() => app.close());
 
 function buildServer(limits: NonNullable<AppDeps['limits']>): HttpApp {
   return buildTestApp({
-    leads: fakeLeads(),
+    ...fakeLeads(),
     log: { ...silentLog, error: (fields) => mistakes.push(fields) },
     trackerWebhook: {
       verify: async ({ rawBody }) => {

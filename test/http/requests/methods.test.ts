@@ -7,7 +7,7 @@ import { buildTestApp } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 
 const app: HttpApp = buildTestApp({
-  leads: fakeLeads(),
+  ...fakeLeads(),
   trackerWebhook: {
     verify: () => Promise.resolve({ kind: 'ignored' }),
     onTrackerEvent: () => undefined,

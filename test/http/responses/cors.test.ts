@@ -13,7 +13,7 @@ afterEach(() => app?.close());
 
 function serve(corsOrigins: readonly string[] | undefined, responses?: FakeResponses): HttpApp {
   app = buildTestApp({
-    leads: fakeLeads(responses),
+    ...fakeLeads(responses),
     trackerWebhook: {
       verify: () => Promise.resolve({ kind: 'ignored' }),
       onTrackerEvent: () => undefined,

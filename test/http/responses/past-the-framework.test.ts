@@ -3,8 +3,10 @@ import nock from 'nock';
 import type { SendRendered } from '#http/responses/send-rendered.ts';
 import { matchesNone } from '#http/requests/precondition.ts';
 import { JSON_MEDIA_TYPE } from '#http/responses/rendered-response.ts';
+import type { AreaContext } from '#http/http-app.ts';
 import { leadRoutes } from '#http/routes/leads/routes.ts';
 import { createServer } from '#http/server.ts';
+import { unservedServices } from '../../../src/compose/openapi.ts';
 import { exchangeBytes } from '../../e2e/support/raw-http.ts';
 import { serverDeps } from '../../support/http/app.ts';
 import { fakeLeads, GOOD_KEY, someLead } from '../../support/http/leads.ts';
@@ -32,8 +34,10 @@ async function serve(title: string, sendRendered?: SendRendered): Promise<number
   const newId = () => `request-${(requests += 1)}`;
   const { app, context } = createServer(serverDeps({ newId, corsOrigins: [SALES] }));
   const leads = fakeLeads({ lead: { ...someLead, title } });
-  const routes = leadRoutes({ ...context, ...(sendRendered && { sendRendered }) }, leads);
-  void app.register(async (scope) => routes(scope));
+  const services = { ...context, ...unservedServices(), ...leads } as unknown as AreaContext;
+  void app.register(async (scope) =>
+    leadRoutes(scope, { ...services, ...(sendRendered && { sendRendered }) }),
+  );
   onTestFinished(() => app.close());
   return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
 }

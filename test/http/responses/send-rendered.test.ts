@@ -26,7 +26,7 @@ async function ask(
   lead: Lead,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Received> {
-  app ??= buildTestApp({ leads: fakeLeads({ lead }), corsOrigins: [SALES] });
+  app ??= buildTestApp({ ...fakeLeads({ lead }), corsOrigins: [SALES] });
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `${app.listeningOrigin}/api/v1/leads/7`;
   return new Promise((resolve, reject) => {

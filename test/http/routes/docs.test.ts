@@ -22,20 +22,17 @@ describe('openapi.json', () => {
   });
 
   test('is served with a validator, and shows only areas that are there', async () => {
-    app = buildTestApp({ leads: fakeLeads() });
+    app = buildTestApp();
     const response = await app.inject('/openapi.json');
     expect(response.statusCode).toBe(200);
-    expect(Object.keys(response.json().paths)).toEqual([
-      '/api/v1/leads',
-      '/api/v1/leads/{leadId}',
-      '/api/v1/me',
-    ]);
+    const areas = Object.keys(response.json().paths).map((path) => path.split('/')[3]);
+    expect([...new Set(areas)]).toEqual(['leads', 'me', 'webhooks', 'receipt-status']);
     const headers = { 'if-none-match': String(response.headers.etag) };
     expect((await app.inject({ url: '/openapi.json', headers })).statusCode).toBe(304);
   });
 
   test('is made once for all who ask while there is none yet, and again after a failure', async () => {
-    app = buildTestApp({ leads: fakeLeads() });
+    app = buildTestApp({ ...fakeLeads() });
     await app.ready();
     const { routes } = app;
     const made = vi

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import { createEventQueue } from '#http/routes/github-webhook/event-queue.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { TrackerDelivery, TrackerWebhookDeps } from '#http/routes/github-webhook/routes.ts';
+import type { TrackerDelivery, TrackerWebhook } from '#http/services.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
@@ -20,7 +20,7 @@ const genuine = {
 let app: HttpApp;
 afterEach(() => app.close());
 
-function serve(deps: Partial<TrackerWebhookDeps> = {}) {
+function serve(deps: Partial<TrackerWebhook> = {}) {
   const deliveries: TrackerDelivery[] = [];
   const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 2 });
   app = buildTestApp({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import type { OperationsDeps } from '#http/routes/operations/routes.ts';
+import type { Operations } from '#http/routes/operations/readiness.ts';
 import { Registry } from 'prom-client';
 import { buildTestApp } from '../../support/http/app.ts';
 
@@ -10,7 +10,7 @@ afterEach(() => app.close());
 
 const linksIn = (page: string) => [...page.matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
 
-const operations: OperationsDeps = {
+const operations: Operations = {
   metrics: new Registry(),
   checks: () => [],
   isStopping: () => false,
@@ -33,7 +33,7 @@ test('what another port serves, or nobody, is not offered', async () => {
 });
 
 test('the portal is offered where it is configured', async () => {
-  app = buildTestApp({ portal: () => () => undefined });
+  app = buildTestApp({ portal: () => undefined });
   expect(linksIn((await app.inject('/')).body)[1]).toBe('portal');
 });
 

@@ -18,7 +18,7 @@ let app: HttpApp;
 afterEach(() => app.close());
 
 function serve(leads: FakeLeads): HttpApp {
-  app = buildTestApp({ leads });
+  app = buildTestApp(leads);
   return app;
 }
 
@@ -74,7 +74,7 @@ describe('the list', () => {
     const labels = Array.from({ length: 10 }, (_, at) => `label=${'%C3%A9'.repeat(130)}${at}`);
     const url = `/api/v1/leads?limit=7&${labels.join('&')}`;
     const nextCursor = 'c'.repeat(2000);
-    leads.reader.list = async () => ({
+    leads.leads.reader.list = async () => ({
       value: { items: [], pagination: { hasMore: true, nextCursor } },
       cache: freshHit,
     });
@@ -234,7 +234,7 @@ describe('access', () => {
 
   test('an address that tries many bad keys gets 429, and still 200 with a good one', async () => {
     const refusalLimiter = createLimiter({ clock: systemClock, limitPerMinute: 3 });
-    app = buildTestApp({ leads: fakeLeads(), refusalLimiter });
+    app = buildTestApp({ ...fakeLeads(), refusalLimiter });
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 5; attempt += 1)
       statuses.push((await app.inject('/api/v1/leads')).statusCode);

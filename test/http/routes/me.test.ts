@@ -13,12 +13,12 @@ const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
 function openKeyApp({ limitPerMinute = 600 } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock, limitPerMinute: () => limitPerMinute });
-  const leads = { ...fakeLeads(), access };
   const listRemovals = async () => ({ items: [], pagination: { hasMore: false } });
   const app = buildTestApp({
     clock,
-    leads,
-    removals: { ...leads, claimedLeads: { listRemovals } },
+    ...fakeLeads(),
+    access,
+    claimedLeads: { listRemovals },
   });
   onTestFinished(() => app.close());
   const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {

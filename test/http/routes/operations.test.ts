@@ -2,8 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { HealthCheck } from '#http/routes/operations/readiness.ts';
-import type { OperationsDeps } from '#http/routes/operations/routes.ts';
+import type { HealthCheck, Operations } from '#http/routes/operations/readiness.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildTestApp, serverDeps } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';
@@ -11,7 +10,7 @@ import { fakeLeads, withKey } from '../../support/http/leads.ts';
 let app: HttpApp;
 afterEach(() => app.close());
 
-function operations(checks: HealthCheck[], rest: Partial<OperationsDeps> = {}): OperationsDeps {
+function operations(checks: HealthCheck[], rest: Partial<Operations> = {}): Operations {
   return { metrics: new Registry(), checks: () => checks, isStopping: () => false, ...rest };
 }
 
@@ -85,7 +84,7 @@ test('a stopping instance says so', async () => {
 
 test('metrics count responses by route template, never by address', async () => {
   const metrics = new Registry();
-  app = buildTestApp({ metrics, leads: fakeLeads(), operations: operations([], { metrics }) });
+  app = buildTestApp({ metrics, ...fakeLeads(), operations: operations([], { metrics }) });
   await app.inject({ url: '/api/v1/leads/7', headers: withKey });
   await app.inject('/nowhere/ada@example.com');
   const response = await app.inject('/metrics');

@@ -5,7 +5,6 @@ import { receiptOut } from '#partners/receipts/receipt-out.ts';
 import { signingKey } from '#partners/intake/signature.ts';
 import { fixedSignings } from '#partners/intake/signing/schemes.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import {
@@ -18,6 +17,7 @@ import {
   SECRET_TWO,
   signedHeaders,
 } from '../../partners/support.ts';
+import { verifierOfNames } from '../../support/http/operator.ts';
 import { secretsOf } from '../../support/partners.ts';
 import { bodyOf, secretsOfVector, vectors } from '../../partners/intake/vectors.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -702,10 +702,7 @@ describe('a partner’s own settings', () => {
   test('requireBearer needs a good token besides the signature', async () => {
     const server = buildPartnerServer({
       partners: { 'crm-one': { ...settings, requireBearer: true } },
-      checkBearer: async ({ headers }) => {
-        if (headers.authorization !== 'Bearer good')
-          throw new TrackportError('unauthorized', { challenge: 'Bearer error="invalid_token"' });
-      },
+      app: { bearer: { verifier: verifierOfNames } },
     });
     const bearer = (authorization: string | undefined) =>
       send(server, { headers: { authorization } });
@@ -713,8 +710,8 @@ describe('a partner’s own settings', () => {
       expect(response.status).toBe(401);
       expect(response.headers['www-authenticate']).toBe('Signature');
     }
-    expect((await bearer('Bearer good')).status).toBe(202);
-    const unsigned = { authorization: 'Bearer good', 'x-partner-signature': 'bad' };
+    expect((await bearer('Bearer owner')).status).toBe(202);
+    const unsigned = { authorization: 'Bearer owner', 'x-partner-signature': 'bad' };
     expect((await send(server, { headers: unsigned })).status).toBe(401);
   });
 

@@ -15,16 +15,12 @@ const someRemovals: RemovalList = {
 
 function serve() {
   const received: { query: RemovalListQuery; visibility: unknown }[] = [];
-  const leads = fakeLeads();
   app = buildTestApp({
-    leads,
-    removals: {
-      ...leads,
-      claimedLeads: {
-        listRemovals: async (query, visibility) => {
-          received.push({ query, visibility });
-          return someRemovals;
-        },
+    ...fakeLeads(),
+    claimedLeads: {
+      listRemovals: async (query, visibility) => {
+        received.push({ query, visibility });
+        return someRemovals;
       },
     },
   });

@@ -4,8 +4,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
-import type { AppDeps } from '#http/app.ts';
-import { buildTestApp } from '../../support/http/app.ts';
+import { buildTestApp, type TestAppDeps } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { fakeLeads, GOOD_KEY, withKey } from '../../support/http/leads.ts';
 
@@ -16,7 +15,7 @@ afterEach(() => app.close());
 // It would read our broken HTTP in the server's place.
 beforeAll(() => nock.restore());
 
-function serve(deps: Partial<AppDeps> = {}): Line[] {
+function serve(deps: TestAppDeps = {}): Line[] {
   const lines: Line[] = [];
   const at =
     (level: string) =>
@@ -30,7 +29,7 @@ function serve(deps: Partial<AppDeps> = {}): Line[] {
     warn: at('warn'),
     error: at('error'),
   };
-  app = buildTestApp({ leads: fakeLeads(), log, ...deps });
+  app = buildTestApp({ ...fakeLeads(), log, ...deps });
   return lines;
 }
 
@@ -138,7 +137,7 @@ describe('refused requests', () => {
     const clock = createFakeClock();
     const failing = (code: ErrorCode) => {
       const failure = new TrackportError(code);
-      const lines = serve({ clock, leads: fakeLeads({ failure }) });
+      const lines = serve({ clock, ...fakeLeads({ failure }) });
       return { lines, ask: () => app.inject({ url: '/api/v1/leads', headers: withKey }) };
     };
     const failures = (count: number) =>

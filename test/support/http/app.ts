@@ -1,11 +1,13 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { type AppDeps, createApp } from '#http/app.ts';
+import type { Services } from '#http/services.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
+import { unservedServices } from '../../../src/compose/openapi.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 
@@ -27,7 +29,13 @@ export function serverDeps(deps: Partial<ServerDeps> = {}): ServerDeps {
   };
 }
 
-/** The public server with nothing in it but what a test brings. Close it when done. */
-export function buildTestApp(deps: Partial<AppDeps> = {}): HttpApp {
-  return createApp({ ...deps, ...serverDeps(deps) });
+/** What a test brings, of services no more than it has requests for. */
+export type TestAppDeps = Partial<Omit<AppDeps, keyof Services>> & {
+  [Name in keyof Services]?: Partial<Services[Name]>;
+};
+
+/** The public server with nothing that works in it but what a test brings. Close it when done. */
+export function buildTestApp(deps: TestAppDeps = {}): HttpApp {
+  const services = { ...unservedServices(), bearer: undefined, ...deps } as Services;
+  return createApp({ ...services, ...serverDeps(deps) });
 }

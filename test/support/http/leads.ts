@@ -1,7 +1,7 @@
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import type { LeadRoutesDeps } from '#http/routes/leads/routes.ts';
-import type { CacheFacts } from '#leads/reading/lead-reader.ts';
+import type { Access } from '#access/index.ts';
+import type { CacheFacts, LeadReader } from '#leads/reading/lead-reader.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -30,7 +30,9 @@ export const someList: LeadList = {
 
 export const freshHit: CacheFacts = { outcome: 'hit', ageMs: 3999, ttlMs: 11_001 };
 
-export type FakeLeads = LeadRoutesDeps & {
+export type FakeLeads = {
+  access: Pick<Access, 'authenticate' | 'countCall'>;
+  leads: { reader: LeadReader };
   /** Every list query that reached the reader, with what the consumer may see. */
   received: { query: LeadListQuery; visibility: Visibility }[];
   read: string[];
@@ -52,16 +54,18 @@ export function fakeLeads(responses: FakeResponses = {}): FakeLeads {
   const fake: Pick<FakeLeads, 'received' | 'read'> = { received: [], read: [] };
   return {
     ...fake,
-    reader: {
-      list: async (query, visibility) => {
-        fake.received.push({ query, visibility });
-        if (failure) throw failure;
-        return { value: list, cache };
-      },
-      read: async (id) => {
-        fake.read.push(id);
-        if (failure) throw failure;
-        return { value: lead, cache };
+    leads: {
+      reader: {
+        list: async (query, visibility) => {
+          fake.received.push({ query, visibility });
+          if (failure) throw failure;
+          return { value: list, cache };
+        },
+        read: async (id) => {
+          fake.read.push(id);
+          if (failure) throw failure;
+          return { value: lead, cache };
+        },
       },
     },
     access: {

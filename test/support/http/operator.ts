@@ -13,9 +13,8 @@ import type { HttpApp } from '#http/http-app.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
-import { composeBearerRoutes } from '../../../src/compose/identity/bearer-routes.ts';
-import type { Store } from '../../../src/compose/store.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
 import { buildCatalog } from '../catalog.ts';
@@ -97,21 +96,19 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const app = buildTestApp({
     clock,
     refusalLimiter,
-    ...composeBearerRoutes({
-      identity: { verifier: verifierOfNames },
-      access,
-      catalog: buildCatalog({}, database).catalog,
-      claimedLeads: createClaimedLeads({
-        claims: createClaimStore(database, { repository: REPOSITORY }),
-        cursors,
-        clock,
-      }),
-      partners,
-      bodies: createBodyReaders({ clock: createFakeClock() }),
-      store: { stores: { idempotency: () => createIdempotencyStore(database) } } as Store,
-      refusalLimiter,
+    access,
+    claimedLeads: createClaimedLeads({
+      claims: createClaimStore(database, { repository: REPOSITORY }),
+      cursors,
       clock,
     }),
+    partners,
+    bearer: {
+      verifier: verifierOfNames,
+      catalog: buildCatalog({}, database).catalog,
+      readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
+      idempotency: createIdempotency({ store: createIdempotencyStore(database), clock }),
+    },
   });
   onTestFinished(() => app.close());
   return {

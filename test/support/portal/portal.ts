@@ -95,8 +95,8 @@ export function startPortal(
   const app = buildTestApp({
     clock,
     ...deps,
-    portal: (context) =>
-      portalArea(context, {
+    portal: (scope, context) =>
+      portalArea(scope, context, {
         repository: 'acme/leads',
         issuer: 'https://id.example.com',
         audience: 'trackport',

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Access } from '#access/index.ts';
 import { auditEntryOut } from '#access/audit/audit-out.ts';
 import { auditActions } from '#shared/audit.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
-import { type AuthorizeBearer, requireBearer } from '../../auth/bearer.ts';
+import { requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
@@ -38,19 +37,15 @@ const auditListOut = z
   .object({ items: z.array(auditEntryOut), pagination: paginationOut })
   .meta({ id: 'AuditList' });
 
-export type AuditRoutesDeps = { access: Pick<Access, 'listAudit'>; authorize: AuthorizeBearer };
-
 /** The audit log, for operators. */
-export function auditRoutes(context: HttpContext, { access, authorize }: AuditRoutesDeps): Area {
-  return (app) => {
-    requireBearer(app, authorize);
-    app.get('/api/v1/audit', listRoute, async (request, reply) => {
-      const { limit, cursor, ...filter } = request.query;
-      const list = await access.listAudit({ filter, limit, cursor });
-      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send(list);
-    });
-  };
+export function auditRoutes(app: HttpApp, context: BearerContext): void {
+  requireBearer(app, context);
+  app.get('/api/v1/audit', listRoute, async (request, reply) => {
+    const { limit, cursor, ...filter } = request.query;
+    const list = await context.access.listAudit({ filter, limit, cursor });
+    linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
+    return reply.headers(uncached).send(list);
+  });
 }
 
 const listRoute = describeRoute({

@@ -1,11 +1,11 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { versionHeaderNames } from './response.ts';
-import { callerOf, type CatalogRoutesDeps } from './caller.ts';
-import type { HttpApp } from '../../http-app.ts';
-import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
+import { callerOf } from '../../auth/catalog-access.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
+import { type Exchange, respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import {
   artifactParams,
@@ -24,45 +24,39 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 const PATH = '/api/v1/catalog/:id';
 
 /** Publishing, deprecating, reinstating, retiring; the default version. */
-export function addCatalogLifecycle(app: HttpApp, deps: CatalogRoutesDeps): void {
+export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void {
+  const { catalog } = context;
   app.post(`${PATH}/publish`, lifecycleRoutes.publish, async (request, reply) => {
     const { breaking, ...ref } = request.query;
-    const acceptsBreaking = breaking === 'accept';
-    const change = { ...request.params, ...ref, action: 'publish', acceptsBreaking } as const;
-    return respondToChange(deps, { request, reply, change });
+    const change = { ...ref, action: 'publish', acceptsBreaking: breaking === 'accept' } as const;
+    return respondToChange(context, { request, reply }, { ...request.params, ...change });
   });
   app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) => {
     const change = { ...request.params, ...request.query, action: 'reinstate' } as const;
-    return respondToChange(deps, { request, reply, change });
+    return respondToChange(context, { request, reply }, change);
   });
   app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
     const { early, ...ref } = request.query;
-    const isEarly = early === 'true';
-    const change = { ...request.params, ...ref, action: 'retire', isEarly } as const;
-    return respondToChange(deps, { request, reply, change });
+    const change = { ...ref, action: 'retire', isEarly: early === 'true' } as const;
+    return respondToChange(context, { request, reply }, { ...request.params, ...change });
   });
   const checkSunset = ({ query }: FastifyRequest) => {
     const at = instantOf((query as { sunset?: unknown }).sunset);
-    return at === undefined ? [] : deps.catalog.problemsInSunset(at);
+    return at === undefined ? [] : catalog.problemsInSunset(at);
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset, ...ref } = request.query;
-    const change = { ...request.params, ...ref, action: 'deprecate', sunsetAt: sunset } as const;
-    return respondToChange(deps, { request, reply, change });
+    const change = { ...ref, action: 'deprecate', sunsetAt: sunset } as const;
+    return respondToChange(context, { request, reply }, { ...request.params, ...change });
   });
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
     const ifMatch = parseIfMatch(request.headers['if-match']);
-    const view = await deps.catalog.setDefault(callerOf(request), {
-      ...request.params,
-      ...request.query,
-      ifMatch,
-    });
-    return sendResponse(reply, { response: versionResponse(view) });
+    const ref = { ...request.params, ...request.query, ifMatch };
+    return sendResponse(reply, versionResponse(await catalog.setDefault(callerOf(request), ref)));
   });
   app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
-    const ifMatch = parseIfMatch(request.headers['if-match']);
-    const view = await deps.catalog.unsetDefault(callerOf(request), { ...request.params, ifMatch });
-    return sendResponse(reply, { response: versionResponse(view) });
+    const ref = { ...request.params, ifMatch: parseIfMatch(request.headers['if-match']) };
+    return sendResponse(reply, versionResponse(await catalog.unsetDefault(callerOf(request), ref)));
   });
 }
 
@@ -71,16 +65,17 @@ function instantOf(sunset: unknown): number | undefined {
   return typeof sunset === 'number' ? sunset : sunsetParameter.safeParse(sunset).data;
 }
 
-type Changing = { request: FastifyRequest; reply: FastifyReply; change: LifecycleChange };
-
-async function respondToChange(deps: CatalogRoutesDeps, { request, reply, change }: Changing) {
-  const ifMatch = parseIfMatch(request.headers['if-match']);
-  const caller = callerOf(request);
-  const sent = await respondOnce(deps.idempotency, request, {
-    work: (call) => deps.catalog.changeLifecycle({ ...caller, call }, { ...change, ifMatch }),
+function respondToChange(
+  { catalog, idempotency }: BearerContext,
+  exchange: Exchange,
+  change: LifecycleChange,
+) {
+  const ifMatch = parseIfMatch(exchange.request.headers['if-match']);
+  const caller = callerOf(exchange.request);
+  return respondOnce(idempotency, exchange, {
+    work: (call) => catalog.changeLifecycle({ ...caller, call }, { ...change, ifMatch }),
     render: (view) => versionResponse(view),
   });
-  return sendResponse(reply, sent);
 }
 
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);

@@ -16,9 +16,9 @@ import {
 import type { Pagination } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import { renderedVersion, type RenderedVersion, versionHeaderNames } from './response.ts';
-import type { CatalogRoutesDeps } from './caller.ts';
 import { matchesNone } from '../../requests/precondition.ts';
-import type { HttpApp, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
+import type { Exchange } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/next-link.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { pageQuery } from '../../requests/parameters.ts';
@@ -29,27 +29,25 @@ import { withCheck } from '../../requests/validate-request.ts';
 const PATH = '/api/v1/catalog';
 
 /** Reading one version, the list, an artifact's versions and its audit. */
-export function addCatalogReads(
-  app: HttpApp,
-  { publicUrl, sendRendered }: HttpContext,
-  deps: CatalogRoutesDeps,
-): void {
-  const sendPageHeaders = createPageHeaders(publicUrl);
-  const cache = createResponseCache<RenderedVersion>(() => deps.catalog.dataVersion());
-  const checkWords = ({ query }: FastifyRequest) => deps.catalog.problemsInFilter(query);
+export function addCatalogReads(app: HttpApp, context: BearerContext): void {
+  const { catalog } = context;
+  const sendPageHeaders = createPageHeaders(context.publicUrl);
+  const cache = createResponseCache<RenderedVersion>(() => catalog.dataVersion());
+  const checkWords = ({ query }: FastifyRequest) => catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
-    const { items, pagination } = await deps.catalog.list(readerOf(request), request.query);
+    const { items, pagination } = await catalog.list(readerOf(request), request.query);
     sendPageHeaders(request, reply, pagination);
     return { items: items.map(toArtifactSummaryOut), pagination };
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-    respondToRead(
-      { ...deps, cache, sendRendered },
-      { request, reply, ref: { ...request.params, ...request.query } },
-    ),
+    respondToRead(context, cache, {
+      request,
+      reply,
+      ref: { ...request.params, ...request.query },
+    }),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
-    const page = await deps.catalog.listVersions(readerOf(request), {
+    const page = await catalog.listVersions(readerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -57,7 +55,7 @@ export function addCatalogReads(
     return { items: page.items.map(toArtifactSummaryOut), pagination: page.pagination };
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
-    const page = await deps.catalog.listAudit(readerOf(request), {
+    const page = await catalog.listAudit(readerOf(request), {
       ...request.params,
       ...request.query,
     });
@@ -66,25 +64,24 @@ export function addCatalogReads(
   });
 }
 
-type ReadDeps = CatalogRoutesDeps &
-  Pick<HttpContext, 'sendRendered'> & { cache: ResponseCache<RenderedVersion> };
-
-type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
-
 /** The spec of a conditional read is fetched only when the caller does not have it. */
-async function respondToRead(deps: ReadDeps, { request, reply, ref }: Reading) {
+async function respondToRead(
+  { catalog, sendRendered }: BearerContext,
+  cache: ResponseCache<RenderedVersion>,
+  { request, reply, ref }: Exchange & { ref: VersionRef },
+) {
   const reader = readerOf(request);
   const condition = request.headers['if-none-match'];
   if (condition !== undefined) {
-    const view = await deps.catalog.read(reader, { ...ref, withSpec: false });
+    const view = await catalog.read(reader, { ...ref, withSpec: false });
     if (matchesNone(condition, entityTagOf(taggedOf(view))))
       return reply.code(304).headers(versionHeaders(view)).send();
   }
   const key = JSON.stringify([reader.workspaceId, ref.id, ref.version]);
-  const { body, etag, headers } = await deps.cache.read(key, async () =>
-    renderedVersion(await deps.catalog.read(reader, { ...ref, withSpec: true })),
+  const { body, etag, headers } = await cache.read(key, async () =>
+    renderedVersion(await catalog.read(reader, { ...ref, withSpec: true })),
   );
-  return deps.sendRendered({ request, reply }, { bytes: body, etag }, headers);
+  return sendRendered({ request, reply }, { bytes: body, etag }, headers);
 }
 
 function createPageHeaders(publicUrl: () => string) {

@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { revalidated } from '#catalog/version/version-response.ts';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
-import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { forCatalogReaders, readerOf, requireCatalogAccess } from '../../auth/catalog-access.ts';
-import type { CatalogRoutesDeps } from './caller.ts';
 import { acceptSpecJson } from './spec-body.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
@@ -17,25 +15,23 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { artifactParams, diffQuery, versionQuery } from './schema.ts';
 import { prefersYaml } from '../../requests/accept.ts';
 import { matchesNone } from '../../requests/precondition.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
+import { type Exchange, sendResponse } from '../../responses/idempotent-response.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { specHeaders, specMediaTypes, specResponse, versionHeaderNames } from './response.ts';
 
 /** Artifacts and their versions, for tokens with a scope of the catalog; their reads for keys, too. */
-export function catalogRoutes(context: HttpContext, deps: CatalogRoutesDeps): Area {
-  return (app: HttpApp) => {
-    requireCatalogAccess(app, context, deps);
-    acceptSpecJson(app, { ...context, ...deps });
-    addCatalogReads(app, context, deps);
-    addSpecRead(app, deps);
-    addDiffRead(app, deps);
-    addCatalogWrites(app, deps);
-    addCatalogLifecycle(app, deps);
-  };
+export function catalogRoutes(app: HttpApp, context: BearerContext): void {
+  requireCatalogAccess(app, context);
+  acceptSpecJson(app, context);
+  addCatalogReads(app, context);
+  addSpecRead(app, context);
+  addDiffRead(app, context);
+  addCatalogWrites(app, context);
+  addCatalogLifecycle(app, context);
 }
 
 /** What changed between two versions of an artifact. */
-function addDiffRead(app: HttpApp, { catalog }: CatalogRoutesDeps): void {
+function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
   app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
     const { id } = request.params;
     const diff = await catalog.diff(readerOf(request), { id, ...request.query });
@@ -88,22 +84,22 @@ const diffRoute = describeRoute({
 });
 
 /** Reading the spec of one version alone, as JSON or YAML. */
-function addSpecRead(app: HttpApp, deps: CatalogRoutesDeps): void {
-  const cache = createResponseCache<StoredResponse>(() => deps.catalog.dataVersion());
+function addSpecRead(app: HttpApp, { catalog }: BearerContext): void {
+  const cache = createResponseCache<StoredResponse>(() => catalog.dataVersion());
   app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
-    respondToSpec(
-      { ...deps, cache },
-      { request, reply, ref: { ...request.params, ...request.query } },
-    ),
+    respondToSpec(catalog, cache, {
+      request,
+      reply,
+      ref: { ...request.params, ...request.query },
+    }),
   );
 }
 
-type Reading = { request: FastifyRequest; reply: FastifyReply; ref: VersionRef };
-
 /** The spec of a conditional read is fetched only when the caller does not have it. */
 async function respondToSpec(
-  { catalog, cache }: CatalogRoutesDeps & { cache: ResponseCache<StoredResponse> },
-  { request, reply, ref }: Reading,
+  catalog: BearerContext['catalog'],
+  cache: ResponseCache<StoredResponse>,
+  { request, reply, ref }: Exchange & { ref: VersionRef },
 ) {
   const reader = readerOf(request);
   const format = prefersYaml(request.headers.accept) ? 'yaml' : 'json';
@@ -121,7 +117,7 @@ async function respondToSpec(
   const { 'content-type': _mediaType, ...headers } = response.headers;
   return matchesNone(condition, headers['etag'] ?? '')
     ? reply.code(304).headers(headers).send()
-    : sendResponse(reply, { response });
+    : sendResponse(reply, response);
 }
 
 const specRoute = describeRoute({

@@ -5,8 +5,8 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
 import type { FastifyRequest } from 'fastify';
 import { versionHeaderNames } from './response.ts';
-import { callerOf, type CatalogRoutesDeps } from './caller.ts';
-import type { HttpApp } from '../../http-app.ts';
+import { callerOf } from '../../auth/catalog-access.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import { contentOnlyIn, draftIn, patchIn } from '#catalog/version/content-check.ts';
@@ -19,18 +19,20 @@ import { withCheck } from '../../requests/validate-request.ts';
 const PATH = '/api/v1/catalog';
 
 /** Creating, replacing, editing and deleting versions. */
-export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
-  const { catalog } = deps;
+export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerContext): void {
   const checkDraft = ({ body }: FastifyRequest) => catalog.problemsInBody(body);
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
     const { id, version, ...body } = request.body;
     const draft = { ...toContent(body, request), id, version };
     const caller = callerOf(request);
-    const sent = await respondOnce(deps.idempotency, request, {
-      work: (call) => catalog.create({ ...caller, call }, draft),
-      render: (view) => versionResponse(view, { isCreated: true }),
-    });
-    return sendResponse(reply, sent);
+    return respondOnce(
+      idempotency,
+      { request, reply },
+      {
+        work: (call) => catalog.create({ ...caller, call }, draft),
+        render: (view) => versionResponse(view, { isCreated: true }),
+      },
+    );
   });
   const checkReplace = (request: FastifyRequest) => [
     ...addressProblems(request),
@@ -44,7 +46,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
       content: toContent(body, request),
       ifMatch: parseIfMatch(request.headers['if-match']),
     });
-    return sendResponse(reply, { response: versionResponse(view) });
+    return sendResponse(reply, versionResponse(view));
   });
   app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
     const view = await catalog.patch(callerOf(request), {
@@ -53,7 +55,7 @@ export function addCatalogWrites(app: HttpApp, deps: CatalogRoutesDeps): void {
       patch: request.body,
       ifMatch: parseIfMatch(request.headers['if-match']),
     });
-    return sendResponse(reply, { response: versionResponse(view) });
+    return sendResponse(reply, versionResponse(view));
   });
   app.delete(`${PATH}/:id`, deleteRoute, async (request, reply) => {
     const deleted = await catalog.delete(callerOf(request), {

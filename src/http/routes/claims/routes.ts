@@ -1,39 +1,29 @@
 import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
+import { originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { leadParams, pageQuery } from '../../requests/parameters.ts';
-
-export type ClaimRoutesDeps = {
-  claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'>;
-  authorize: AuthorizeBearer;
-};
 
 const PATH = '/api/v1/claims';
 
 /** The leads that deletions have claimed, for operators, and giving one back. */
-export function claimRoutes(
-  context: HttpContext,
-  { claimedLeads, authorize }: ClaimRoutesDeps,
-): Area {
-  return (app) => {
-    requireBearer(app, authorize);
-    app.get(PATH, listRoute, async (request, reply) => {
-      const list = await claimedLeads.list(request.query);
-      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send(list);
-    });
-    app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
-      reply.headers(uncached).send(await claimedLeads.read(request.params.leadId)),
-    );
-    app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
-      await claimedLeads.release(request.params.leadId, originOf(request));
-      return reply.code(204).send();
-    });
-  };
+export function claimRoutes(app: HttpApp, context: BearerContext): void {
+  const { claimedLeads, publicUrl } = context;
+  requireBearer(app, context);
+  app.get(PATH, listRoute, async (request, reply) => {
+    const list = await claimedLeads.list(request.query);
+    linkNext(request, reply, { ...list, publicUrl: publicUrl() });
+    return reply.headers(uncached).send(list);
+  });
+  app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
+    reply.headers(uncached).send(await claimedLeads.read(request.params.leadId)),
+  );
+  app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
+    await claimedLeads.release(request.params.leadId, originOf(request));
+    return reply.code(204).send();
+  });
 }
 
 const common = { tag: 'Operations', scope: 'trackport:admin' } as const;

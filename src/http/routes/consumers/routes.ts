@@ -4,98 +4,98 @@ import {
   toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
 import type { Consumer } from '#access/consumers/consumer.ts';
-import type { Access } from '#access/index.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
-import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
+import type { StoredResponse } from '#shared/idempotency.ts';
+import { originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import type { Area, HttpApp, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { respondWithKeyOnce } from '../../responses/issued-key-response.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { routes } from './describe.ts';
-
-export type ConsumerRoutesDeps = {
-  access: Pick<Access, 'consumers' | 'keys'>;
-  idempotency: Idempotency;
-  authorize: AuthorizeBearer;
-};
 
 const PATH = '/api/v1/consumers';
 
 /** Consumers with their grants and keys, for operators. Every change is in the audit log. */
-export function consumerRoutes(context: HttpContext, deps: ConsumerRoutesDeps): Area {
-  return (app) => {
-    requireBearer(app, deps.authorize);
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(uncached);
-      done();
-    });
-    addReads(app, context, deps);
-    addChanges(app, context, deps);
-    addKeys(app, context, deps);
-  };
+export function consumerRoutes(app: HttpApp, context: BearerContext): void {
+  requireBearer(app, context);
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(uncached);
+    done();
+  });
+  addReads(app, context);
+  addChanges(app, context);
+  addKeys(app, context);
 }
 
-function addReads(app: HttpApp, context: HttpContext, { access }: ConsumerRoutesDeps) {
+function addReads(app: HttpApp, context: BearerContext): void {
+  const { consumers } = context.access;
   app.get(PATH, routes.list, async (request, reply) => {
-    const { items, pagination } = await access.consumers.page(request.query);
+    const { items, pagination } = await consumers.page(request.query);
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
     return { items: items.map((consumer) => render(context, consumer)), pagination };
   });
   app.get(`${PATH}/:id`, routes.read, async (request) =>
-    render(context, await access.consumers.read(request.params.id)),
+    render(context, await consumers.read(request.params.id)),
   );
 }
 
-function addChanges(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
-  const { access } = deps;
+function addChanges(app: HttpApp, context: BearerContext): void {
+  const { consumers } = context.access;
   app.post(PATH, routes.create, async (request, reply) => {
     const { expires, ...fields } = request.body;
     const input = { ...fields, expiresInMs: expires };
-    const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredCall) => access.consumers.create(input, originOf(request), toStoredCall),
-      render: (created) => {
-        const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
-        return toResponse(201, toCreatedConsumerOut(created), { location });
+    return respondWithKeyOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (toStoredCall) => consumers.create(input, originOf(request), toStoredCall),
+        render: (created) => {
+          const location = `${context.publicUrl()}${PATH}/${created.consumer.id}`;
+          return toResponse(201, toCreatedConsumerOut(created), { location });
+        },
       },
-    });
-    return sendResponse(reply, sent);
+    );
   });
   app.patch(`${PATH}/:id`, routes.update, async (request) => {
     const input = { id: request.params.id, patch: request.body };
-    return render(context, await access.consumers.update(input, originOf(request)));
+    return render(context, await consumers.update(input, originOf(request)));
   });
   app.delete(`${PATH}/:id`, routes.revoke, async (request) =>
-    render(context, await access.consumers.revoke(request.params, originOf(request))),
+    render(context, await consumers.revoke(request.params, originOf(request))),
   );
   app.put(`${PATH}/:id/grants`, routes.grant, async (request) => {
     const input = { id: request.params.id, grants: request.body.grants };
-    return render(context, await access.consumers.replaceGrants(input, originOf(request)));
+    return render(context, await consumers.replaceGrants(input, originOf(request)));
   });
 }
 
-function addKeys(app: HttpApp, context: HttpContext, deps: ConsumerRoutesDeps) {
-  const { access } = deps;
+function addKeys(app: HttpApp, context: BearerContext): void {
+  const { keys } = context.access;
   app.post(`${PATH}/:id/keys`, routes.addKey, async (request, reply) => {
     const input = { id: request.params.id, expiresInMs: request.body?.expires };
-    const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredCall) => access.keys.add(input, originOf(request), toStoredCall),
-      render: (made) => toResponse(201, toNewKeyOut(made)),
-    });
-    return sendResponse(reply, sent);
+    return respondWithKeyOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (toStoredCall) => keys.add(input, originOf(request), toStoredCall),
+        render: (made) => toResponse(201, toNewKeyOut(made)),
+      },
+    );
   });
   app.post(`${PATH}/:id/keys/:keyId/rotate`, routes.rotate, async (request, reply) => {
     const input = { ...request.params, overlapMs: request.body?.overlap };
-    const sent = await respondWithKeyOnce(deps.idempotency, request, {
-      work: (toStoredCall) => access.keys.rotate(input, originOf(request), toStoredCall),
-      render: (made) => toResponse(200, toNewKeyOut(made)),
-    });
-    return sendResponse(reply, sent);
+    return respondWithKeyOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (toStoredCall) => keys.rotate(input, originOf(request), toStoredCall),
+        render: (made) => toResponse(200, toNewKeyOut(made)),
+      },
+    );
   });
   app.delete(`${PATH}/:id/keys/:keyId`, routes.revokeKey, async (request) =>
-    render(context, await access.keys.revoke(request.params, originOf(request))),
+    render(context, await keys.revoke(request.params, originOf(request))),
   );
 }
 

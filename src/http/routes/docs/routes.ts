@@ -4,7 +4,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { packageUrl } from '#shared/program.ts';
 import { servedText } from '../../openapi/served-text.ts';
 import { matchesNone } from '../../requests/precondition.ts';
-import type { Area } from '../../http-app.ts';
+import type { HttpApp } from '../../http-app.ts';
 import { JSON_MEDIA_TYPE, strongEtag } from '../../responses/rendered-response.ts';
 import { pageHeaders } from '../../responses/security-headers.ts';
 
@@ -78,43 +78,41 @@ type Asset = { body: Buffer; etag: string; mediaType: string };
  * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read at the first request,
  * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
  */
-export function docsRoutes(): Area {
+export function docsRoutes(app: HttpApp): void {
   const hidden = { schema: { hide: true } } as const;
   const page = { ...hidden, config: { freeQuery: true } } as const;
   const assets = createAssets();
-  return (app) => {
-    app.get('/openapi.json', hidden, async (request, reply) =>
-      sendAsset(
-        request,
-        reply,
-        await assets.get('openapi.json', async () => documentAsset(await servedText(app.routes))),
+  app.get('/openapi.json', hidden, async (request, reply) =>
+    sendAsset(
+      request,
+      reply,
+      await assets('openapi.json', async () =>
+        toAsset(Buffer.from(await servedText(app.routes)), JSON_MEDIA_TYPE),
       ),
-    );
-    app.get('/docs', page, async (request, reply) => {
-      reply.headers(DOCS_HEADERS);
-      return sendAsset(request, reply, await assets.get('docs', async () => pageAsset()));
-    });
-    app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
-      const { file } = request.params;
-      // A browser would look for the page's files in the wrong place.
-      if (file === '') return reply.redirect('../docs', 308);
-      return sendAsset(request, reply, await assets.get(`docs/${file}`, () => fileAsset(file)));
-    });
-  };
+    ),
+  );
+  app.get('/docs', page, async (request, reply) => {
+    reply.headers(DOCS_HEADERS);
+    return sendAsset(request, reply, DOCS);
+  });
+  app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
+    const { file } = request.params;
+    // A browser would look for the page's files in the wrong place.
+    if (file === '') return reply.redirect('../docs', 308);
+    return sendAsset(request, reply, await assets(`docs/${file}`, () => fileAsset(file)));
+  });
 }
 
 /** Makes each asset once, for all who ask meanwhile, and caches it; a failure is not cached. */
 function createAssets() {
   const cache = new Map<string, Promise<Asset>>();
-  return {
-    get: (name: string, make: () => Promise<Asset>): Promise<Asset> => {
-      const cached = cache.get(name);
-      if (cached) return cached;
-      const asset = make();
-      cache.set(name, asset);
-      asset.catch(() => cache.delete(name));
-      return asset;
-    },
+  return (name: string, make: () => Promise<Asset>): Promise<Asset> => {
+    const cached = cache.get(name);
+    if (cached) return cached;
+    const asset = make();
+    cache.set(name, asset);
+    asset.catch(() => cache.delete(name));
+    return asset;
   };
 }
 
@@ -122,13 +120,7 @@ function toAsset(body: Buffer, mediaType: string): Asset {
   return { body, etag: strongEtag(body), mediaType };
 }
 
-function documentAsset(text: string): Asset {
-  return toAsset(Buffer.from(text), JSON_MEDIA_TYPE);
-}
-
-function pageAsset(): Asset {
-  return toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
-}
+const DOCS = toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
 
 async function fileAsset(name: string): Promise<Asset> {
   if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
+import type { TrackerRefusal } from '../../services.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import { declaredBytes } from '../../requests/read-body.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
@@ -11,26 +11,6 @@ import { requireJson } from '../../requests/content-type.ts';
 import { createArrivalOrder } from './arrival-order.ts';
 import { createEventQueue } from './event-queue.ts';
 import { toTrackportError } from '../../problems/framework-errors.ts';
-
-/** A delivery of the tracker's webhook as it came. */
-export type TrackerDelivery = {
-  /** `X-GitHub-Event`. */
-  event: string | undefined;
-  /** `X-Hub-Signature-256`. */
-  signature: string | undefined;
-  rawBody: Buffer;
-};
-
-export type TrackerWebhookDeps = {
-  /** @throws {unauthorized} @throws {malformed-json} @throws {overloaded} */
-  verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
-  /** Called after the response, for one event after the other. */
-  onTrackerEvent: (event: TrackerEvent) => void;
-  /** Called for each delivery that was refused: anybody can cause it, so it must cost nothing. */
-  onRefused: (reason: TrackerRefusal) => void;
-  /** Resolves when all that came of the events so far is done. */
-  settled: () => Promise<void>;
-};
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
@@ -40,48 +20,46 @@ const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
  * waiting when the server closes is finished first.
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
-export function githubWebhookRoutes(context: HttpContext, deps: TrackerWebhookDeps): Area {
+export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
+  const { log, refusals, trackerWebhook } = context;
   const queue = createEventQueue({
-    work: deps.onTrackerEvent,
-    onFailure: (error) =>
-      context.log.error(errorFields(error), 'a tracker event could not be applied'),
+    work: trackerWebhook.onTrackerEvent,
+    onFailure: (error) => log.error(errorFields(error), 'a tracker event could not be applied'),
   });
   const order = createArrivalOrder();
-  return (app) => {
-    acceptRawJson(app, context.readBody);
-    app.addHook('onError', async (request, _reply, error) => {
-      const reason = trackerRefusalOf(request, error);
-      if (reason !== undefined) deps.onRefused(reason);
-    });
-    app.addHook('onClose', async () => {
-      await queue.drained();
-      await deps.settled();
-    });
-    const preParsing = async (request: FastifyRequest): Promise<void> =>
-      refuseUnsigned(context, request);
-    app.post('/api/v1/webhooks/github', { ...webhookRoute, preParsing }, async (request, reply) => {
-      const { headers } = request;
-      request.logFacts = deliveryFacts(headers['x-github-delivery']);
-      const arrival = order.arrive();
-      try {
-        const event = await deps.verify({
-          event: textOf(headers['x-github-event']),
-          signature: textOf(headers['x-hub-signature-256']),
-          rawBody: rawBodyOf(request),
-        });
-        queue.push(arrival.place(event));
-      } catch (error) {
-        context.refusals.rethrow(request.ip, error);
-      } finally {
-        arrival.leave();
-      }
-      return reply.code(202).send({ accepted: true });
-    });
-  };
+  acceptRawJson(app, context.readBody);
+  app.addHook('onError', async (request, _reply, error) => {
+    const reason = trackerRefusalOf(request, error);
+    if (reason !== undefined) trackerWebhook.onRefused(reason);
+  });
+  app.addHook('onClose', async () => {
+    await queue.drained();
+    await trackerWebhook.settled();
+  });
+  const preParsing = async (request: FastifyRequest): Promise<void> =>
+    refuseUnsigned(context, request);
+  app.post('/api/v1/webhooks/github', { ...webhookRoute, preParsing }, async (request, reply) => {
+    const { headers } = request;
+    request.logFacts = deliveryFacts(headers['x-github-delivery']);
+    const arrival = order.arrive();
+    try {
+      const event = await trackerWebhook.verify({
+        event: textOf(headers['x-github-event']),
+        signature: textOf(headers['x-hub-signature-256']),
+        rawBody: rawBodyOf(request),
+      });
+      queue.push(arrival.place(event));
+    } catch (error) {
+      refusals.rethrow(request.ip, error);
+    } finally {
+      arrival.leave();
+    }
+    return reply.code(202).send({ accepted: true });
+  });
 }
 
 /** What no body could mend is refused before it is read. */
-function refuseUnsigned(context: HttpContext, request: FastifyRequest): void {
+function refuseUnsigned({ refusals }: AreaContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
   if (isSignature(signature)) return;
@@ -89,7 +67,7 @@ function refuseUnsigned(context: HttpContext, request: FastifyRequest): void {
     detail: 'X-Hub-Signature-256 is missing or does not match the body.',
     challenge: 'Signature',
   });
-  context.refusals.rethrow(request.ip, refusal);
+  refusals.rethrow(request.ip, refusal);
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {
@@ -125,15 +103,6 @@ const webhookRoute = describeRoute({
     'quota-exceeded',
   ],
 });
-
-/** Why a delivery of the tracker was refused, for operators. */
-type TrackerRefusal =
-  | 'signature-missing'
-  | 'signature-malformed'
-  | 'signature-wrong'
-  | 'content-type'
-  | 'too-large'
-  | 'malformed';
 
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 

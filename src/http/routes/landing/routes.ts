@@ -1,4 +1,4 @@
-import type { Area } from '../../http-app.ts';
+import type { HttpApp } from '../../http-app.ts';
 import { sendPlainPage } from '../../responses/plain-page.ts';
 
 export type LandingDeps = {
@@ -11,19 +11,14 @@ export type LandingDeps = {
 type Place = { path: string; name: string; what: string };
 
 /** `/`: what this is and where to go from here. It tells nobody more than those pages do. */
-export function landingRoutes(deps: LandingDeps): Area {
+export function landingRoutes(app: HttpApp, deps: LandingDeps): void {
+  const title = 'Trackport';
   const main = mainOf(deps);
   const footer =
     'Something else? Ask whoever operates this service, and quote the <code>X-Request-Id</code> of the response.';
-  return (app) => {
-    app.get('/', { schema: { hide: true }, config: { freeQuery: true } }, async (_request, reply) =>
-      sendPlainPage(reply.header('cache-control', 'public, max-age=300'), {
-        title: 'Trackport',
-        main,
-        footer,
-      }),
-    );
-  };
+  app.get('/', { schema: { hide: true }, config: { freeQuery: true } }, async (_request, reply) =>
+    sendPlainPage(reply.header('cache-control', 'public, max-age=300'), { title, main, footer }),
+  );
 }
 
 function mainOf(deps: LandingDeps): string {

@@ -5,7 +5,6 @@ import type { FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { renderFeedItem } from '#leads/lead-feed/feed-item.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { HttpContext } from '../../http-app.ts';
 
 /** A listener that has not read what it was sent for so long is ended. */
 const READ_WITHIN_MS = 10 * SECOND;
@@ -13,7 +12,6 @@ const READ_WITHIN_MS = 10 * SECOND;
 type Exchange = {
   request: FastifyRequest;
   reply: FastifyReply;
-  context: Pick<HttpContext, 'streamHeaders'>;
   headers: Readonly<Record<string, string>>;
 };
 
@@ -23,7 +21,7 @@ type Exchange = {
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export async function sendEvents(
-  { request, reply, context, headers }: Exchange,
+  { request, reply, headers }: Exchange,
   events: AsyncGenerator<FeedEvent, void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +29,7 @@ export async function sendEvents(
   const { raw } = reply;
   reply.hijack();
   raw.writeHead(200, [
-    ...context.streamHeaders(request),
+    ...(request.headersOut ?? []),
     ...Object.entries(headers).flat(),
     'content-type',
     'text/event-stream; charset=utf-8',

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { feedPageOut, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
-import type { FeedQuery, LeadFeed } from '#leads/lead-feed/lead-feed.ts';
+import type { FeedQuery } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
-import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { lostGrants, requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo } from '../../requests/parameters.ts';
@@ -16,20 +15,14 @@ import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { sendEvents } from './event-stream.ts';
 import { createListeners } from './listeners.ts';
 
-export type LeadFeedRoutesDeps = KeyAccessDeps & {
-  leadFeed: Pick<LeadFeed, 'read' | 'follow'>;
-  /** Aborted when whoever waits is to be let go. */
-  stopping: AbortSignal;
-};
-
 const WAIT_MAX_MS = 30 * SECOND;
 /** A stream without an item says so often that it is there. */
 const BEAT_MS = 15 * SECOND;
 
 /** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
-export function leadFeedRoutes(context: HttpContext, deps: LeadFeedRoutesDeps): Area {
-  const { leadFeed, stopping } = deps;
-  const listeners = createListeners(stopping, (requests) => lostGrants(deps, requests));
+export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
+  const { leadFeed } = context.leads;
+  const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
   const readPage = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
     const { wait: waitMs = 0, ...query } = given;
     const read = async (signal: AbortSignal) =>
@@ -45,19 +38,17 @@ export function leadFeedRoutes(context: HttpContext, deps: LeadFeedRoutesDeps): 
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(query, visibilityOf(request), wait);
-      await sendEvents({ request, reply, context, headers }, events, signal);
+      await sendEvents({ request, reply, headers }, events, signal);
     });
     return reply;
   };
-  return (app) => {
-    requireLeadGrant(app, context, deps);
-    app.addHook('onClose', async () => listeners.close());
-    app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
-      prefersEventStream(request.headers.accept)
-        ? stream(request, reply, request.query)
-        : readPage(request, reply, request.query),
-    );
-  };
+  requireLeadGrant(app, context);
+  app.addHook('onClose', async () => listeners.close());
+  app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
+    prefersEventStream(request.headers.accept)
+      ? stream(request, reply, request.query)
+      : readPage(request, reply, request.query),
+  );
 }
 
 const headers = { ...uncached, vary: 'X-API-KEY, Accept' };

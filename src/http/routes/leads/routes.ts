@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
-import type { CacheFacts, LeadReader } from '#leads/reading/lead-reader.ts';
+import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
-import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
@@ -60,32 +59,28 @@ const leadListQuery = leadListParameters.transform(
     Object.freeze({ limit, state, labels: label ?? [], since, cursor }),
 );
 
-export type LeadRoutesDeps = KeyAccessDeps & { reader: LeadReader };
-
 /** Reading leads with a key: `GET` and `HEAD` of the list and of one lead. */
-export function leadRoutes(context: HttpContext, deps: LeadRoutesDeps): Area {
+export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
-  const { sendRendered } = context;
-  return (app) => {
-    requireLeadGrant(app, context, deps);
-    app.get('/api/v1/leads', listRoute, (request, reply) =>
-      deps.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
-        const headers = headersOf(cache);
-        const { nextCursor } = value.pagination;
-        if (nextCursor !== undefined)
-          headers.push('link', nextLink(request, nextCursor, context.publicUrl()));
-        return sendRendered({ request, reply }, renderList(value), headers);
-      }),
-    );
-    app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
-      deps.reader
-        .read(request.params.leadId, visibilityOf(request))
-        .then(({ value, cache }) =>
-          sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
-        ),
-    );
-  };
+  const { sendRendered, publicUrl, leads } = context;
+  requireLeadGrant(app, context);
+  app.get('/api/v1/leads', listRoute, (request, reply) =>
+    leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
+      const headers = headersOf(cache);
+      const { nextCursor } = value.pagination;
+      if (nextCursor !== undefined)
+        headers.push('link', nextLink(request, nextCursor, publicUrl()));
+      return sendRendered({ request, reply }, renderList(value), headers);
+    }),
+  );
+  app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
+    leads.reader
+      .read(request.params.leadId, visibilityOf(request))
+      .then(({ value, cache }) =>
+        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+      ),
+  );
 }
 
 const stored = revalidatedFor('X-API-KEY');

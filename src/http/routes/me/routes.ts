@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
-import { createKeyAccess, type KeyAccessDeps } from '../../auth/key-access.ts';
+import type { AreaContext, HttpApp, KeyHolder } from '../../http-app.ts';
+import { admitKey } from '../../auth/key-access.ts';
 import { uncached } from '../../responses/headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
@@ -27,24 +26,16 @@ const keyHolderOut = z
     description: 'The consumer of a key, as the holder of the key sees it.',
   });
 
-/** What the holder of a key may know of itself. */
-type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
-
 /** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
-export function meRoutes(context: HttpContext, deps: KeyAccessDeps): Area {
-  const access = createKeyAccess(context, deps);
-  return (app) => {
-    app.decorateRequest('keyHolder', undefined);
-    app.addHook('onRequest', async (request) => {
-      const principal = await access.authenticate(request);
-      const { limitPerMinute } = access.spend(principal, request);
-      request.keyHolder = { principal, limitPerMinute };
-    });
-    app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
-      if (keyHolder === undefined) throw new Error('the access hook did not run');
-      return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));
-    });
-  };
+export function meRoutes(app: HttpApp, context: AreaContext): void {
+  app.addHook('onRequest', async (request) => {
+    const { grant, limitPerMinute } = await admitKey(context, request, (principal) => principal);
+    request.keyHolder = { principal: grant, limitPerMinute };
+  });
+  app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
+    if (keyHolder === undefined) throw new Error('the access hook did not run');
+    return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));
+  });
 }
 
 function toOut({ principal, limitPerMinute }: KeyHolder): z.infer<typeof keyHolderOut> {
@@ -69,10 +60,3 @@ const meRoute = describeRoute({
   headers: ['Cache-Control', 'Vary'],
   problems: ['validation-failed', 'unauthorized', 'quota-exceeded', 'store-unavailable'],
 });
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the access hook of `/api/v1/me`. */
-    keyHolder: KeyHolder | undefined;
-  }
-}

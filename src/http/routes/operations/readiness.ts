@@ -1,6 +1,7 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields } from '#shared/log.ts';
-import type { HttpContext } from '../../http-app.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 
 /** What one part of the service says of itself. */
 export type CheckResult = {
@@ -28,7 +29,33 @@ export type Readiness = {
   checks: Record<string, CheckResult>;
 };
 
-type CheckDeps = Pick<HttpContext, 'clock' | 'log'>;
+/** What health and metrics are told by. */
+export type Operations = {
+  metrics: Registry;
+  /** Those that concern the configuration in force. */
+  checks: () => readonly HealthCheck[];
+  /** True from the first stop signal on. */
+  isStopping: () => boolean;
+  /** Where several processes serve together: what all of them say. Default: this one speaks for itself. */
+  together?: (own: OwnReports) => Whole;
+};
+
+/** What one process says of itself. */
+export type OwnReports = {
+  readiness: () => Promise<Readiness>;
+  /** As `Registry.getMetricsAsJSON` gives them. */
+  metrics: () => Promise<object[]>;
+};
+
+/** What the service as a whole says, whichever of its processes is asked. */
+export type Whole = {
+  isHealthy: () => Promise<boolean>;
+  readiness: () => Promise<Readiness>;
+  /** In the text format of Prometheus. */
+  metrics: () => Promise<string>;
+};
+
+type CheckDeps = { clock: Clock; log: Log };
 
 const CHECK_TIMEOUT_MS = 2000;
 

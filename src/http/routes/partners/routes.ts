@@ -1,19 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createLimiter, type Limiter, refuseOverLimit } from '#access/limit.ts';
-import type { Partners } from '#partners/index.ts';
+import { createLimiter, refuseOverLimit } from '#access/limit.ts';
 import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
 import { isLoggableId } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
 import type { PartnerPath } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
-import type { Area, EarlyRequest, HttpApp, HttpContext } from '../../http-app.ts';
+import type { AreaContext, EarlyRequest, HttpApp } from '../../http-app.ts';
 import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import type { RefusalLimiter } from '../../auth/refusal-limiter.ts';
-import {
-  createPartnerMetrics,
-  type PartnerMetrics,
-  type PartnerRegistry,
-} from '../../telemetry/partner-metrics.ts';
+import { createPartnerMetrics } from '../../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { rateLimitHeaders } from '../../responses/headers.ts';
 import { routedPath } from '../../requests/routed-path.ts';
@@ -21,7 +16,7 @@ import { deliveryHeaders, deliveryIn, partnerParams } from './schema.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import {
   authenticatePartner,
-  type PartnerSignaturesDeps,
+  type PartnerServices,
   refuseUnread,
   requirePartnerId,
   unverifiedSignature,
@@ -31,11 +26,6 @@ import { hangUpOf } from '../../requests/hang-up.ts';
 import { headerValues } from '../../requests/header-values.ts';
 import { STATUS_PATH } from '../receipt-status/routes.ts';
 
-export type PartnerRoutesDeps = Omit<PartnerSignaturesDeps, 'metrics'> & {
-  partners: Pick<Partners, 'accept' | 'statusTokenOf' | 'readStatus' | 'recordRefusal'>;
-  metrics: PartnerRegistry;
-};
-
 const PREFIX = '/api/v1/webhooks/partners';
 const PATHS = ['events', 'deletions'] as const;
 const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
@@ -44,24 +34,20 @@ const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
  * Events and deletions of partners. The checks run from cheap to dear, and a request that cannot be
  * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
  */
-export function partnerRoutes(context: HttpContext, deps: PartnerRoutesDeps): Area {
-  const metrics = createPartnerMetrics(deps.metrics);
-  const services: Services = {
-    ...deps,
-    context,
-    metrics,
+export function partnerRoutes(app: HttpApp, context: AreaContext): void {
+  const services: PartnerServices = {
+    ...context,
+    partnerMetrics: createPartnerMetrics(context.partnerRegistry),
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
   };
-  return (app) => {
-    context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
-    acceptRawJson(app, context.readBody);
-    app.addHook('onRequest', async (request, reply) => {
-      echoCorrelationId(request, reply);
-      requirePartnerId(services, request);
-      requireJson(request);
-    });
-    for (const path of PATHS) addDeliveryRoute(app, services, path);
-  };
+  context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
+  acceptRawJson(app, context.readBody);
+  app.addHook('onRequest', async (request, reply) => {
+    echoCorrelationId(request, reply);
+    requirePartnerId(services, request);
+    requireJson(request);
+  });
+  for (const path of PATHS) addDeliveryRoute(app, services, path);
 }
 
 /**
@@ -78,15 +64,8 @@ function asRefusal(refusals: RefusalLimiter, request: EarlyRequest, error: unkno
   }
 }
 
-type Services = Omit<PartnerRoutesDeps, 'metrics'> & {
-  context: HttpContext;
-  metrics: PartnerMetrics;
-  /** One window per partner, of those that have a limit. */
-  limiter: Limiter;
-};
-
-function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): void {
-  const { metrics, partners } = services;
+function addDeliveryRoute(app: HttpApp, services: PartnerServices, path: PartnerPath): void {
+  const { partnerMetrics, partners, publicUrl } = services;
   const preParsing = async (request: FastifyRequest): Promise<void> =>
     refuseUnread(services, request);
   const route = { ...deliveryRoutes[path], preParsing };
@@ -104,15 +83,15 @@ function addDeliveryRoute(app: HttpApp, services: Services, path: PartnerPath): 
       correlationId,
       messageId,
     });
-    if (path === 'deletions') metrics.ignored(partner.id, accepted.ignored);
+    if (path === 'deletions') partnerMetrics.ignored(partner.id, accepted.ignored);
     const token = partners.statusTokenOf(accepted.receipt);
-    reply.header('location', `${services.context.publicUrl()}${STATUS_PATH}/${token}`);
+    reply.header('location', `${publicUrl()}${STATUS_PATH}/${token}`);
     return respond(request, reply, accepted);
   });
 }
 
 function limitRequests(
-  { limiter, metrics, partners }: Services,
+  { limiter, partnerMetrics, partners }: PartnerServices,
   partner: Partner,
   reply: FastifyReply,
 ): void {
@@ -120,7 +99,7 @@ function limitRequests(
   const quota = limiter.take(partner.id, partner.limitPerMinute);
   reply.headers(rateLimitHeaders(quota));
   if (!quota.isExceeded) return;
-  metrics.refused(partner.id, 'limit');
+  partnerMetrics.refused(partner.id, 'limit');
   partners.recordRefusal(partner, 'limit');
   refuseOverLimit(quota);
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { problemKinds } from '../../problems/problem.ts';
 import { problemHelp } from '../../problems/problem-help.ts';
 import { type PlainPage, sendPlainPage } from '../../responses/plain-page.ts';
@@ -9,21 +9,19 @@ import { type PlainPage, sendPlainPage } from '../../responses/plain-page.ts';
  * The pages that problem types lead to, `/problems/{code}`, and the list of all, `/problems`: as HTML,
  * or as JSON for who names JSON in `Accept`.
  */
-export function problemRoutes(context: HttpContext): Area {
+export function problemRoutes(app: HttpApp, { publicUrl }: AreaContext): void {
   const hidden = { schema: { hide: true } } as const;
-  return (app) => {
-    app.get('/problems', hidden, async (request, reply) => {
-      if (!wantsJson(request, reply)) return sendPlainPage(reply, LIST_PAGE);
-      return reply.send({ items: errorCodes.map((code) => documentOf(context.publicUrl(), code)) });
-    });
-    app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
-      if (request.params.code === '') return reply.redirect('../problems', 308);
-      const code = errorCodes.find((known) => known === request.params.code);
-      if (!code) throw new TrackportError('not-found', { detail: 'There is no such problem.' });
-      if (!wantsJson(request, reply)) return sendPlainPage(reply, pageOf(code));
-      return reply.send(documentOf(context.publicUrl(), code));
-    });
-  };
+  app.get('/problems', hidden, async (request, reply) => {
+    if (!wantsJson(request, reply)) return sendPlainPage(reply, LIST_PAGE);
+    return reply.send({ items: errorCodes.map((code) => documentOf(publicUrl(), code)) });
+  });
+  app.get<{ Params: { code: string } }>('/problems/:code', hidden, async (request, reply) => {
+    if (request.params.code === '') return reply.redirect('../problems', 308);
+    const code = errorCodes.find((known) => known === request.params.code);
+    if (!code) throw new TrackportError('not-found', { detail: 'There is no such problem.' });
+    if (!wantsJson(request, reply)) return sendPlainPage(reply, pageOf(code));
+    return reply.send(documentOf(publicUrl(), code));
+  });
 }
 
 function wantsJson({ headers }: FastifyRequest, reply: FastifyReply): boolean {

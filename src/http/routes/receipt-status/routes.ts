@@ -1,29 +1,21 @@
 import { z } from 'zod';
-import type { Partners } from '#partners/index.ts';
 import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
 
-export type ReceiptStatusRoutesDeps = { partners: Pick<Partners, 'readStatus'> };
-
 /** What became of a delivery, for whoever has its status address. */
-export function receiptStatusRoutes(
-  { sendRendered }: Pick<HttpContext, 'sendRendered'>,
-  { partners }: ReceiptStatusRoutesDeps,
-): Area {
+export function receiptStatusRoutes(app: HttpApp, { partners, sendRendered }: AreaContext): void {
   const render = createRenderer(receiptStatusOut);
-  return (app) => {
-    app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
-      const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
-      const headers = ['cache-control', 'private, no-cache'];
-      if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
-      return sendRendered({ request, reply }, render(status), headers);
-    });
-  };
+  app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
+    const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
+    const headers = ['cache-control', 'private, no-cache'];
+    if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
+    return sendRendered({ request, reply }, render(status), headers);
+  });
 }
 
 const statusParams = z.object({

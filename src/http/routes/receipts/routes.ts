@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import type { Partners } from '#partners/index.ts';
 import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import { replayedOut } from '#partners/receipts/replay-receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
-import { type AuthorizeBearer, originOf, requireBearer } from '../../auth/bearer.ts';
+import { originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../http-app.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
@@ -64,36 +63,27 @@ const receiptListOut = z
   .object({ items: z.array(receiptSummaryOut).readonly(), pagination: paginationOut })
   .meta({ id: 'ReceiptList' });
 
-export type ReceiptRoutesDeps = {
-  receipts: Partners['receipts'];
-  authorize: AuthorizeBearer;
-};
-
 const PATH = '/api/v1/receipts';
 
 /** What became of deliveries, for operators, and having dead letters worked again. */
-export function receiptRoutes(
-  context: HttpContext,
-  { receipts, authorize }: ReceiptRoutesDeps,
-): Area {
-  return (app) => {
-    requireBearer(app, authorize);
-    app.get(PATH, listRoute, async (request, reply) => {
-      const { limit, cursor, ...filter } = request.query;
-      const list = await receipts.list({ filter, limit, cursor });
-      linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
-      return reply.headers(uncached).send(list);
-    });
-    app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-      reply.headers(uncached).send(await receipts.read(request.params.id)),
-    );
-    app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) =>
-      reply.code(202).send(await receipts.replay(request.params.id, originOf(request))),
-    );
-    app.post(`${PATH}/replay`, replayAllRoute, async (request, reply) =>
-      reply.code(202).send(await receipts.replayAll(request.query, originOf(request))),
-    );
-  };
+export function receiptRoutes(app: HttpApp, context: BearerContext): void {
+  const { receipts } = context.partners;
+  requireBearer(app, context);
+  app.get(PATH, listRoute, async (request, reply) => {
+    const { limit, cursor, ...filter } = request.query;
+    const list = await receipts.list({ filter, limit, cursor });
+    linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
+    return reply.headers(uncached).send(list);
+  });
+  app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
+    reply.headers(uncached).send(await receipts.read(request.params.id)),
+  );
+  app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) =>
+    reply.code(202).send(await receipts.replay(request.params.id, originOf(request))),
+  );
+  app.post(`${PATH}/replay`, replayAllRoute, async (request, reply) =>
+    reply.code(202).send(await receipts.replayAll(request.query, originOf(request))),
+  );
 }
 
 const common = { tag: 'Partners', scope: 'trackport:admin' } as const;

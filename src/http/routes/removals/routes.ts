@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { removalListOut } from '#leads/reading/list-removals.ts';
-import type { Area, HttpContext } from '../../http-app.ts';
-import type { KeyAccessDeps } from '../../auth/key-access.ts';
+import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
@@ -10,26 +8,19 @@ import { createRenderer } from '../../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
-export type RemovalRoutesDeps = KeyAccessDeps & {
-  claimedLeads: Pick<ClaimedLeads, 'listRemovals'>;
-};
-
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
-export function removalRoutes(context: HttpContext, deps: RemovalRoutesDeps): Area {
+export function removalRoutes(app: HttpApp, context: AreaContext): void {
+  const { claimedLeads, sendRendered, publicUrl } = context;
   const render = createRenderer(removalListOut);
   const headers = Object.entries(revalidatedFor('X-API-KEY')).flat();
-  return (app) => {
-    requireLeadGrant(app, context, deps);
-    app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
-      const list = await deps.claimedLeads.listRemovals(request.query, visibilityOf(request));
-      const { nextCursor } = list.pagination;
-      const link =
-        nextCursor === undefined
-          ? []
-          : ['link', nextLink(request, nextCursor, context.publicUrl())];
-      return context.sendRendered({ request, reply }, render(list), [...headers, ...link]);
-    });
-  };
+  requireLeadGrant(app, context);
+  app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
+    const list = await claimedLeads.listRemovals(request.query, visibilityOf(request));
+    const { nextCursor } = list.pagination;
+    const link =
+      nextCursor === undefined ? [] : ['link', nextLink(request, nextCursor, publicUrl())];
+    return sendRendered({ request, reply }, render(list), [...headers, ...link]);
+  });
 }
 
 const removalListQuery = z.strictObject({
