@@ -80,28 +80,31 @@ async function multiply(url: string, times: number): Promise<void> {
   const database = openDatabase({ url });
   try {
     const copies = `generate_series(1, ${times - 1}) AS copy`;
-    await database.exec(`
-      INSERT INTO catalog_artifact (serial, workspace_id, id_folded, id, listed_serial, versions)
-      SELECT serial + copy * ${SERIAL_STEP}, workspace_id, new_id, new_id,
-        listed_serial + copy * ${SERIAL_STEP}, versions
-      FROM catalog_artifact, ${copies},
-        LATERAL (SELECT 'artifact-' || (split_part(id, '-', 2)::int + copy * ${SMALL}) AS new_id)`);
-    await database.exec(`
-      INSERT INTO catalog_version (serial, artifact_serial, workspace_id, version, order_key, is_listed,
-        revision, lifecycle, type, source, owner, title, group_path, created_at, updated_at,
-        published_at, findings, description, terms)
-      SELECT version.serial + copy * ${SERIAL_STEP}, artifact_serial + copy * ${SERIAL_STEP},
-        version.workspace_id, version, order_key, is_listed, revision, lifecycle, type, source, owner,
-        replace(title, old, new), group_path, created_at, updated_at, published_at, findings,
-        description, array_to_tsvector(array_replace(tsvector_to_array(terms), old, new))
-      FROM catalog_version AS version
-      JOIN catalog_artifact AS artifact ON artifact.serial = artifact_serial, ${copies},
-        LATERAL (SELECT split_part(id, '-', 2) AS old) AS former,
-        LATERAL (SELECT (old::int + copy * ${SMALL})::text AS new) AS later
-      WHERE artifact.serial < ${SERIAL_STEP}`);
-    await database.exec(`
-      INSERT INTO catalog_spec (version_serial, text)
-      SELECT version_serial + copy * ${SERIAL_STEP}, text FROM catalog_spec, ${copies}`);
+    await database.transaction(async (session) => {
+      await session.exec('SET LOCAL statement_timeout = 0');
+      await session.exec(`
+        INSERT INTO catalog_artifact (serial, workspace_id, id_folded, id, listed_serial, versions)
+        SELECT serial + copy * ${SERIAL_STEP}, workspace_id, new_id, new_id,
+          listed_serial + copy * ${SERIAL_STEP}, versions
+        FROM catalog_artifact, ${copies},
+          LATERAL (SELECT 'artifact-' || (split_part(id, '-', 2)::int + copy * ${SMALL}) AS new_id)`);
+      await session.exec(`
+        INSERT INTO catalog_version (serial, artifact_serial, workspace_id, version, order_key, is_listed,
+          revision, lifecycle, type, source, owner, title, group_path, created_at, updated_at,
+          published_at, findings, description, terms)
+        SELECT version.serial + copy * ${SERIAL_STEP}, artifact_serial + copy * ${SERIAL_STEP},
+          version.workspace_id, version, order_key, is_listed, revision, lifecycle, type, source, owner,
+          replace(title, old, new), group_path, created_at, updated_at, published_at, findings,
+          description, array_to_tsvector(array_replace(tsvector_to_array(terms), old, new))
+        FROM catalog_version AS version
+        JOIN catalog_artifact AS artifact ON artifact.serial = artifact_serial, ${copies},
+          LATERAL (SELECT split_part(id, '-', 2) AS old) AS former,
+          LATERAL (SELECT (old::int + copy * ${SMALL})::text AS new) AS later
+        WHERE artifact.serial < ${SERIAL_STEP}`);
+      await session.exec(`
+        INSERT INTO catalog_spec (version_serial, text)
+        SELECT version_serial + copy * ${SERIAL_STEP}, text FROM catalog_spec, ${copies}`);
+    });
     await database.exec('VACUUM ANALYZE'); // as its autovacuum does in time
   } finally {
     await database.close();
