@@ -31,6 +31,8 @@ import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker, type FakeTracker } from '../fake-tracker.ts';
 
+const FEED_INTERVAL_MS = MINUTE;
+
 type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** What becomes of the webhook. `lost`: who took it dies before it is kept. */
@@ -44,7 +46,10 @@ const reading = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 });
 
-const stepsWith = (told: fc.Arbitrary<Told>) =>
+/** `isApart`: no replica has an older state of the same second, which nobody can tell from the newer one. */
+type Promised = { told: fc.Arbitrary<Told>; isApart: boolean };
+
+const stepsWith = ({ told, isApart }: Promised) =>
   fc.array(
     fc.oneof(
       { arbitrary: reading, weight: 12 },
@@ -78,6 +83,7 @@ const stepsWith = (told: fc.Arbitrary<Told>) =>
       {
         arbitrary: fc.record({
           kind: fc.constant('lag' as const),
+          isApart: fc.constant(isApart),
           seconds: fc.constantFrom(1, 5, 12),
         }),
         weight: 3,
@@ -98,24 +104,33 @@ const engines = {
 };
 
 const promises = [
-  ['as soon as the tracker shows it, where webhooks come', fc.constant('at once' as const), 20],
+  [
+    'as soon as the tracker shows it, where webhooks come',
+    { told: fc.constant<Told>('at once'), isApart: true },
+    20 * SECOND,
+  ],
+  [
+    'after the next catch-up, where a replica had an older state of the same second',
+    { told: fc.constant<Told>('at once'), isApart: false },
+    FEED_INTERVAL_MS + 30 * SECOND,
+  ],
   [
     'after a crawl a day later, whatever becomes of webhooks',
-    fc.constantFrom<Told>('at once', 'late', 'lost', 'never'),
-    48 * 60 * 60,
+    { told: fc.constantFrom<Told>('at once', 'late', 'lost', 'never'), isApart: false },
+    2 * DAY,
   ],
 ] as const;
 
 describe.each(Object.entries(engines))('on %s', (_engine, { open, inTime, numRuns }) => {
   test.each(promises)(
     'a reader that follows from the start has what a full walk shows %s',
-    async (_when, told, seconds) => {
+    async (_when, promised, ms) => {
       await fc.assert(
-        fc.asyncProperty(stepsWith(told), async (steps) => {
+        fc.asyncProperty(stepsWith(promised), async (steps) => {
           const world = await openWorld(await open());
           for (const one of steps) await take(world, one);
           for (let waits = 0; waits < 20; waits += 1) {
-            await world.clock.advance((seconds / 20) * SECOND);
+            await world.clock.advance(ms / 20);
             await world.settled();
           }
           await inTime(async () => {
@@ -144,6 +159,7 @@ async function openWorld(database: StoreDatabase = temporaryDatabase()) {
   const start = () => startProcess({ clock, tracker, database });
   // The second one never hears of a webhook.
   const processes = { first: start(), second: start() };
+  await processes.first.filler.identify(); // what is told in the first second of a store's life is left to the crawl
   processes.first.filler.start();
   const first = (): Leads => processes.first.leads;
   const second = (): Leads => processes.second.leads;
@@ -179,12 +195,9 @@ async function openWorld(database: StoreDatabase = temporaryDatabase()) {
     if (how === 'at once') await clock.advance(0).then(settled);
   };
   /** For so long the tracker answers by a replica that has not heard of anything since. */
-  const lag = async (ms: number): Promise<void> => {
-    // What is told before the store knows the repository is left to the crawl.
-    await processes.first.filler.identify();
+  const lag = async (ms: number, isApart: boolean): Promise<void> => {
     if (tracker.replica) return;
-    // Whole seconds are counted: of two states of one second nobody can tell that a replica has the older one.
-    await clock.advance(SECOND);
+    if (isApart) await clock.advance(SECOND);
     tracker.replica = new Map(tracker.issues);
     void clock.sleep(ms).then(() => (tracker.replica = undefined));
   };
@@ -224,7 +237,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     directory: untilDeath(directory, () => isDead),
     identifyRepository: async () => REPOSITORY_ID,
     feedStore: untilDeath(feedStore, () => isDead),
-    feedIntervalMs: 60 * SECOND,
+    feedIntervalMs: FEED_INTERVAL_MS,
     isMatched: () => false,
     rules: leadRules,
     key: directoryKey,
@@ -366,7 +379,7 @@ export async function take(world: World, given: Step): Promise<void> {
     case 'crash':
       return world.crash();
     case 'lag':
-      return world.lag(given.seconds * SECOND);
+      return world.lag(given.seconds * SECOND, given.isApart);
     case 'read':
       await readers[given.reader]?.read(given.limit);
   }
