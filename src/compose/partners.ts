@@ -5,7 +5,6 @@ import { createPartners, type Partners, type PartnersPorts } from '#partners/ind
 import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import { traced } from '#shared/tracing.ts';
 
 import type { Ground, ServiceParts } from './parts.ts';
 import { directoryKeyOf } from './store.ts';
@@ -53,15 +52,10 @@ type StorePort =
   | 'statusKey'
   | 'directoryKey';
 
-function storePorts({ store, tracing }: Ground): Pick<PartnersPorts, StorePort> {
-  const { stores, secretKey, cursors, writes } = store;
-  const receipts = stores.receipts();
+function storePorts({ store }: Ground): Pick<PartnersPorts, StorePort> {
+  const { stores, secretKey, cursors } = store;
   return {
-    receipts: {
-      ...receipts,
-      accept: (receipt) =>
-        traced(tracing, { name: 'commit delivery' }, () => writes.watch(receipts.accept(receipt))),
-    },
+    receipts: stores.receipts(),
     outcomeCounts: stores.outcomeCounts(),
     work: stores.work(),
     workerLock: stores.workerLock(),

@@ -13,7 +13,7 @@ import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import { createWriteCheck } from '#adapters/store/write-check.ts';
+import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -45,12 +45,13 @@ export type Stores = ReturnType<typeof createStores>;
 /** What is the same on every engine. */
 export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
   const { database } = engine;
+  const writes = createWriteCheck(database, clock);
   return {
-    stores: (options: StoresOptions) => createStores(engine, options),
+    stores: (options: StoresOptions) => createStores(engine, writes, options),
     /** Every migration that it has. @throws {store-unavailable} */
     readApplied: () => readApplied(database),
     /** Whether deliveries can be stored. */
-    writes: createWriteCheck(database, clock),
+    writes,
     /**
      * By which it knows the `secretKey` that it was filled with: with none yet, that is the offered one from now
      * on. Of several that are offered at once one is taken. @throws {store-unavailable}
@@ -60,7 +61,11 @@ export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
 }
 
 /** The ports of one store. Each is made when it is asked for: a command needs few of them. */
-function createStores(engine: ArtifactStoreDeps, { repository, payloadKey, clock }: StoresOptions) {
+function createStores(
+  engine: ArtifactStoreDeps,
+  { watch }: Pick<WriteCheck, 'watch'>,
+  { repository, payloadKey, clock }: StoresOptions,
+) {
   const { database } = engine;
   const instance = newUuid();
   return {
@@ -78,7 +83,7 @@ function createStores(engine: ArtifactStoreDeps, { repository, payloadKey, clock
     leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotencyStore(database),
     outcomeCounts: () => createOutcomeCounts(database),
-    receipts: () => createReceiptStore(database, { payloadKey, repository }),
+    receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
     sessions: async () => {
       const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
-import type { Tracing } from '#shared/tracing.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 import { toMatchNames, namesOf } from '../deletions/deletion.ts';
 import { decide, eventKeys, type PartnerEvent } from '../event.ts';
 import type { MatchName } from '../deletions/match/match.ts';
@@ -48,7 +48,7 @@ export type AcceptDeliveryDeps = {
   /** Called after the commit when events wait for the worker. */
   wakeWorker: () => void;
   reporter: Pick<OutcomeReporter, 'settled'>;
-  tracing?: Pick<Tracing, 'current'>;
+  tracing?: Tracing;
 };
 
 /** What the response and the metrics need. */
@@ -89,7 +89,8 @@ export async function acceptDelivery(
     traceparent,
     events,
   };
-  const acceptance = await deps.store.accept(receipt);
+  const commit = { name: 'commit delivery' };
+  const acceptance = await traced(deps.tracing, commit, () => deps.store.accept(receipt));
   if (acceptance.queued > 0) deps.wakeWorker();
   reportSettled(deps.reporter, receipt, acceptance);
   const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;

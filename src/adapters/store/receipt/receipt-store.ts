@@ -1,5 +1,6 @@
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { bindWrites, type StoreDatabase } from '../session.ts';
+import type { WriteCheck } from '../write-check.ts';
 import { receiptWrites, toAcceptance } from './accept.ts';
 import { createReceiptReader } from './read.ts';
 import { previewReplay } from './replay.ts';
@@ -9,12 +10,14 @@ export type ReceiptStoreOptions = {
   payloadKey: Buffer;
   /** `owner/name`, in any case: whose leads are claimed. */
   repository: string;
+  /** Told of every acceptance: whether deliveries can be stored. Default: nobody asks. */
+  watch?: WriteCheck['watch'];
 };
 
 /** Receipts, whatever the engine. Deliveries in flight at the same time share one commit. */
 export function createReceiptStore(
   database: StoreDatabase,
-  { payloadKey, repository }: ReceiptStoreOptions,
+  { payloadKey, repository, watch = (write) => write }: ReceiptStoreOptions,
 ): ReceiptStore {
   const { accept, forgetKeys, dropPayloads, ...writes } = bindWrites(
     database.writer.callInTurn,
@@ -23,7 +26,7 @@ export function createReceiptStore(
   );
   const options = { payloadKey, repository: repository.toLowerCase() };
   return {
-    accept: async (delivery) => toAcceptance(delivery, await accept(delivery, options)),
+    accept: async (delivery) => toAcceptance(delivery, await watch(accept(delivery, options))),
     ...writes,
     purge: async (before) => ({
       keys: await untilNothing(() => forgetKeys(before)),
