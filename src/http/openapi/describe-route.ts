@@ -3,7 +3,7 @@ import type { Scope } from '#access/grants/scopes.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
 /** Ways to authenticate, as openapi.json names them. */
-type SecurityScheme =
+export type SecurityScheme =
   | 'ApiKey'
   | 'Bearer'
   | 'PartnerSignature'

@@ -4,7 +4,7 @@ import { type ErrorCode, errorCodes } from '#shared/errors.ts';
 import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
 import { problemHelp } from '../problems/problem-help.ts';
 import { isBodiless } from '../requests/read-body.ts';
-import { keyHeaders, type RouteDescription } from './describe-route.ts';
+import { keyHeaders, type RouteDescription, type SecurityScheme } from './describe-route.ts';
 
 const fieldProblemOut = z
   .object({
@@ -47,13 +47,16 @@ export const commonProblems: readonly ErrorCode[] = [
 /** What a request whose method allows a body can be refused for, also where no body is wanted. */
 const bodyProblems = ['malformed-json', 'payload-too-large', 'unsupported-media-type'] as const;
 
-/** What a request with a bearer token can be refused for, whatever it is about. */
-const bearerProblems = [
-  'validation-failed',
-  'insufficient-scope',
-  'identity-provider-unavailable',
-  'store-unavailable',
-] as const;
+/** What a request can be refused for because of its credential, whatever it is about. */
+const credentialProblems: Readonly<Partial<Record<SecurityScheme, readonly ErrorCode[]>>> = {
+  ApiKey: ['validation-failed', 'store-unavailable'],
+  Bearer: [
+    'validation-failed',
+    'insufficient-scope',
+    'identity-provider-unavailable',
+    'store-unavailable',
+  ],
+};
 
 /** The credentials that a route takes, one of which will do. */
 export function schemesOf({ scope, security = scope && 'Bearer' }: RouteDescription) {
@@ -68,7 +71,7 @@ function codesOf(method: string, described: RouteDescription): Map<number, Error
     ...commonProblems,
     ...(isBodiless(method) ? [] : bodyProblems),
     ...(schemes.length > 0 ? (['unauthorized', 'quota-exceeded'] as const) : []),
-    ...(schemes.includes('Bearer') ? bearerProblems : []),
+    ...schemes.flatMap((scheme) => credentialProblems[scheme] ?? []),
   ]);
   return Map.groupBy(
     errorCodes.filter((code) => all.has(code)),

@@ -115,14 +115,10 @@ const changesRoute = describeRoute({
   },
   headers: ['Cache-Control', 'Vary'],
   problems: [
-    'validation-failed',
     'invalid-cursor',
     'cursor-expired',
-    'unauthorized',
     'insufficient-scope',
-    'quota-exceeded',
     'tracker-failed',
     'tracker-unavailable',
-    'store-unavailable',
   ],
 });

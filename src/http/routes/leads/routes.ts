@@ -99,14 +99,7 @@ function headersOf(cache: CacheFacts): string[] {
   ];
 }
 
-const leadProblems = [
-  'unauthorized',
-  'insufficient-scope',
-  'quota-exceeded',
-  'tracker-failed',
-  'tracker-unavailable',
-  'store-unavailable',
-] as const;
+const leadProblems = ['insufficient-scope', 'tracker-failed', 'tracker-unavailable'] as const;
 const leadHeaders = ['ETag', 'Cache-Control', 'Vary', 'Age', 'Cache-Status'] as const;
 
 const listRoute = describeRoute({
@@ -120,7 +113,7 @@ const listRoute = describeRoute({
   ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
   notModified: true,
   headers: [...leadHeaders, ...keyHeaders, 'Link'],
-  problems: ['validation-failed', 'invalid-cursor', ...leadProblems],
+  problems: ['invalid-cursor', ...leadProblems],
 });
 
 const detailRoute = describeRoute({
@@ -133,5 +126,5 @@ const detailRoute = describeRoute({
   ok: { 200: { description: 'The lead.', schema: leadOut } },
   notModified: true,
   headers: leadHeaders,
-  problems: ['validation-failed', 'lead-not-found', ...leadProblems],
+  problems: ['lead-not-found', ...leadProblems],
 });

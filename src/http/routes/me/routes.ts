@@ -58,5 +58,5 @@ const meRoute = describeRoute({
   security: 'ApiKey',
   ok: { 200: { description: 'The consumer of this key.', schema: keyHolderOut } },
   headers: ['Cache-Control', 'Vary'],
-  problems: ['validation-failed', 'unauthorized', 'quota-exceeded', 'store-unavailable'],
+  problems: [],
 });

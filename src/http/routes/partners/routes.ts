@@ -150,16 +150,7 @@ function describeDelivery(path: PartnerPath) {
       'RateLimit',
     ],
     problemHeaders: { 'X-Correlation-Id': [400, 401, 413, 415, 429, 503] },
-    problems: [
-      'unauthorized',
-      'validation-failed',
-      'malformed-json',
-      'payload-too-large',
-      'unsupported-media-type',
-      'quota-exceeded',
-      'identity-provider-unavailable',
-      'store-unavailable',
-    ],
+    problems: ['validation-failed', 'identity-provider-unavailable', 'store-unavailable'],
   });
 }
 

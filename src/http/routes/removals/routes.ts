@@ -42,12 +42,5 @@ const removalsRoute = describeRoute({
   ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
   notModified: true,
   headers: ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link'],
-  problems: [
-    'validation-failed',
-    'invalid-cursor',
-    'unauthorized',
-    'insufficient-scope',
-    'quota-exceeded',
-    'store-unavailable',
-  ],
+  problems: ['invalid-cursor', 'insufficient-scope'],
 });
