@@ -8,7 +8,7 @@ import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
-import { runChecks } from '#http/routes/operations/readiness.ts';
+import { createWhole } from '#http/routes/operations/routes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PagesContext } from '#portal/pages/context.ts';
 import { addPages, portalArea } from '#portal/portal.ts';
@@ -143,12 +143,7 @@ async function purgeNowAndThen(
  * one is from the same function; the routes of `/readyz`, made later, put theirs in its place.
  */
 function composeReadiness(parts: ServiceParts): PagesContext['readiness'] {
-  const { together, registry } = parts;
-  const own = async () => ({ checks: await runChecks(parts, healthChecks(parts)) });
-  if (!together) return own;
-  const whole = together({
-    readiness: async () => ({ isStopping: false, ...(await own()) }),
-    metrics: () => registry.getMetricsAsJSON(),
-  });
-  return () => whole.readiness();
+  const { together, registry: metrics } = parts;
+  const checks = () => healthChecks(parts);
+  return createWhole(parts, { together, metrics, checks, isStopping: () => false }).readiness;
 }

@@ -1,8 +1,9 @@
 /** What the service as a whole says: all processes are asked, and what they say is combined. */
 import type { CheckResult, Readiness } from '#http/routes/operations/readiness.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import { AggregatorRegistry, Gauge, type Registry } from 'prom-client';
+import { AggregatorRegistry, type Registry } from 'prom-client';
 
+import { gauge } from '../telemetry/metrics.ts';
 import type { ChildCalls, IpcHandlers, PrimaryCalls, ProcessMetrics } from './ipc.ts';
 import type { Member } from './member.ts';
 
@@ -33,13 +34,10 @@ export type Reports = {
 export function createReports(deps: ReportsDeps): Reports {
   const { clock, members, registry, size } = deps;
   const serving = () => members().filter((member) => member.isListening());
-  void new Gauge({
+  gauge(registry, {
     name: 'trackport_processes',
     help: 'Processes that serve; absent when there is but one.',
-    registers: [registry],
-    collect() {
-      this.set(serving().length);
-    },
+    read: () => serving().length,
   });
   /** What processes that have ended had counted. */
   let past: readonly ProcessMetrics[] = [];

@@ -155,20 +155,20 @@ function toSeconds(ms: number | undefined): number | undefined {
 type Reading = {
   name: string;
   help: string;
-  read: () => number | undefined;
+  read: () => number | undefined | Promise<number | undefined>;
   /** What counts of several processes; default the sum. */
   aggregator?: Aggregator;
 };
 
 /** A gauge that is read when it is collected; without a value it is absent. */
-function gauge(registry: Registry, { name, help, read, aggregator = 'sum' }: Reading): void {
+export function gauge(registry: Registry, { name, help, read, aggregator = 'sum' }: Reading): void {
   void new Gauge({
     name,
     help,
     registers: [registry],
     aggregator,
-    collect() {
-      const value = read();
+    async collect() {
+      const value = await read();
       if (value === undefined) this.remove(); // a reset would make it 0
       else this.set(value);
     },

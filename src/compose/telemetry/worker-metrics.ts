@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
@@ -6,6 +6,8 @@ import type { OutcomeReporterDeps } from '#partners/receipts/outcomes/report-out
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
+
+import { gauge } from './metrics.ts';
 
 export type WorkerMetricsDeps = {
   registry: Registry;
@@ -50,19 +52,13 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
     ],
   ];
   for (const [name, help, read] of readings)
-    void new Gauge({
+    gauge(registry, {
       name,
       help,
-      registers: [registry],
+      // Without the store nothing is known, and 0 would say that all is well.
+      read: () => partners.workerStatus().then(read, () => undefined),
       // Of the store all processes say the same; of the worker only one says 1.
       aggregator: name === 'trackport_worker_active' ? 'sum' : 'max',
-      async collect() {
-        try {
-          this.set(read(await partners.workerStatus()));
-        } catch {
-          this.remove(); // without the store nothing is known, and 0 would say that all is well
-        }
-      },
     });
 }
 

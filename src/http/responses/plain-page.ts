@@ -1,7 +1,7 @@
 /** Small pages of text, outside the portal, in its colours. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { pageHeaders } from './security-headers.ts';
+import { pageHeaders } from './headers.ts';
 
 const STYLE = `:root{color-scheme:light dark}
 html{background:light-dark(#f6f7f9,#0e1013);color:light-dark(#15181d,#eceef1)}

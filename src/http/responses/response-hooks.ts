@@ -12,7 +12,7 @@ import { createRequestMetrics } from '../telemetry/request-metrics.ts';
 import { type ProblemPage, renderEarlyProblem } from '../problems/problem-pages.ts';
 import { logRequest, type RequestLogDeps, routeOf } from '../telemetry/request-log.ts';
 import { routedPath } from '../requests/routed-path.ts';
-import { securityHeaders } from './security-headers.ts';
+import { securityHeaders } from './headers.ts';
 
 export type ResponseHooksDeps = RequestLogDeps & {
   publicUrl: () => string;

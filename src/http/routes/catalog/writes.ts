@@ -13,10 +13,29 @@ import { contentOnlyIn, draftIn, patchIn } from '#catalog/version/content-check.
 import { artifactParams, ifMatchHeader, versionQuery } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { SPEC_BODY_BYTES_MAX } from './spec-body.ts';
+import { takeBodies, toBody } from '../../requests/json-body.ts';
+import { hangUpOf } from '../../requests/hang-up.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
 const PATH = '/api/v1/catalog';
+
+/** Bytes of a body that may hold a spec of 5 MiB. */
+const SPEC_BODY_BYTES_MAX = 6 * 1024 * 1024;
+
+/**
+ * In this scope a body may hold a spec. In `request.body` stands an empty object in its place, and
+ * its text is in `request.spec`: as a value it would cost everybody who looks at the body.
+ */
+export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: BearerContext): void {
+  const types = ['application/json', 'application/merge-patch+json'];
+  takeBodies(app, { types, read: readBody }, (request, bytes) =>
+    toBody(request, bytes, async () => {
+      const { value, spec } = await readSpecBody(bytes, hangUpOf(request));
+      request.spec = spec;
+      return value;
+    }),
+  );
+}
 
 /** Creating, replacing, editing and deleting versions. */
 export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerContext): void {

@@ -6,7 +6,7 @@ import { servedText } from '../../openapi/served-text.ts';
 import { matchesNone } from '../../requests/precondition.ts';
 import type { HttpApp } from '../../http-app.ts';
 import { JSON_MEDIA_TYPE, strongEtag } from '../../responses/rendered-response.ts';
-import { pageHeaders } from '../../responses/security-headers.ts';
+import { pageHeaders } from '../../responses/headers.ts';
 
 /** Nothing inline, nothing from elsewhere; nothing here forces https. */
 const DOCS_HEADERS = pageHeaders(

@@ -44,7 +44,8 @@ export function operationRoutes(app: HttpApp, context: Context, operations: Oper
 
 type Context = Pick<HttpContext, 'clock' | 'log'>;
 
-function createWhole(
+/** What the service as a whole says: this process alone, or all that serve together. */
+export function createWhole(
   context: Context,
   { metrics, checks, isStopping, together }: Operations,
 ): Whole {
