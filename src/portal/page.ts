@@ -3,12 +3,26 @@ import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from './html.ts';
 import type { Scope } from '#access/grants/scopes.ts';
 
+/** In the order of the navigation; with a scope only for whoever has it. */
+export const SECTIONS = {
+  overview: { label: 'Overview', path: '/portal', scope: undefined },
+  consumers: { label: 'Consumers', path: '/portal/consumers', scope: 'trackport:admin' },
+  receipts: { label: 'Receipts', path: '/portal/receipts', scope: 'trackport:admin' },
+  partners: { label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
+  catalog: { label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
+  audit: { label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
+} as const satisfies Record<string, { label: string; path: string; scope: Scope | undefined }>;
+
+export type Section = keyof typeof SECTIONS;
+
+export const sections = Object.keys(SECTIONS) as Section[];
+
 /** What the handler of a page returns; the frame around it is the portal's. */
 export type PortalPage = {
   /** Plain text: the heading, and the start of `<title>`. */
   title: string;
   /** What the navigation marks as the place where one is. */
-  section: 'overview' | 'consumers' | 'receipts' | 'partners' | 'catalog' | 'audit';
+  section: Section;
   body: Html;
   /** Default 200; 422 for a form that came back. */
   status?: number;
@@ -18,7 +32,7 @@ export type PortalPage = {
   heading?: HtmlValue;
   /** Beside the heading. */
   badge?: Html;
-  /** The way up, from the section on. */
+  /** The way up, below the section; none on a section's own page. */
   crumbs?: readonly { href: string; text: string }[];
   /** Below the heading, in one line: what is known at a glance. */
   meta?: readonly HtmlValue[];

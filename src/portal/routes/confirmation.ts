@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '#shared/errors.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { FormProblem, PortalPage } from '../page.ts';
+import { type FormProblem, type PortalPage, SECTIONS } from '../page.ts';
 import { input } from '../shell/fields.ts';
 import { confirmation } from '../shell/forms.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
@@ -19,7 +19,7 @@ export function confirmationPage<Params, Query>(
     if ('body' in shown) return shown;
     const { title, section, crumbs, failed, wayOut = 'Cancel', ...rest } = shown;
     const { problems = request.problems, ...given } = rest;
-    const cancel = { href: crumbs.at(-1)?.href ?? '', text: wayOut };
+    const cancel = { href: crumbs.at(-1)?.href ?? SECTIONS[section].path, text: wayOut };
     const summary = problems.length > 0 && errorSummary({ heading: failed, problems });
     const form = confirmation({ ...given, action, person, isDoneOnce, cancel });
     return { title, section, crumbs, body: html`${summary}${form}` };

@@ -6,7 +6,7 @@ import type { ErrorCode, TrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { PortalPage } from '../page.ts';
+import { type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
 import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { code, cut, link } from '../shell/parts.ts';
@@ -142,10 +142,8 @@ function waysOn(failed: Failed, publicUrl: string): HtmlValue {
 
 /** The list that a page belongs to: where to look for what was not found, or to filter anew. */
 function toList({ url }: FailedRequest): HtmlValue {
-  const section = sectionOf(url);
-  if (section === 'overview') return undefined;
-  const text = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
-  return link(`/portal/${section}`, text, { look: 'button' });
+  const { path, label } = SECTIONS[sectionOf(url)];
+  return path === '/portal' ? undefined : link(path, label, { look: 'button' });
 }
 
 /** The page that a form was sent from, as the browser says it. */
@@ -155,10 +153,8 @@ export function pageBefore({ headers }: FailedRequest, publicUrl: string): strin
   return ownPath(referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : undefined);
 }
 
-const SECTIONS = ['consumers', 'receipts', 'partners', 'catalog', 'audit'] as const;
-
-function sectionOf(url: string): PortalPage['section'] {
-  return SECTIONS.find((section) => url.startsWith(`/portal/${section}`)) ?? 'overview';
+function sectionOf(url: string): Section {
+  return sections.findLast((section) => url.startsWith(SECTIONS[section].path)) ?? 'overview';
 }
 
 type ErrorText = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;

@@ -76,7 +76,7 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
   run: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>;
 };
 
-/** What is confirmed before it is done. The way out leads to the last of the crumbs. */
+/** What is confirmed before it is done. The way out leads to the last of the crumbs, or the section. */
 export type Confirmation = Pick<PortalPage, 'section' | 'title'> &
   Omit<ConfirmationFacts, 'action' | 'person' | 'cancel' | 'isDoneOnce'> & {
     crumbs: readonly { href: string; text: string }[];

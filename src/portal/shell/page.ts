@@ -1,27 +1,20 @@
 /** Whole pages: the frame, and what every page has. */
-import type { Scope } from '#access/grants/scopes.ts';
 import type { PortalContext } from '../context.ts';
-import { may, type PortalFrame, type PortalPage, roleOf, type ShownSecret } from '../page.ts';
+import {
+  may,
+  type PortalFrame,
+  type PortalPage,
+  roleOf,
+  SECTIONS,
+  sections,
+  type ShownSecret,
+} from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets/assets.ts';
 import { count, timeText } from './times.ts';
 import { codeBlock, details } from './texts.ts';
 import { attributes, cut, foreign, hidden, link } from './parts.ts';
 import { doneNotice } from './notice.ts';
-
-const SECTIONS = [
-  { section: 'overview', label: 'Overview', path: '/portal' },
-  { section: 'consumers', label: 'Consumers', path: '/portal/consumers', scope: 'trackport:admin' },
-  { section: 'receipts', label: 'Receipts', path: '/portal/receipts', scope: 'trackport:admin' },
-  { section: 'partners', label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
-  { section: 'catalog', label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
-  { section: 'audit', label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
-] as const satisfies readonly {
-  section: PortalPage['section'];
-  label: string;
-  path: string;
-  scope?: Scope;
-}[];
 
 /** A whole page, in the frame of who is signed in. */
 export function renderPage(
@@ -94,8 +87,9 @@ function brand(repository: string, href?: string): Html {
 
 function navigation(frame: PortalFrame, page: PortalPage, deadLetters?: number): Html {
   const own = frame.currentPath.split('?')[0];
-  const offered = SECTIONS.filter((entry) => !('scope' in entry) || may(frame.person, entry.scope));
-  const links = offered.map(({ section, label, path }) => {
+  const links = sections.map((section) => {
+    const { label, path, scope } = SECTIONS[section];
+    if (scope !== undefined && !may(frame.person, scope)) return undefined;
     const here = path === own ? 'page' : 'true';
     const names = attributes({
       href: path,
@@ -114,8 +108,11 @@ function waiting(deadLetters = 0): Html | undefined {
 }
 
 function head(page: PortalPage): Html {
-  const { crumbs = [], heading = cut(page.title), meta = [], actions } = page;
-  const above = crumbs.map(({ href, text }) => html`<li>${link(href, foreign(text))}</li>`);
+  const { section, crumbs, heading = cut(page.title), meta = [], actions } = page;
+  const { path: href, label: text } = SECTIONS[section];
+  const above = (crumbs ? [{ href, text }, ...crumbs] : []).map(
+    (crumb) => html`<li>${link(crumb.href, foreign(crumb.text))}</li>`,
+  );
   return html`<div class="head">
     <div>
       ${

@@ -75,7 +75,7 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
   return {
     title: id === undefined ? 'Create draft' : `Create a version of ${id}`,
     section: 'catalog',
-    crumbs: [{ href: CATALOG_PATH, text: 'Catalog' }],
+    crumbs: [],
     body: draftFormView({
       person,
       action: NEW_PATH,

@@ -39,11 +39,8 @@ export function shown({ record }: VersionView, notice: string): ActionResult {
 
 /** Where a page below a version stands. */
 export function placeOf({ id, title, version }: VersionRecord) {
-  const crumbs = [
-    { href: CATALOG_PATH, text: 'Catalog' },
-    { href: artifactPath(id, { version }), text: title },
-  ];
-  return { section: 'catalog', crumbs } as const;
+  const artifact = { href: artifactPath(id, { version }), text: title };
+  return { section: 'catalog', crumbs: [artifact] } as const;
 }
 
 /** A version that something is confirmed about. */

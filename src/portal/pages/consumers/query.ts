@@ -40,6 +40,5 @@ export function consumerPath(id: string, ...below: string[]): string {
 /** Where a page below the list, or below one consumer, stands. */
 export function placeOf(consumer?: Consumer) {
   const own = consumer && { href: consumerPath(consumer.id), text: consumer.name };
-  const crumbs = [{ href: CONSUMERS_PATH, text: 'Consumers' }, ...(own ? [own] : [])];
-  return { section: 'consumers', crumbs } as const;
+  return { section: 'consumers', crumbs: own ? [own] : [] } as const;
 }

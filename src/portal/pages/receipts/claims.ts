@@ -12,7 +12,7 @@ import { code, link } from '../../shell/parts.ts';
 import { type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 import { claimPath, type IssueAddress, issueLink } from './words.ts';
-import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
+import { receiptPath, receiptsPath, scope } from './query.ts';
 
 const PATH = '/portal/claims/:number';
 
@@ -37,8 +37,8 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
     form: typedForm,
     confirm: async ({ params: { number }, reader, problems }) => {
       const found = await factsOf(number);
-      const { title, crumbs, section } = placeOf(number);
-      const place = { section, crumbs: [...crumbs, { href: claimPath(number), text: title }] };
+      const { title, section } = placeOf(number);
+      const place = { section, crumbs: [{ href: claimPath(number), text: title }] };
       if (!found.claim) return { ...place, title, body: claimView(found, reader) };
       return { ...place, ...releaseConfirmation(found, problems) };
     },
@@ -53,8 +53,7 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
 }
 
 function placeOf(number: string) {
-  const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }];
-  return { title: `Lead #${number}`, section: 'receipts', crumbs } as const;
+  return { title: `Lead #${number}`, section: 'receipts', crumbs: [] } as const;
 }
 
 type ClaimFacts = {

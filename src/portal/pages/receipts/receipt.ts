@@ -57,7 +57,7 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
       title: `Receipt ${shortId(id)}`,
       heading: html`Receipt ${code(shortId(id))}`,
       section: 'receipts',
-      crumbs: [{ href: RECEIPTS_PATH, text: 'Receipts' }],
+      crumbs: [],
       badge: statusBadge(status, { fill: true }),
       meta: [
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,

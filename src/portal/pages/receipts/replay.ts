@@ -61,8 +61,11 @@ function confirmationOf(
   problems: readonly FormProblem[],
 ): Confirmation | PortalPage {
   const back = { href: receiptsPath(filters), text: 'As filtered' };
-  const crumbs = [{ href: RECEIPTS_PATH, text: 'Receipts' }, back];
-  const place = { title: 'Replay all that match?', section: 'receipts', crumbs } as const;
+  const place = {
+    title: 'Replay all that match?',
+    section: 'receipts',
+    crumbs: [back],
+  } as const;
   const events = sumOf(preview.queued);
   if (events === 0) return { ...place, body: nothingToReplay(preview, back.href) };
   return {

@@ -11,7 +11,7 @@ import { code, foreign, link } from '../../../shell/parts.ts';
 import type { PageRequest } from '../../../routes/route-types.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactView } from './artifact-view.ts';
-import { artifactPath, CATALOG_PATH, groupPathOf, NEW_PATH } from '../query.ts';
+import { artifactPath, groupPathOf, NEW_PATH } from '../query.ts';
 import { lifecycleBadge } from '../words.ts';
 
 export const ofArtifact = {
@@ -89,7 +89,7 @@ function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: s
   return {
     title,
     section: 'catalog',
-    crumbs: [{ href: CATALOG_PATH, text: 'Catalog' }, ...(group ? [group] : [])],
+    crumbs: group ? [group] : [],
     badge: lifecycleBadge(lifecycle, { fill: true }),
     meta: [
       code(id),
