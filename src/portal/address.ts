@@ -32,6 +32,13 @@ export const dayFilter = z
 /** Where a page of a list starts. */
 export const cursorParameter = textFilter(CURSOR_CHARACTERS_MAX);
 
+/** How many stand before the first that is shown. */
+export const startParameter = z
+  .string()
+  .regex(/^[0-9]{1,4}$/, 'must be a number')
+  .optional()
+  .transform((digits) => Number(digits ?? 0));
+
 /** The values that are there. */
 export function present<T extends object>(
   values: T,

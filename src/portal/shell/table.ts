@@ -4,6 +4,7 @@
  */
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { attributes, hidden, link } from './parts.ts';
+import { count } from './times.ts';
 
 /**
  * The label is the heading, and what stands before the cell in a narrow box. An undefined cell is left empty; a narrow
@@ -90,6 +91,21 @@ export type PagerFacts = {
   /** Other words where the order is not by time. */
   words?: { newest: string; older: string };
 };
+
+/** Below a part of what is all there: `shown` of `total` from `start` on. `what`: in the plural. */
+export function partPager(
+  what: string,
+  { start, shown, total }: Record<'start' | 'shown' | 'total', number>,
+  pathOf: (start: number | undefined) => string,
+): Html {
+  const end = start + shown;
+  return pager({
+    summary: `${what} ${count(start + 1)} to ${count(end)} of ${count(total)}`,
+    words: { newest: 'First', older: 'Next' },
+    ...(start > 0 && { newest: pathOf(undefined) }),
+    ...(end < total && { older: pathOf(end) }),
+  });
+}
 
 /** Below a list: no totals, only where one can go. */
 export function pager(facts: PagerFacts): Html {

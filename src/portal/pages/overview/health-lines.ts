@@ -3,6 +3,7 @@ import { html, type Html } from '../../html.ts';
 import { cut, type State } from '../../shell/parts.ts';
 import { ago, counted, type Reader, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
+import { type RefusalReason, refusalIn } from '../partners/verdict.ts';
 
 /** How one part of the service is, as the page shows it. */
 export type HealthLine = {
@@ -146,10 +147,8 @@ function neverText({ hasSecret }: WebhookFacts): Html {
         <a href="#set-up">How to set it up</a>`;
 }
 
-/** Why deliveries of the tracker are refused, in words, and what to do about it. */
-type RefusalWords = { words: string; remedy: string };
-
-const REASONS: Readonly<Record<string, RefusalWords>> = {
+/** Why deliveries of the tracker are refused. */
+const REASONS: Readonly<Record<string, RefusalReason>> = {
   'signature-missing': {
     words: 'not signed',
     remedy: 'Check the secret: the webhook has none. Give it one of tracker.webhookSecrets.',
@@ -176,12 +175,4 @@ const REASONS: Readonly<Record<string, RefusalWords>> = {
   },
 };
 
-/** A reason that is not known here stands for itself. */
-export function webhookRefusalOf(reason: string): RefusalWords {
-  if (Object.hasOwn(REASONS, reason)) return REASONS[reason] ?? unknown(reason);
-  return unknown(reason);
-}
-
-function unknown(reason: string): RefusalWords {
-  return { words: reason, remedy: 'See the log: it names the reason.' };
-}
+export const webhookRefusalOf = (reason: string): RefusalReason => refusalIn(REASONS, reason);

@@ -13,7 +13,7 @@ import { withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, link } from '../../shell/parts.ts';
-import { pager, table } from '../../shell/table.ts';
+import { partPager, table } from '../../shell/table.ts';
 import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 
@@ -53,22 +53,14 @@ type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown
 export function partnersView({ partners, start, shown }: PartnersFacts, reader: Reader): Html {
   if (partners.length === 0) return noPartners();
   const here = partners.slice(start, start + shown);
-  const next = start + shown < partners.length ? { older: pagePath(start + shown) } : {};
-  const first = start > 0 ? { newest: PARTNERS_PATH } : {};
-  const pages = pager({
-    summary: `Partners ${start + 1} to ${start + here.length} of ${partners.length}`,
-    words: { newest: 'First', older: 'Next' },
-    ...first,
-    ...next,
-  });
+  const part = { start, shown: here.length, total: partners.length };
+  const pages = partPager('Partners', part, (from) =>
+    withQuery(PARTNERS_PATH, { start: from?.toString() }),
+  );
   return stack(
     plainCard(overview(here, reader), partners.length > shown && pages),
     ...here.map((partner) => details(partner, reader)),
   );
-}
-
-function pagePath(start: number): string {
-  return withQuery(PARTNERS_PATH, { start: String(start) });
 }
 
 function noPartners(): Html {

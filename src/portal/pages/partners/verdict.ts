@@ -3,7 +3,7 @@ import { DAY } from '#shared/clock.ts';
 import type { Html } from '../../html.ts';
 import { badge, type State } from '../../shell/parts.ts';
 import { z } from 'zod';
-import { textFilter, withQuery } from '../../address.ts';
+import { startParameter, textFilter, withQuery } from '../../address.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;
@@ -60,7 +60,7 @@ export function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: 
 }
 
 /** Why calls are refused, in words, and whose mistake it most likely is. */
-type RefusalReason = { words: string; remedy: string };
+export type RefusalReason = { words: string; remedy: string };
 
 const REASONS: Readonly<Record<string, RefusalReason>> = {
   'signature-missing': {
@@ -103,9 +103,12 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
   },
 };
 
-/** A reason that is not known here stands for itself. */
-export function reasonOf(code: string): RefusalReason {
-  return REASONS[code] ?? { words: code, remedy: 'See the log: it names the reason.' };
+export const reasonOf = (code: string): RefusalReason => refusalIn(REASONS, code);
+
+/** A reason that is not known there stands for itself. */
+export function refusalIn(known: typeof REASONS, code: string): RefusalReason {
+  const unknown = { words: code, remedy: 'See the log: it names the reason.' };
+  return (Object.hasOwn(known, code) ? known[code] : undefined) ?? unknown;
 }
 
 export const PARTNERS_PATH = '/portal/partners';
@@ -115,11 +118,7 @@ const PARTNER_ID_CHARACTERS_MAX = 63;
 /** The address of the page: which partner it is to show, or how many stand before it. */
 export const partnersQuery = z.strictObject({
   id: textFilter(PARTNER_ID_CHARACTERS_MAX),
-  start: z
-    .string()
-    .regex(/^[0-9]{1,4}$/, 'must be a number')
-    .optional()
-    .transform((digits) => Number(digits ?? 0)),
+  start: startParameter,
 });
 
 /** The place of one partner on the page that shows it. */

@@ -25,7 +25,8 @@ import {
 import type { PortalPerson } from '../../page.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
-import { pager } from '../../shell/table.ts';
+import { partPager } from '../../shell/table.ts';
+import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, verdict } from './verdict.ts';
 import { details } from '../../shell/texts.ts';
@@ -34,13 +35,7 @@ import { details } from '../../shell/texts.ts';
 const LEADS_LOOKED_AT_MAX = 10;
 
 const params = z.object({ id: z.string().max(64) });
-const query = z.strictObject({
-  start: z
-    .string()
-    .regex(/^[0-9]{1,4}$/, 'must be a number')
-    .optional()
-    .transform((digits) => Number(digits ?? 0)),
-});
+const query = z.strictObject({ start: startParameter });
 
 /** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
 export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
@@ -146,18 +141,11 @@ function eventCards({ receipt, leads, start }: ReceiptFacts, reader: Reader): Ht
       body(html`<p>The delivery was empty, or all of its events came before.</p>`),
     );
   const shown = fitting(events.slice(start, start + EVENTS_SHOWN));
-  const end = start + shown.length;
-  const at = (from: number): string =>
-    from === 0 ? receiptPath(id) : `${receiptPath(id)}?start=${from}`;
+  const part = { start, shown: shown.length, total: events.length };
   return html`${shown.map((event) => eventCard({ event, receipt, leads }, reader))}
   ${
     events.length > shown.length &&
-    pager({
-      summary: `Events ${count(start + 1)} to ${count(end)} of ${count(events.length)}`,
-      words: { newest: 'First', older: 'Next' },
-      ...(start > 0 && { newest: at(0) }),
-      ...(end < events.length && { older: at(end) }),
-    })
+    partPager('Events', part, (from) => withQuery(receiptPath(id), { start: from?.toString() }))
   }`;
 }
 
