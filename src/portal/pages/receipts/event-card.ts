@@ -4,7 +4,6 @@ import type {
   EventStep,
   NameKind,
   Outcome,
-  ReceiptDetail,
   ReceiptEventDetail,
   RuleEffect,
 } from '#partners/receipts/receipt.ts';
@@ -18,6 +17,7 @@ import {
   issueLink,
   issueLinks,
   type Leads,
+  type ReceiptFacts,
   OUTCOME_WORDS,
   outcomeBadge,
 } from './words.ts';
@@ -29,15 +29,9 @@ const LEADS_MAX = 10;
 const WHO_CHARACTERS_MAX = 60;
 const NAME_CHARACTERS_MAX = 60;
 
-export type EventFacts = {
-  event: ReceiptEventDetail;
-  receipt: Pick<ReceiptDetail, 'receivedAt' | 'eventType' | 'path'>;
-  leads: Leads;
-};
-
 /** One event: how it ended, and what happened one after the other. */
-export function eventCard(given: EventFacts, reader: Reader): Html {
-  const { event, receipt, leads } = given;
+export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, reader: Reader): Html {
+  const { receipt, leads } = given;
   const { position, outcome, leadIds } = event;
   const { eventType = receipt.eventType === 'batch' ? 'no type' : receipt.eventType } = event;
   const name = `event-${position + 1}`;
@@ -56,7 +50,7 @@ export function eventCard(given: EventFacts, reader: Reader): Html {
     },
     body(
       identifiers(event),
-      timeline(`What became of event ${position + 1}`, moments(given, reader)),
+      timeline(`What became of event ${position + 1}`, moments(event, given, reader)),
     ),
   );
 }
@@ -77,13 +71,13 @@ function identifiers({ eventId, externalId, names }: ReceiptEventDetail): Html |
 type Past = Omit<Moment, 'at'> & { atMs: number };
 
 /** What happened, in the order of time; the leads stand at the last match. */
-function moments(given: EventFacts, reader: Reader): Moment[] {
-  const { event, receipt } = given;
+function moments(event: ReceiptEventDetail, given: ReceiptFacts, reader: Reader): Moment[] {
+  const { receipt } = given;
   const { history } = event;
   const lastMatch = history.findLast(({ what }) => what === 'matched');
   const isNoted =
     event.note !== 'claim-released' || history.every(({ what }) => what !== 'released');
-  const leads = matched(given, lastMatch?.at ?? receipt.receivedAt, lastMatch?.effect);
+  const leads = matched(event, given, lastMatch);
   const past = [
     { state: 'ok' as const, heading: 'Accepted', atMs: receipt.receivedAt },
     isNoted && noted(event, receipt.receivedAt),
@@ -101,9 +95,9 @@ function moments(given: EventFacts, reader: Reader): Moment[] {
 }
 
 function matched(
-  { event, receipt, leads }: EventFacts,
-  atMs: number,
-  effect?: RuleEffect,
+  event: ReceiptEventDetail,
+  { receipt, leads }: ReceiptFacts,
+  { at: atMs = receipt.receivedAt, effect }: Partial<EventStep> = {},
 ): Past | undefined {
   const { leadIds, outcome, isProvisional } = event;
   const isOpen = receipt.path === 'events' && !effect; // it claims nothing that could be shown before

@@ -9,7 +9,7 @@ import {
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { badgeOf, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
-import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 import { findClaim } from './claims.ts';
 import { type ActionNotice, replayNotice } from './replay.ts';
@@ -18,11 +18,10 @@ import {
   type IssueAddress,
   issueLink,
   issueLinks,
-  type Leads,
+  type ReceiptFacts,
   shortId,
   statusBadge,
 } from './words.ts';
-import type { PortalPerson } from '../../page.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/table.ts';
@@ -109,32 +108,21 @@ function statusAddressOf(
   return `/api/v1/receipt-status/${partners.statusTokenOf(receipt)}`;
 }
 
-type ReceiptFacts = {
-  receipt: ReceiptDetail;
-  person: PortalPerson;
-  leads: Leads;
-  /** How many events stand before the first that is shown. */
-  start: number;
-  /** For the partner; undefined once it is too old. */
-  statusAddress?: string;
-};
-
 /** Events on a page: more of a large batch are on the next. */
 const EVENTS_SHOWN = 20;
 const STEPS_SHOWN = 60;
 
 /** What became of it, why, what to do now, and what is erased and what is not. */
 export function receiptView(given: ReceiptFacts, reader: Reader): Html {
-  const { receipt, person, leads } = given;
-  const { issueAddress } = leads;
-  const erasure = receipt.path === 'deletions' && erasureCard(receipt.events, issueAddress);
+  const { path, events } = given.receipt;
+  const erasure = path === 'deletions' && erasureCard(events, given.leads.issueAddress);
   const beside = html`${erasure} ${deliveryCard(given, reader)}`;
-  return html`${verdict({ receipt, person, issueAddress }, reader)}
-  ${split(eventCards(given, reader), beside)}`;
+  return html`${verdict(given, reader)} ${split(eventCards(given, reader), beside)}`;
 }
 
-function eventCards({ receipt, leads, start }: ReceiptFacts, reader: Reader): Html {
-  const { id, events } = receipt;
+function eventCards(given: ReceiptFacts, reader: Reader): Html {
+  const { start } = given;
+  const { id, events } = given.receipt;
   if (events.length === 0)
     return card(
       { id: 'no-events', heading: 'No event' },
@@ -142,7 +130,7 @@ function eventCards({ receipt, leads, start }: ReceiptFacts, reader: Reader): Ht
     );
   const shown = fitting(events.slice(start, start + EVENTS_SHOWN));
   const part = { start, shown: shown.length, total: events.length };
-  return html`${shown.map((event) => eventCard({ event, receipt, leads }, reader))}
+  return html`${shown.map((event) => eventCard(event, given, reader))}
   ${
     events.length > shown.length &&
     partPager('Events', part, (from) => withQuery(receiptPath(id), { start: from?.toString() }))

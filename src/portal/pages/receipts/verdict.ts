@@ -1,22 +1,15 @@
-import type { Outcome, ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
-import type { PortalPerson } from '../../page.ts';
+import type { Outcome, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
-import { countWords, type IssueAddress } from './words.ts';
+import { countWords, type ReceiptFacts } from './words.ts';
 import { receiptPath } from './query.ts';
 import { adviceFor, remedyOf } from './remedies.ts';
 
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
-
-export type VerdictFacts = {
-  receipt: ReceiptDetail;
-  person: PortalPerson;
-  issueAddress: IssueAddress;
-};
 
 /** How many events of a receipt have each outcome. */
 function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Outcome, number>> {
@@ -26,7 +19,7 @@ function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Ou
 }
 
 /** What is so, and the next step beside it: what needs a person comes before what is under way. */
-export function verdict(given: VerdictFacts, reader: Reader): Html {
+export function verdict(given: ReceiptFacts, reader: Reader): Html {
   const { events } = given.receipt;
   const of = (outcome: Outcome) =>
     events.filter((one) => one.outcome === outcome && one.acknowledgedAt === undefined);
@@ -76,7 +69,7 @@ function besides(waiting: UnderWay | undefined): Html | undefined {
 }
 
 function cameToNothing(
-  given: VerdictFacts,
+  given: ReceiptFacts,
   { unmatched, rejected }: Record<'unmatched' | 'rejected', readonly ReceiptEventDetail[]>,
   waiting: UnderWay | undefined,
 ): Html {
@@ -100,14 +93,14 @@ function cameToNothing(
 }
 
 function deadLetters(
-  given: VerdictFacts,
+  given: ReceiptFacts,
   failed: readonly ReceiptEventDetail[],
   waiting: UnderWay | undefined,
 ): Html {
   const { step, means } = remedyOf(failed[0]?.lastError ?? '');
   const numbers = [...new Set(failed.flatMap(({ leadIds }) => leadIds))].slice(0, ISSUES_MAX);
   const open = numbers.map((number) => {
-    const href = given.issueAddress(number);
+    const href = given.leads.issueAddress(number);
     return href && html`${link(href, `Open #${number}`, { look: 'button' })} `;
   });
   const { actions } = replayAction(given);
@@ -125,7 +118,7 @@ function deadLetters(
   });
 }
 
-function replayAction({ receipt, person }: VerdictFacts): { actions?: Html } {
+function replayAction({ receipt, person }: ReceiptFacts): { actions?: Html } {
   const replayable = receipt.events.filter(({ isReplayable }) => isReplayable).length;
   if (replayable === 0) return {};
   const text = `Replay ${counted(replayable, 'event')}`;

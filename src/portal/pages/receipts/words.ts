@@ -1,5 +1,11 @@
-import type { Outcome, ReceiptStatus, ReceiptSummary } from '#partners/receipts/receipt.ts';
+import type {
+  Outcome,
+  ReceiptDetail,
+  ReceiptStatus,
+  ReceiptSummary,
+} from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
+import type { PortalPerson } from '../../page.ts';
 import { badge, badgeOf, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
@@ -77,6 +83,17 @@ export type Leads = {
   issueAddress: IssueAddress;
   /** Numbers of those that a deletion hides now. */
   claimed: ReadonlySet<string>;
+};
+
+/** A receipt as its page shows it. */
+export type ReceiptFacts = {
+  receipt: ReceiptDetail;
+  person: PortalPerson;
+  leads: Leads;
+  /** How many events stand before the first that is shown. */
+  start: number;
+  /** For the partner; undefined once it is too old. */
+  statusAddress?: string;
 };
 
 const LINKS_MAX = 10;
