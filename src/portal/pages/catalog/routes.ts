@@ -43,9 +43,9 @@ export function catalogPages(portal: PortalRoutes, context: PagesContext): void 
     artifactPage(context, request),
   );
   const ofSpec = { ...ofArtifact, query: z.strictObject({ version: z.string() }) };
-  portal.page(`${one}/spec`, ofSpec, async ({ person: { workspaceId }, params, query }) => {
+  portal.page(`${one}/spec`, ofSpec, async ({ person, params, query }) => {
     const ref = { ...params, ...query, format: 'json' } as const;
-    const { view, text } = await catalog.readSpec({ workspaceId }, ref);
+    const { view, text } = await catalog.readSpec(person, ref);
     const { id, version } = view.record;
     return { fileName: `${id}-${version}.json`, mediaType: 'application/json', content: text };
   });
@@ -59,21 +59,20 @@ async function listPage(
   request: PageRequest<CatalogQuery>,
 ): Promise<PortalPage> {
   const { person, query } = request;
-  const { workspaceId } = person;
   const problems = catalog.problemsInFilter(query);
   if (problems.length > 0) refuse(problems);
   const searchProblem = searchProblemOf(query);
   const page = pageOf(PAGE_ARTIFACTS, query.cursor);
   const found =
     searchProblem === undefined
-      ? await catalog.list({ workspaceId }, { ...toFilters(query), ...page })
+      ? await catalog.list(person, { ...toFilters(query), ...page })
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const facts = { ...found, words: catalog.words(), mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',
-    meta: [html`Workspace ${code(cut(workspaceId, 60))}`],
+    meta: [html`Workspace ${code(cut(person.workspaceId, 60))}`],
     ...(mayWrite && { actions: CREATE }),
     body: catalogListView(facts, request),
     ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { type ArtifactFacts, artifactView } from '#portal/pages/catalog/artifact/artifact-view.ts';
+import { artifactView } from '#portal/pages/catalog/artifact/artifact-view.ts';
+import type { ArtifactFacts } from '#portal/pages/catalog/artifact/versions-card.ts';
 import { excerptOf } from '#portal/shell/texts.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, isInert, person, reader } from '../../shell/support.ts';

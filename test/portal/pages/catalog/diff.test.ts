@@ -72,8 +72,7 @@ test('the table of changes takes no text for markup, and is cut', () => {
   } as const;
   const card = (changes: Change[]) =>
     flat(
-      diffCard({
-        id: 'leads',
+      diffCard('leads', {
         versions: [versionOf(), versionOf({ version: '1' })],
         diff: { from: '1', to: '2.3.0', breaking: true, changes, truncated: true },
       }) ?? '',

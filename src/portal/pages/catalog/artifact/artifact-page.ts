@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
-import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { Reader as CatalogReader } from '#catalog/reading/read-catalog.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -34,21 +33,24 @@ const LAST_CHANGES = 6;
 /** The page of one artifact, about one of its versions. */
 export async function artifactPage(
   { catalog }: PagesContext,
-  { person, params: { id }, query, reader: forTimes }: PageRequest<ArtifactQuery, { id: string }>,
+  { person, params: { id }, query, reader }: PageRequest<ArtifactQuery, { id: string }>,
 ): Promise<PortalPage> {
-  const reader = { workspaceId: person.workspaceId };
-  const byDefault = await readDefault(catalog, reader, id);
+  const byDefault = await readDefault(catalog, person, id);
   const defaultVersion = byDefault?.record.version;
-  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, reader, id));
-  const shown = await catalog.read(reader, { id, version, withSpec: true });
-  const { items: entries } = await catalog.listAudit(reader, { id, limit: LAST_CHANGES });
-  const diff = await chosenDiff(catalog, reader, { id, ...query });
-  const isDefaultSet = byDefault?.isSetDefault ?? false;
-  const facts = { diff, person, shown, entries, defaultVersion, isDefaultSet };
+  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
+  const shown = await catalog.read(person, { id, version, withSpec: true });
+  const { items: entries } = await catalog.listAudit(person, { id, limit: LAST_CHANGES });
+  const { from, to } = query;
+  const isCompared = from !== undefined || to !== undefined;
+  const diff = isCompared
+    ? await catalog.diff(person, { id, ...present({ from, to }) })
+    : undefined;
   const { cursor } = query;
   const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
-  const { items: versions, pagination } = await catalog.listVersions(reader, page);
-  const body = artifactView({ ...facts, versions, pagination, cursor }, forTimes);
+  const { items: versions, pagination } = await catalog.listVersions(person, page);
+  const isDefaultSet = byDefault?.isSetDefault ?? false;
+  const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
+  const body = artifactView({ ...which, diff, person, entries }, reader);
   return { ...headOf(shown, person, defaultVersion), body };
 }
 
@@ -56,16 +58,6 @@ export async function artifactPage(
 async function highestVersion(catalog: Catalog, reader: CatalogReader, id: string) {
   const { items } = await catalog.listVersions(reader, { id, limit: 1 });
   return items[0]?.version ?? '';
-}
-
-/** Of two versions that the address names; undefined where it names none. */
-async function chosenDiff(
-  catalog: Catalog,
-  reader: CatalogReader,
-  { id, from, to }: ArtifactQuery & { id: string },
-): Promise<VersionDiff | undefined> {
-  if (from === undefined && to === undefined) return undefined;
-  return catalog.diff(reader, { id, ...present({ from, to }) });
 }
 
 /** The version that a read without one returns, if any. */

@@ -1,7 +1,5 @@
 import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
-import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import type { AuditEntry } from '#shared/audit.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
@@ -10,20 +8,11 @@ import { notice } from '../../../shell/notice.ts';
 import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
 import { codeBlock, excerptOf } from '../../../shell/texts.ts';
 import { bytes, count, type Reader, time, timeText } from '../../../shell/times.ts';
-import { diffCard, versionsCard, type VersionsFacts } from './versions-card.ts';
+import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
 import { LIFECYCLE_WORDS, lifecycleBadge, sunsetDay, sunsetDayText } from '../words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../../shell/pictures.ts';
-
-export type ArtifactFacts = Omit<VersionsFacts, 'id'> & {
-  /** The version that the page is about. */
-  shown: VersionView;
-  /** Of two versions that were chosen. */
-  diff?: VersionDiff;
-  /** The last changes, newest first. */
-  entries: readonly AuditEntry[];
-};
 
 const LANES_SHOWN = 12;
 const MEMBERS_SHOWN = 20;
@@ -33,16 +22,13 @@ const DESCRIPTION_CHARACTERS = 1_000;
 
 /** Which version counts, what is about to end, and what the shown version says. */
 export function artifactView(given: ArtifactFacts, reader: Reader): Html {
-  const { shown, defaultVersion } = given;
-  const { record } = shown;
-  const versions = given.versions.slice(0, LANES_SHOWN);
+  const { record } = given.shown;
   // As wide as the page: what one may do about a version stands in one line.
-  const all = versionsCard({ ...given, id: record.id }, reader);
+  const all = versionsCard(given, reader);
   const beside = html`${aboutCard(given, reader)}
   ${record.findings.length > 0 && findingsCard(record)} ${membersCard(given)}`;
-  return html`${endNotice(shown, reader)}${all}
-  ${split(lanesCard(versions, defaultVersion, reader), beside)}
-  ${diffCard({ ...given, id: record.id })} ${pair(specCard(given), auditCard(given, reader))}`;
+  return html`${endNotice(given.shown, reader)}${all} ${split(lanesCard(given, reader), beside)}
+  ${diffCard(record.id, given)} ${pair(specCard(given), auditCard(given, reader))}`;
 }
 
 function endNotice({ record, successor }: VersionView, reader: Reader): Html | undefined {
@@ -195,11 +181,8 @@ function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): H
 const LABEL_CHARACTERS = 8;
 
 /** When each version came, was deprecated and went, and what is announced. */
-function lanesCard(
-  versions: readonly VersionRecord[],
-  defaultVersion: string | undefined,
-  reader: Reader,
-): Html {
+function lanesCard({ defaultVersion, ...given }: ArtifactFacts, reader: Reader): Html {
+  const versions = given.versions.slice(0, LANES_SHOWN);
   const { nowMs } = reader;
   const fromMs = Math.min(nowMs - MINUTE, ...versions.map(startOf));
   const untilMs = Math.max(nowMs, ...versions.map(({ sunsetAt }) => sunsetAt ?? nowMs));

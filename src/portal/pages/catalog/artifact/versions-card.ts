@@ -1,4 +1,6 @@
 import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { may, type PortalPerson } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
@@ -23,9 +25,12 @@ import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { choicesOf, select } from '../../../shell/fields.ts';
 
-export type VersionsFacts = {
-  id: string;
+/** An artifact as its page shows it. */
+export type ArtifactFacts = {
   person: PortalPerson;
+  /** The version that the page is about. */
+  shown: VersionView;
+  /** Highest first. */
   versions: readonly VersionRecord[];
   pagination: Pagination;
   /** Where this page of versions begins; undefined for the highest. */
@@ -34,11 +39,16 @@ export type VersionsFacts = {
   defaultVersion?: string;
   /** The default version is one that was set, not computed. */
   isDefaultSet?: boolean;
+  /** Of two versions that were chosen. */
+  diff?: VersionDiff;
+  /** The last changes, newest first. */
+  entries: readonly AuditEntry[];
 };
 
 /** The versions of an artifact, highest first, with what one may do about each. */
-export function versionsCard(given: VersionsFacts, reader: Reader): Html {
-  const { id, versions, pagination, cursor } = given;
+export function versionsCard(given: ArtifactFacts, reader: Reader): Html {
+  const { versions, pagination, cursor } = given;
+  const { id } = given.shown.record;
   const isPaged = cursor !== undefined || pagination.nextCursor !== undefined;
   return card(
     { id: 'h-versions', heading: 'Versions' },
@@ -55,9 +65,8 @@ export function versionsCard(given: VersionsFacts, reader: Reader): Html {
   );
 }
 
-function versionTable(given: VersionsFacts, reader: Reader): Html {
-  const { versions, person, defaultVersion, isDefaultSet = false } = given;
-  const isDefault = ({ version }: VersionRecord): boolean => version === defaultVersion;
+function versionTable(given: ArtifactFacts, reader: Reader): Html {
+  const { versions, defaultVersion, isDefaultSet = false } = given;
   return table<VersionRecord>({
     caption: 'Versions, highest first',
     rows: versions,
@@ -66,7 +75,7 @@ function versionTable(given: VersionsFacts, reader: Reader): Html {
         'Version',
         (record) =>
           html`${versionLink(record)}
-          ${isDefault(record) && tag(isDefaultSet ? 'default, set' : 'default')}`,
+          ${record.version === defaultVersion && tag(isDefaultSet ? 'default, set' : 'default')}`,
       ],
       ['Lifecycle', (record) => state(record, reader)],
       [
@@ -76,16 +85,7 @@ function versionTable(given: VersionsFacts, reader: Reader): Html {
       ],
       ['Sunset', ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, reader)],
       ['Findings', findingsLink, 'number'],
-      [
-        'Actions',
-        (record) =>
-          offeredActions(record, {
-            person,
-            isDefault: isDefault(record),
-            isSetDefault: isDefaultSet && isDefault(record),
-          }),
-        'acts',
-      ],
+      ['Actions', (record) => offeredActions(record, given), 'acts'],
     ],
   });
 }
@@ -130,23 +130,17 @@ const PUBLISHING: Readonly<Record<Lifecycle, readonly Below[]>> = {
   RETIRED: [],
 };
 
-type Offering = {
-  person: PortalPerson;
-  isDefault: boolean;
-  /** It is the default because it was set as such. */
-  isSetDefault: boolean;
-};
-
 /** What this person can do about a version, as links and buttons. */
 function offeredActions(
   record: VersionRecord,
-  { person, isDefault, isSetDefault }: Offering,
+  { person, defaultVersion, isDefaultSet = false }: ArtifactFacts,
 ): Html {
   const { id, version, lifecycle } = record;
+  const isDefault = version === defaultVersion;
   const mayPublish = may(person, 'catalog:publish');
   const offered = [
     ...(mayPublish ? PUBLISHING[lifecycle] : []),
-    ...(mayPublish && isSetDefault ? (['unset-default'] as const) : []),
+    ...(mayPublish && isDefault && isDefaultSet ? (['unset-default'] as const) : []),
     ...(may(person, 'catalog:write') ? WRITING[lifecycle] : []),
   ];
   const press = (below: string, text: string): Html =>
@@ -169,14 +163,6 @@ function offeredActions(
   );
 }
 
-type DiffFacts = {
-  id: string;
-  /** Those that one can choose of, highest first. */
-  versions: readonly VersionRecord[];
-  /** What was compared; undefined before two were chosen. */
-  diff?: VersionDiff;
-};
-
 const CHANGES_SHOWN = 60;
 
 const IMPACTS: Readonly<Record<Impact, BadgeWords>> = {
@@ -186,13 +172,16 @@ const IMPACTS: Readonly<Record<Impact, BadgeWords>> = {
 };
 
 /** What changed between two versions, breaking changes first. Nothing where there is only one. */
-export function diffCard(given: DiffFacts): Html | undefined {
+export function diffCard(id: string, given: Compared): Html | undefined {
   const { versions, diff } = given;
   if (versions.length < 2 && !diff) return undefined;
-  return card({ id: 'h-changes', heading: 'Changes' }, compareForm(given), diff && result(diff));
+  const names = { id: 'h-changes', heading: 'Changes' };
+  return card(names, compareForm(id, given), diff && result(diff));
 }
 
-function compareForm({ id, versions, diff }: DiffFacts): Html {
+type Compared = Pick<ArtifactFacts, 'versions' | 'diff'>;
+
+function compareForm(id: string, { versions, diff }: Compared): Html {
   const names = versions.map(({ version }) => version);
   const field = (name: 'from' | 'to', label: string, value = '') =>
     select({ name, label, value, choices: choicesOf([...new Set([value, ...names])]) });
