@@ -14,7 +14,7 @@ import { button, postForm } from '../../shell/forms.ts';
 import { errorSummary, problemOf } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import type { PagesContext } from '../context.ts';
-import { consumerPage, knownLabels } from './consumer-page.ts';
+import { consumerPage } from './consumer-view.ts';
 import {
   grantsDigest,
   grantsForm,
@@ -31,6 +31,7 @@ import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './quer
 import {
   contradiction,
   type KnownLabels,
+  knownLabels,
   labelProblems,
   limitField,
   visibilityFields,

@@ -3,7 +3,9 @@ import { grantOf } from '#access/grants/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import type { FormProblem, PortalPerson } from '../../page.ts';
+import type { FormProblem, PortalPage, PortalPerson } from '../../page.ts';
+import type { PageRequest } from '../../routes/route-types.ts';
+import type { PagesContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
 import { input } from '../../shell/fields.ts';
@@ -13,10 +15,17 @@ import { code, foreign, link, note } from '../../shell/parts.ts';
 import { table } from '../../shell/table.ts';
 import { ago, count, counted, type Reader, time, timeText } from '../../shell/times.ts';
 import { grantsDigest, toVisibility, type Visibility } from './forms.ts';
-import { consumerPath } from './query.ts';
+import { consumerPath, placeOf } from './query.ts';
 import { changesText } from '../audit/routes.ts';
-import { type KnownLabels, limitField, visibilityFields } from './visibility.ts';
-import { expiryWords, feedWords, grantWords, keyBadge, lastUsedWords } from './words.ts';
+import { type KnownLabels, knownLabels, limitField, visibilityFields } from './visibility.ts';
+import {
+  consumerBadge,
+  expiryWords,
+  feedWords,
+  grantWords,
+  keyBadge,
+  lastUsedWords,
+} from './words.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 
@@ -30,15 +39,38 @@ export type ConsumerFacts = {
   follower: Follower | undefined;
   defaultLimit: number;
   /** Of a form on this page that came back. */
-  returned: Returned | undefined;
+  returned:
+    | { heading: string; problems: readonly FormProblem[]; chosen?: Visibility; seen?: string }
+    | undefined;
 };
 
-type Returned = {
-  heading: string;
-  problems: readonly FormProblem[];
-  chosen?: Visibility;
-  seen?: string;
-};
+const LAST_CHANGES = 5;
+
+type Request = Pick<PageRequest<unknown, { id: string }>, 'person' | 'params' | 'reader'>;
+
+/** As a reader sees it, and a form that came back. */
+export async function consumerPage(
+  context: PagesContext,
+  { person, params: { id }, reader }: Request,
+  returned?: ConsumerFacts['returned'],
+): Promise<PortalPage> {
+  const { access, leadFeed } = context;
+  const consumer = await access.consumers.read(id);
+  const filter = { subject: `consumer/${id}` };
+  const { items: entries } = await access.listAudit({ filter, limit: LAST_CHANGES });
+  const labels = await knownLabels(context);
+  const seen = grantOf(consumer.grants, 'leads:read')?.labels ?? [];
+  const follower = await leadFeed.follower({ consumerId: id, labels: seen });
+  const defaultLimit = context.defaultLimit();
+  const given = { consumer, person, labels, entries, follower, defaultLimit, returned };
+  return {
+    ...placeOf(),
+    title: consumer.name,
+    badge: consumerBadge(consumer, reader, { fill: true }),
+    meta: [consumer.id],
+    body: consumerView(given, reader),
+  };
+}
 
 const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'Limit' };
 
@@ -55,11 +87,7 @@ export function consumerView(given: ConsumerFacts, reader: Reader): Html {
 
 function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
   const all = `/portal/audit?on=${encodeURIComponent(`consumer/${consumer.id}`)}`;
-  const names = {
-    id: 'h-audit',
-    heading: 'Audit',
-    aside: link(all, 'All changes'),
-  };
+  const names = { id: 'h-audit', heading: 'Audit', aside: link(all, 'All changes') };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
   return card(
     names,
@@ -125,10 +153,8 @@ function nameAndLimitCard({ consumer, person, returned, defaultLimit }: Consumer
 
 function shutOutCard({ consumer, person }: ConsumerFacts): Html {
   const { id, state } = consumer;
-  const toggle =
-    state === 'disabled'
-      ? actionButton({ action: consumerPath(id, 'enable'), person, text: 'Enable' })
-      : actionButton({ action: consumerPath(id, 'disable'), person, text: 'Disable' });
+  const [below, text] = state === 'disabled' ? ['enable', 'Enable'] : ['disable', 'Disable'];
+  const toggle = actionButton({ action: consumerPath(id, below), person, text });
   const revoke = link(consumerPath(id, 'revoke'), 'Revoke consumer…', { look: 'button' });
   return card(
     { id: 'h-shut-out', heading: 'Shut out' },
@@ -152,11 +178,10 @@ function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html
   } = returned ?? {};
   const names = { id: 'h-grants', heading: 'Grants' };
   if (state === 'revoked') return card(names, body(grantWords(grants)));
-  const form = { action: consumerPath(id, 'grants'), person, look: 'body' as const };
   return card(
     names,
     postForm(
-      { ...form, values: { seen } },
+      { action: consumerPath(id, 'grants'), person, look: 'body', values: { seen } },
       visibilityFields(chosen, labels, (name) => problemOf(problems, name)),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
@@ -171,13 +196,12 @@ const IN_USE_MS = HOUR;
 /** The keys, newest first, with what can be done about each. */
 function keysCard(consumer: Consumer, reader: Reader): Html {
   const { id, keys, state } = consumer;
-  const add =
-    state !== 'revoked' && link(consumerPath(id, 'keys', 'new'), 'Add a key', { look: 'button' });
+  const add = link(consumerPath(id, 'keys', 'new'), 'Add a key', { look: 'button' });
   const content =
     keys.length === 0
       ? body(html`<p>No key yet: nobody can read as this consumer.</p>`)
       : keyTable(consumer, reader);
-  return card({ id: 'h-keys', heading: 'Keys', aside: add || undefined }, content);
+  return card({ id: 'h-keys', heading: 'Keys', aside: state !== 'revoked' && add }, content);
 }
 
 function keyTable(consumer: Consumer, reader: Reader): Html {
@@ -234,8 +258,6 @@ function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlVa
   return html`${key.replacedBy === undefined && to('rotate', 'Rotate…')} ${to('revoke', 'Revoke…')}`;
 }
 
-const HEADING = 'h-rotation';
-
 /** Two keys that work side by side: until when each does. Undefined when no rotation is under way. */
 function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
   const old = activeKeys(consumer, reader.nowMs).find(({ replacedBy }) => replacedBy !== undefined);
@@ -245,9 +267,9 @@ function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
   const untilMs = old.expiresAt + (old.expiresAt - fromMs) / 2;
   const until = timeText(old.expiresAt, reader, 'minute');
   return card(
-    { id: HEADING, heading: 'Rotation' },
+    { id: 'h-rotation', heading: 'Rotation' },
     lanes({
-      headingId: HEADING,
+      headingId: 'h-rotation',
       caption: `The old key ${old.keyId} works until ${until}. From then on only the new key ${next.keyId} does.`,
       fromMs,
       untilMs,
@@ -259,9 +281,7 @@ function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
   );
 }
 
-type Span = { fromMs: number; untilMs: number };
-
-function laneOf(key: Key, shown: Span, reader: Reader): Lane {
+function laneOf(key: Key, shown: { fromMs: number; untilMs: number }, reader: Reader): Lane {
   const { keyId, createdAt, expiresAt = Infinity, replacedBy } = key;
   const end =
     expiresAt === Infinity ? 'without an end' : `until ${timeText(expiresAt, reader, 'minute')}`;

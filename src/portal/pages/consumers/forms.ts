@@ -26,7 +26,9 @@ const visibility = {
     .default(''),
 };
 
-/** How long a new key works. */
+const valuesOf = (choices: readonly Choice[]) => choices.map(({ value }) => value);
+
+/** How long a new key works, in days. */
 export const LIFETIMES: readonly Choice[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
@@ -36,7 +38,7 @@ export const LIFETIMES: readonly Choice[] = [
 export const LIFETIME_DEFAULT = '90';
 
 const lifetime = z
-  .enum(['', '30', '90', '365'], 'Choose how long the key works.')
+  .enum(valuesOf(LIFETIMES), 'Choose how long the key works.')
   .transform((days) => (days === '' ? undefined : Number(days) * DAY));
 
 /** How long the old key works beside the new one, in hours. */
@@ -68,7 +70,7 @@ export const limitForm = z.object({ limitPerMinute });
 export const nameForm = z.object({ name });
 export const rotateForm = z.object({
   overlap: z
-    .enum(['0', '1', '24', '168', '720'], 'Choose how long the old key stays good.')
+    .enum(valuesOf(OVERLAPS), 'Choose how long the old key stays good.')
     .transform((hours) => Number(hours) * HOUR),
 });
 

@@ -11,7 +11,7 @@ import { count, counted, type Reader } from '../../shell/times.ts';
 import type { PagesContext } from '../context.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
-import { consumerPage } from './consumer-page.ts';
+import { consumerPage } from './consumer-view.ts';
 import {
   consumerPath,
   CONSUMERS_PATH,

@@ -5,9 +5,13 @@ import { cut, foreign } from '../../shell/parts.ts';
 import { remark } from '../../shell/notice.ts';
 import { count } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
+import type { PagesContext } from '../context.ts';
 
-/** The tracker's labels, or that nobody can know them now. */
-export type KnownLabels = { names: readonly string[] } | { unknown: true };
+/** The tracker's labels; undefined while nobody can know them. */
+export type KnownLabels = readonly string[] | undefined;
+
+export const knownLabels = ({ tracker }: PagesContext): Promise<KnownLabels> =>
+  tracker.labels().catch(() => undefined);
 
 /** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
 export function visibilityFields(
@@ -62,7 +66,7 @@ const BOX_CHARACTERS_MAX = 500;
 const GONE_MAX = 10;
 
 function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
-  const known = 'names' in labels ? labels.names : [];
+  const known = labels ?? [];
   if (isTooMuchForBoxes([...known, ...chosen])) return labelLines(chosen, known.length, error);
   const folded = new Set(known.map(fold));
   const gone = chosen.filter((name) => !folded.has(fold(name))).slice(0, GONE_MAX);
@@ -70,15 +74,13 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
     ...gone.map((name) => ({
       value: name,
-      label: html`${foreign(name, 60)} ${goneWords(labels)}`,
+      label: html`${foreign(name, 60)} ${labels ? '(not in the tracker any more)' : ''}`,
     })),
   ];
-  if ('unknown' in labels && choices.length === 0)
-    return remark(
-      'warn',
-      'The tracker cannot be asked for its labels now',
-      'Try again in a minute.',
-    );
+  if (!labels && choices.length === 0) {
+    const unknown = 'The tracker cannot be asked for its labels now';
+    return remark('warn', unknown, 'Try again in a minute.');
+  }
   const taken = new Set(chosen.map(fold));
   return checks({
     kind: 'checkbox',
@@ -110,10 +112,6 @@ function labelLines(chosen: readonly string[], known: number, error?: string): H
   });
 }
 
-function goneWords(labels: KnownLabels): string {
-  return 'names' in labels ? '(not in the tracker any more)' : '';
-}
-
 /** Unknown labels that are named at a time. */
 const PROBLEMS_MAX = 5;
 
@@ -133,22 +131,20 @@ export function contradiction(
 
 /** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
 export function labelProblems(
-  { sees, label }: Visibility,
+  { label }: Visibility,
   labels: KnownLabels,
   before: readonly string[] = [],
 ): FieldProblem[] {
-  if (sees !== 'labels') return [];
   if (label.length === 0)
     return [{ pointer: '#/label', code: 'required', detail: 'Choose at least one label.' }];
-  const known = new Set(['names' in labels ? labels.names : [], before].flat().map(fold));
+  const known = new Set([...(labels ?? []), ...before].map(fold));
   const unknown = new Set(label.filter((name) => !known.has(fold(name))));
   return [...unknown].slice(0, PROBLEMS_MAX).map((name) => ({
     pointer: '#/label',
     code: 'unknown-label',
-    detail:
-      'names' in labels
-        ? `The tracker has no label “${cut(name, 60)}”.`
-        : `The tracker cannot be asked whether it has “${cut(name, 60)}”. Try again in a minute.`,
+    detail: labels
+      ? `The tracker has no label “${cut(name, 60)}”.`
+      : `The tracker cannot be asked whether it has “${cut(name, 60)}”. Try again in a minute.`,
   }));
 }
 

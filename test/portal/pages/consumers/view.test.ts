@@ -39,7 +39,7 @@ const show = (
     {
       consumer: consumer(given),
       person,
-      labels: { names: labels },
+      labels,
       entries,
       defaultLimit: 600,
       follower,
