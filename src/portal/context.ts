@@ -6,6 +6,15 @@ import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
 import type { FormTokens, ParseForm } from './routes/forms.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
+import type { Access } from '#access/index.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
+import type { Readiness } from '#http/routes/operations/readiness.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
+import type { TrackerQuota } from '#leads/lead-tracker.ts';
+import type { Partners } from '#partners/index.ts';
+import type { Traffic } from '#partners/traffic/traffic.ts';
 
 /** What the portal gets of the service. */
 export type PortalDeps = {
@@ -32,3 +41,34 @@ export type PortalDeps = {
 /** What all parts of the portal work with. */
 export type PortalContext = HttpContext &
   PortalDeps & { cookies: PortalCookies; formTokens: FormTokens };
+
+/** What the pages work on. */
+export type PagesContext = {
+  access: Access;
+  partners: Partners;
+  catalog: Catalog;
+  leadFeed: Pick<LeadFeed, 'follower' | 'newestAt' | 'listeners'>;
+  claimedLeads: Pick<ClaimedLeads, 'read' | 'release'>;
+  traffic: Pick<Traffic, 'read'>;
+  tracker: {
+    quota: () => TrackerQuota | undefined;
+    /** The last request that failed since this process started. */
+    lastFailure: () => { cause: string; at: number } | undefined;
+    hasWebhookSecret: () => boolean;
+    /** Its labels; any failure means that nobody can know them now. */
+    labels: () => Promise<readonly string[]>;
+    /** The address of an issue for people, where one can be made from what is configured. */
+    issueAddress: (number: string) => string | undefined;
+  };
+  /** What `/readyz` says, of all processes that serve together. */
+  readiness: () => Promise<Pick<Readiness, 'checks'>>;
+  /** Whether this port serves `/readyz`. */
+  hasReadyz: boolean;
+  /** Calls per minute of a consumer without a limit of its own. */
+  defaultLimit: () => number;
+  /** Specs as people write them, JSON or YAML. */
+  readSpecText: ReadSpecText;
+  /** Whose entries in the audit came through this portal. */
+  portalClientId: string;
+  publicUrl: () => string;
+};

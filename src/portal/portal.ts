@@ -1,7 +1,7 @@
 /** The management portal as one area of the server. */
 import type { HttpApp, HttpContext } from '#http/http-app.ts';
 import { addAssetRoutes } from './assets/assets.ts';
-import type { PortalDeps } from './context.ts';
+import type { PortalDeps, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms, createFormTokens } from './routes/forms.ts';
@@ -12,7 +12,6 @@ import type { PortalRoutes } from './routes/route-types.ts';
 import { auditPages } from './pages/audit/routes.ts';
 import { catalogPages } from './pages/catalog/routes.ts';
 import { consumerPages } from './pages/consumers/routes.ts';
-import type { PagesContext } from './pages/context.ts';
 import { overviewPages } from './pages/overview/routes.ts';
 import { partnerPages } from './pages/partners/routes.ts';
 import { receiptPages } from './pages/receipts/routes.ts';

@@ -10,7 +10,7 @@ import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
 import { createWhole } from '#http/routes/operations/routes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
-import type { PagesContext } from '#portal/pages/context.ts';
+import type { PagesContext } from '#portal/context.ts';
 import { addPages, portalArea } from '#portal/portal.ts';
 import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -19,7 +19,6 @@ import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching/last-known.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
-
 import type { Identity } from '../identity/identity.ts';
 import type { ServiceParts } from '../parts.ts';
 import { healthChecks } from '../telemetry/health.ts';

@@ -9,7 +9,7 @@ import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { sessionOverPage } from '../sign-in/views.ts';
 import { earlyView, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
-import { PortalRefusal } from './refusal.ts';
+import { PortalRefusal } from './session-guard.ts';
 import { type Exchange, PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
 
 /** In this scope errors become pages, and unknown paths, too. */

@@ -11,8 +11,7 @@ import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { code, cut, link } from '../shell/parts.ts';
 import { type Reader, time } from '../shell/times.ts';
-import type { PortalRefusal, PortalRefusalKind } from './refusal.ts';
-import { readerOf } from './session-guard.ts';
+import { type PortalRefusal, type PortalRefusalKind, readerOf } from './session-guard.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;

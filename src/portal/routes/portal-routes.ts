@@ -10,16 +10,21 @@ import { routedPath } from '#http/requests/routed-path.ts';
 import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
+import { checkInput, nothing, paramsOf, pathOf, FORM_BYTES_MAX } from './forms.ts';
 import { confirmationPage } from './confirmation.ts';
-import { FORM_BYTES_MAX } from './forms.ts';
-import { refuseOtherOrigins } from './refusal.ts';
+import {
+  refuseOtherOrigins,
+  findSession,
+  personOf,
+  readerOf,
+  requireSession,
+  sessionOf,
+} from './session-guard.ts';
 import type { PortalRoutes, WrongFilters } from './route-types.ts';
 import { type AnyAction, runAction } from './run-action.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
-import { findSession, personOf, readerOf, requireSession, sessionOf } from './session-guard.ts';
 import type { z } from 'zod';
-import { problemOf } from '../shell/notice.ts';
+import { problemOf } from '../shell/card.ts';
 
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {

@@ -4,10 +4,9 @@ import type { PortalDeps } from '../context.ts';
 import { html, type Html } from '../html.ts';
 import type { PortalPerson } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
-import { body, card, row } from '../shell/card.ts';
+import { body, card, row, errorSummary } from '../shell/card.ts';
 import { select } from '../shell/fields.ts';
 import { button, postForm } from '../shell/forms.ts';
-import { errorSummary } from '../shell/notice.ts';
 import { link } from '../shell/parts.ts';
 import { isTimeZone } from '../shell/times.ts';
 

@@ -23,7 +23,7 @@ import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { count, counted, type Reader, spanOf, time } from '../../shell/times.ts';
 import { grantWords } from '../consumers/words.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({

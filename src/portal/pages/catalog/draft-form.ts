@@ -14,12 +14,11 @@ import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { FormProblem, PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/route-types.ts';
-import { plainCard, row } from '../../shell/card.ts';
+import { plainCard, row, errorSummary, problemOf } from '../../shell/card.ts';
 import { choicesOf, input, select, textArea } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);

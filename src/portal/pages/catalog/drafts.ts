@@ -7,7 +7,7 @@ import type { PortalPage, TypedFields } from '../../page.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import {
   atSpec,
   contentOf,

@@ -6,12 +6,11 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
-import { list } from '../../shell/card.ts';
+import { list, problemOf, remark } from '../../shell/card.ts';
 import { check, input } from '../../shell/fields.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { artifactPath } from './query.ts';
 import {
   addVersionAction,

@@ -5,16 +5,21 @@ import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { list } from '../../shell/card.ts';
+import { list, problemOf, remark } from '../../shell/card.ts';
 import { check } from '../../shell/fields.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
 import { code, link, note, place, sentence } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
-import { readDefault } from './artifact/artifact-page.ts';
+import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { versionPath } from './query.ts';
-import { addVersionAction, callerOf, publishing, shown, type VersionRequest } from './version.ts';
+import {
+  readDefault,
+  addVersionAction,
+  callerOf,
+  publishing,
+  shown,
+  type VersionRequest,
+} from './version.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
 export function addPublish(portal: PortalRoutes, context: PagesContext): void {

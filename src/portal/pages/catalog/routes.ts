@@ -3,9 +3,9 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Words } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf } from '../../address.ts';
+import { pageOf, cursorParameter, present, textFilter, withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import { may, type PortalPage } from '../../page.ts';
+import { may, type PortalPage, type PortalPerson } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/fields.ts';
@@ -13,8 +13,7 @@ import { type ListRequest, type Filter, type Found, listCard } from '../../shell
 import { code, cut, foreign, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
-import { artifactPage, artifactQuery, ofArtifact } from './artifact/artifact-page.ts';
+import type { PagesContext } from '../../context.ts';
 import { addDrafts } from './drafts.ts';
 import { addLifecycle } from './lifecycle.ts';
 import { addPublish } from './publish.ts';
@@ -26,12 +25,34 @@ import {
   type CatalogQuery,
   NEW_PATH,
   toFilters,
+  groupPathOf,
 } from './query.ts';
-import { LIFECYCLE_WORDS, lifecycleStatus } from './words.ts';
+import { LIFECYCLE_WORDS, lifecycleStatus, lifecycleBadge } from './words.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
+import { artifactView } from './artifact/artifact-view.ts';
+import { readDefault } from './version.ts';
 
 const PAGE_ARTIFACTS = 50;
 
 const CREATE = link(NEW_PATH, 'Create draft', { look: 'primary' });
+
+const ofArtifact = {
+  scope: 'catalog:read',
+  params: z.object({ id: z.string() }),
+} as const;
+
+const artifactQuery = z.strictObject({
+  version: textFilter(),
+  cursor: cursorParameter,
+  from: textFilter(),
+  to: textFilter(),
+});
+
+type ArtifactQuery = z.output<typeof artifactQuery>;
+
+const PAGE_VERSIONS = 25;
+const LAST_CHANGES = 6;
 
 /** The catalog: `/portal/catalog` and what lies below. */
 export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
@@ -187,3 +208,56 @@ const columnsFor = (isEvery: boolean, reader: Reader): Column<VersionRecord>[] =
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
   ['Changed', ({ updatedAt }) => time(updatedAt, reader, 'day')],
 ];
+
+/** The page of one artifact, about one of its versions. */
+async function artifactPage(
+  { catalog }: PagesContext,
+  { person, params: { id }, query, reader }: PageRequest<ArtifactQuery, { id: string }>,
+): Promise<PortalPage> {
+  const byDefault = await readDefault(catalog, person, id);
+  const defaultVersion = byDefault?.record.version;
+  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
+  const shown = await catalog.read(person, { id, version, withSpec: true });
+  const { items: entries } = await catalog.listAudit(person, { id, limit: LAST_CHANGES });
+  const { from, to } = query;
+  const isCompared = from !== undefined || to !== undefined;
+  const diff = isCompared
+    ? await catalog.diff(person, { id, ...present({ from, to }) })
+    : undefined;
+  const { cursor } = query;
+  const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
+  const { items: versions, pagination } = await catalog.listVersions(person, page);
+  const isDefaultSet = byDefault?.isSetDefault ?? false;
+  const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
+  const body = artifactView({ ...which, diff, person, entries }, reader);
+  return { ...headOf(shown, person, defaultVersion), body };
+}
+
+/** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
+async function highestVersion(catalog: Catalog, reader: PortalPerson, id: string) {
+  const { items } = await catalog.listVersions(reader, { id, limit: 1 });
+  return items[0]?.version ?? '';
+}
+
+function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: string | undefined) {
+  const { id, version, title, type, owner, groupPath, lifecycle } = record;
+  const group = groupPath !== undefined && { href: groupPathOf(groupPath), text: groupPath };
+  const created = withQuery(NEW_PATH, { id, version });
+  return {
+    title,
+    section: 'catalog',
+    crumbs: group ? [group] : [],
+    badge: lifecycleBadge(lifecycle, { fill: true }),
+    meta: [
+      code(id),
+      type,
+      defaultVersion === undefined
+        ? 'No default version'
+        : html`Default ${link(artifactPath(id, { version: defaultVersion }), code(defaultVersion))}`,
+      foreign(owner, 60),
+    ],
+    ...(may(person, 'catalog:write') && {
+      actions: link(created, 'Create version', { look: 'button' }),
+    }),
+  } as const;
+}

@@ -1,5 +1,7 @@
 /** What all pages and actions about one version share. */
 import { z } from 'zod';
+import type { Catalog } from '#catalog/index.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
@@ -15,7 +17,7 @@ import type {
   PortalRoutes,
 } from '../../routes/route-types.ts';
 import { code } from '../../shell/parts.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { artifactPath, CATALOG_PATH } from './query.ts';
 
 export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
@@ -35,6 +37,20 @@ export const asSeen = (tag: string): Precondition => ({ kind: 'tags', tags: [tag
 
 export function shown({ record }: VersionView, notice: string): ActionResult {
   return { location: artifactPath(record.id, { version: record.version }), notice };
+}
+
+/** The version that a read without one returns, if any. */
+export async function readDefault(
+  catalog: Catalog,
+  reader: { workspaceId: string },
+  id: string,
+): Promise<VersionView | undefined> {
+  try {
+    return await catalog.read(reader, { id, withSpec: false });
+  } catch (error) {
+    if (isTrackportError(error) && error.code === 'no-published-version') return undefined;
+    throw error;
+  }
 }
 
 /** Where a page below a version stands. */

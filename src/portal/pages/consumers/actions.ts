@@ -8,12 +8,11 @@ import { html, type Html } from '../../html.ts';
 import type { FormProblem, ShownSecret, TypedFields } from '../../page.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { isSignedInAnew } from '../../routes/run-action.ts';
-import { plainCard, row } from '../../shell/card.ts';
+import { plainCard, row, errorSummary, problemOf } from '../../shell/card.ts';
 import { input, select } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { consumerPage } from './consumer-view.ts';
 import {
   grantsDigest,

@@ -8,7 +8,7 @@ import { type ListRequest, type Found, listCard } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { count, counted, type Reader } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
 import { consumerPage } from './consumer-view.ts';

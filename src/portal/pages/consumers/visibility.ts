@@ -2,10 +2,10 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { checks, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
-import { remark } from '../../shell/notice.ts';
+import { remark } from '../../shell/card.ts';
 import { count } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 
 /** The tracker's labels; undefined while nobody can know them. */
 export type KnownLabels = readonly string[] | undefined;

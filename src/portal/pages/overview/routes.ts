@@ -8,7 +8,7 @@ import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';
 import { overviewPage } from './view.ts';

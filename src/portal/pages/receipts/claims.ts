@@ -6,11 +6,10 @@ import { html, type Html } from '../../html.ts';
 import type { FormProblem } from '../../page.ts';
 import { refuseTyped, typedField, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { body, card, facts, row } from '../../shell/card.ts';
-import { notice, remark } from '../../shell/notice.ts';
+import { body, card, facts, row, notice, remark } from '../../shell/card.ts';
 import { code, link } from '../../shell/parts.ts';
 import { type Reader, time } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { claimPath, type IssueAddress, issueLink } from './words.ts';
 import { receiptPath, receiptsPath, scope } from './query.ts';
 

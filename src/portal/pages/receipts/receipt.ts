@@ -10,7 +10,7 @@ import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { badgeOf, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
 import { type ActionNotice, replayNotice } from './replay.ts';
 import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
@@ -22,7 +22,7 @@ import {
   shortId,
   statusBadge,
 } from './words.ts';
-import { partnerPath } from '../partners/verdict.ts';
+import { partnerPath } from '../partners/routes.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/table.ts';
 import { startParameter, withQuery } from '../../address.ts';

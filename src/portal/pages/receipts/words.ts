@@ -8,7 +8,7 @@ import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { PortalPerson } from '../../page.ts';
 import { badge, badgeOf, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
-import type { PagesContext } from '../context.ts';
+import type { PagesContext } from '../../context.ts';
 
 export const STATUS_WORDS: Readonly<Record<ReceiptStatus, BadgeWords>> = {
   ACCEPTED: { state: 'wait', words: 'Accepted' },
