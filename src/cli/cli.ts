@@ -71,7 +71,8 @@ function createProgram(deps: CliDeps, isJson: boolean): Command {
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.command(COMPLETE).description(COMPLETE_SUMMARY);
   program.hook('preSubcommand', async (_program, command) => {
-    await commands.find(({ name }) => name === command.name())?.register(command, context);
+    const register = await commands.find(({ name }) => name === command.name())?.load();
+    register?.(command, context);
   });
   return program;
 }
@@ -80,8 +81,8 @@ function createProgram(deps: CliDeps, isJson: boolean): Command {
 export async function createWholeProgram(deps: CliDeps): Promise<Command> {
   const program = createRoot(deps, false);
   const context = createContext(deps);
-  for (const entry of commands)
-    await entry.register(program.command(entry.name).description(entry.summary), context);
+  for (const { name, summary, load } of commands)
+    (await load())(program.command(name).description(summary), context);
   const { default: addCompletion } = await import('@bomb.sh/tab/commander');
   addCompletion(program);
   program.commands.find((one) => one.name() === COMPLETE)?.description(COMPLETE_SUMMARY);

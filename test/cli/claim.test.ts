@@ -30,7 +30,11 @@ async function claim(args: string[], how: { json?: boolean } = {}): Promise<stri
 async function runClaim(args: string[], how: { json?: boolean } = {}) {
   const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
   const services = { claimedLeads: createClaimedLeads({ claims, cursors, clock }) };
-  return runCommand(registerClaim, { args, services, clock, ...how });
+  return runCommand(
+    (command, context) =>
+      registerClaim(command, { ...context, services: { claim: context.services } }),
+    { args, services, clock, ...how },
+  );
 }
 
 test('`list` shows lead, instant and receipts', async () => {

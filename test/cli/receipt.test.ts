@@ -23,7 +23,11 @@ beforeEach(() => {
 function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
   const { partners } = buildPartners({ database: connectTo(database.handle.name), clock });
   const services = { receipts: partners.receipts };
-  return runCommand(registerReceipt, { args, services, clock, ...how });
+  return runCommand(
+    (command, context) =>
+      registerReceipt(command, { ...context, services: { receipt: context.services } }),
+    { args, services, clock, ...how },
+  );
 }
 
 async function json<T>(...args: string[]): Promise<T> {

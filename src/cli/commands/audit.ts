@@ -16,8 +16,11 @@ const LIMIT_DEFAULT = '50';
 const LIMIT_MAX = 100;
 
 /** Adds `audit list`. */
-export const registerAudit: Register<Open<AuditServices>> = (parent, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerAudit: Register<{ audit: Open<AuditServices> }> = (
+  parent,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.audit);
   parent
     .command('list')
     .description('list who did what, newest first')

@@ -10,8 +10,11 @@ export type ClaimServices = { claimedLeads: Pick<ClaimedLeads, 'list' | 'read' |
 type ClaimTask = Task<ClaimServices, unknown>;
 
 /** Adds `claim list`, `show` and `release`. */
-export const registerClaim: Register<Open<ClaimServices>> = (parent, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerClaim: Register<{ claim: Open<ClaimServices> }> = (
+  parent,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.claim);
   parent
     .command('list')
     .description('list the leads that deletions have claimed, newest claim first')

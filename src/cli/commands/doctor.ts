@@ -10,8 +10,11 @@ export type DoctorServices = {
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
 /** `doctor`: says why this configuration does not work, and how to fix it. */
-export const registerDoctor: Register<Open<DoctorServices>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerDoctor: Register<{ doctor: Open<DoctorServices> }> = (
+  command,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.doctor);
   command.option('--fix', 'create the labels that are missing').action(
     action<{ fix?: boolean }>(async ({ services, terminal, isJson, options }) => {
       const findings = await services.examine({ fix: options.fix === true });

@@ -10,14 +10,17 @@ export type OpenApiServices = {
 };
 
 /** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
-export const registerOpenApi: Register<OpenApiServices> = (command, { services, terminal }) => {
+export const registerOpenApi: Register<{ openapi: OpenApiServices }> = (
+  command,
+  { services, terminal },
+) => {
   command
     .option('--out <file>', 'write it to a file instead of standard output')
     .option('--check <file>', 'exit 1 when the file says something else')
     .action(async (options: { out?: string; check?: string }) => {
       if (options.out !== undefined && options.check !== undefined)
         throw new UsageError('Give either --out or --check.');
-      const text = await services.render();
+      const text = await services.openapi.render();
       if (options.out !== undefined) write(options.out, text);
       else if (options.check !== undefined) check(options.check, text);
       else terminal.print(text.trimEnd());

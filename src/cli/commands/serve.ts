@@ -23,10 +23,10 @@ type SandboxRequest = {
   print: (text: string) => void;
 };
 
-type ServeContext = CommandContext<ServeServices>;
+type ServeContext = CommandContext<{ serve: ServeServices }>;
 
 /** `serve`: the real thing with a configuration, the sandbox without one. */
-export const registerServe: Register<ServeServices> = (command, context) => {
+export const registerServe: Register<{ serve: ServeServices }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .option('--processes <count>', 'how many processes serve it together (default: 1)')
@@ -35,7 +35,7 @@ export const registerServe: Register<ServeServices> = (command, context) => {
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
         return runUntilStopped(context, () =>
-          context.services.service(() => context.loadConfig(options)),
+          context.services.serve.service(() => context.loadConfig(options)),
         );
       if (options.processes !== undefined)
         throw new UsageError('The sandbox is one process: --processes needs --config.');
@@ -44,7 +44,7 @@ export const registerServe: Register<ServeServices> = (command, context) => {
 };
 
 /** `sandbox`: everything on this machine, with sample leads. */
-export const registerSandbox: Register<ServeServices> = (command, context) => {
+export const registerSandbox: Register<{ serve: ServeServices }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .action((_options: unknown, self: Command) => {
@@ -58,7 +58,7 @@ export const registerSandbox: Register<ServeServices> = (command, context) => {
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;
   return runUntilStopped(context, () =>
-    services.sandbox({ port, print: (text) => terminal.print(text) }),
+    services.serve.sandbox({ port, print: (text) => terminal.print(text) }),
   );
 }
 

@@ -35,7 +35,10 @@ async function run(args: string[], how: How = {}): Promise<Output & { failure?: 
     const call = { args: ['import', ...args], services: { catalog }, clock, output, ...how };
     return await runCommand<{ catalog: Catalog }>((parent, context) => {
       const remote = () => expect.unreachable('no server was named');
-      registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+      registerCatalog(parent, {
+        ...context,
+        services: { catalog: { local: context.services, remote } },
+      });
     }, call);
   } catch (error) {
     return { ...output, failure: `${(error as Error).name}: ${(error as Error).message}` };

@@ -36,7 +36,10 @@ async function run(...args: string[]): Promise<Ran> {
   try {
     return await runCommand<{ catalog: Catalog }>((parent, context) => {
       const remote = () => expect.unreachable('no server was named');
-      registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+      registerCatalog(parent, {
+        ...context,
+        services: { catalog: { local: context.services, remote } },
+      });
     }, call);
   } catch (error) {
     return { ...output, failure: (error as Error).message };

@@ -40,7 +40,10 @@ async function run(args: string[] = [], json = true) {
   const call = { args: ['import', target, ...options], json, services: { catalog }, clock, output };
   await runCommand<{ catalog: Catalog }>((parent, context) => {
     const remote = () => expect.unreachable('no server was named');
-    registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+    registerCatalog(parent, {
+      ...context,
+      services: { catalog: { local: context.services, remote } },
+    });
   }, call).catch((error: Error) => void (failure = error.message));
   const told = json && output.out !== '' ? (JSON.parse(output.out) as Told) : undefined;
   return { failure, out: output.out, files: told?.files ?? [], summary: told?.summary };

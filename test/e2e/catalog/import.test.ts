@@ -86,7 +86,10 @@ async function run(args: string[], credentials = login()) {
       (parent, context) => {
         const remote: CatalogServices['remote'] = (server) =>
           openCatalogServer(server, systemClock);
-        registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+        registerCatalog(parent, {
+          ...context,
+          services: { catalog: { local: context.services, remote } },
+        });
       },
       { ...call, services: { catalog }, clock, output, environment },
     );
@@ -188,7 +191,10 @@ test('the store at hand and a server do the same, and say the same', async () =>
     await runCommand<typeof local>(
       (parent, context) => {
         const remote = () => expect.unreachable('no server was named');
-        registerCatalog(parent, { ...context, services: { local: context.services, remote } });
+        registerCatalog(parent, {
+          ...context,
+          services: { catalog: { local: context.services, remote } },
+        });
       },
       { ...call, clock: local.clock },
     ).catch(() => undefined);

@@ -37,7 +37,7 @@ export type CatalogServices = {
 };
 
 /** Adds `catalog import`. */
-export const registerCatalog: Register<CatalogServices> = (parent, context) => {
+export const registerCatalog: Register<{ catalog: CatalogServices }> = (parent, context) => {
   const command = parent
     .command('import <path>')
     .description('import OpenAPI and AsyncAPI documents and artifact files');
@@ -88,11 +88,11 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   if (elsewhere) {
     if (config !== undefined)
       throw new UsageError('--config does not go with --server: nothing of it would be used.');
-    const importer = await context.services.remote(elsewhere);
+    const importer = await context.services.catalog.remote(elsewhere);
     return run(context, { files, plan, importer, server: elsewhere.server });
   }
   const { workspaceId } = plan;
-  const action = context.actionOf(context.services.local)(async ({ services, actor }) => {
+  const action = context.actionOf(context.services.catalog.local)(async ({ services, actor }) => {
     const importer: Importer = {
       importFiles: (request) => services.catalog.importFiles({ workspaceId, actor }, request),
     };

@@ -32,11 +32,11 @@ type ConsumerTask<Options = unknown> = Task<ConsumerServices, Options>;
 type Action = ActionOf<ConsumerServices>;
 
 /** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
-export const registerConsumer: Register<Open<ConsumerServices>> = (
+export const registerConsumer: Register<{ consumer: Open<ConsumerServices> }> = (
   parent,
   { actionOf, services },
 ) => {
-  const action = actionOf(services);
+  const action = actionOf(services.consumer);
   registerCreate(parent, action);
   registerReads(parent, action);
   registerChanges(parent, action);

@@ -28,11 +28,11 @@ type Action = ActionOf<ReceiptServices>;
 const LIMIT_DEFAULT = '50';
 
 /** Adds `receipt list`, `show` and `replay`. */
-export const registerReceipt: Register<Open<ReceiptServices>> = (
+export const registerReceipt: Register<{ receipt: Open<ReceiptServices> }> = (
   parent,
   { actionOf, services },
 ) => {
-  const action = actionOf(services);
+  const action = actionOf(services.receipt);
   registerList(parent, action);
   parent
     .command('show <id>')

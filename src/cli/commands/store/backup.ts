@@ -23,8 +23,11 @@ export type BackupServices = {
 };
 
 /** `backup FILE`: copies the store, while the service runs, too. */
-export const registerBackup: Register<Open<BackupServices>> = (command, { actionOf, services }) => {
-  const action = actionOf(services);
+export const registerBackup: Register<{ backup: Open<BackupServices> }> = (
+  command,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.backup);
   command
     .argument('<file>', 'where the backup goes; its folder must exist')
     .option('--force', 'replace FILE when it is there')

@@ -8,11 +8,11 @@ export type MigrateServices = {
 };
 
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register<Open<MigrateServices>> = (
+export const registerMigrate: Register<{ migrate: Open<MigrateServices> }> = (
   command,
   { actionOf, services },
 ) => {
-  const action = actionOf(services);
+  const action = actionOf(services.migrate);
   command.action(
     action(async ({ services, terminal, isJson }) => {
       const { applied, present } = services;

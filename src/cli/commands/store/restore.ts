@@ -22,11 +22,11 @@ export type RestoreServices = {
 };
 
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
-export const registerRestore: Register<Open<RestoreServices>> = (
+export const registerRestore: Register<{ restore: Open<RestoreServices> }> = (
   command,
   { actionOf, services },
 ) => {
-  const action = actionOf(services);
+  const action = actionOf(services.restore);
   command.argument('<file>', 'what `trackport backup` made').action(
     action(async ({ services, terminal, clock, isJson, args }) => {
       const onProgress = createProgress({ terminal, clock, isJson });

@@ -37,7 +37,7 @@ type RekeyServices = {
 };
 
 /** `store copy FROM TO`, between the engines, and `store rekey`, where the key is lost. */
-export const registerStore: Register<StoreServices> = (command, context) => {
+export const registerStore: Register<{ store: StoreServices }> = (command, context) => {
   command
     .command('copy')
     .description('copy a stopped store from SQLite to PostgreSQL, or back')
@@ -55,7 +55,7 @@ export const registerStore: Register<StoreServices> = (command, context) => {
     .description('drop what only a lost secretKey reads, and go on with the configured one')
     .option('--yes', 'do not ask, as in a script')
     .action(
-      context.actionOf(context.services.rekey)<{ yes?: true }>(async (task) => {
+      context.actionOf(context.services.store.rekey)<{ yes?: true }>(async (task) => {
         await task.services.rekey((lost) => confirmLoss(task, lost));
         task.terminal.note('The store has its new key. The next start crawls all issues anew.');
       }),
@@ -83,13 +83,13 @@ async function confirmLoss(
 }
 
 async function copy(
-  { terminal, clock, services }: RunContext & { services: StoreServices },
+  { terminal, clock, services }: RunContext & { services: { store: StoreServices } },
   command: Command,
 ): Promise<void> {
   const [from = '', to = ''] = command.args;
   const isJson = command.optsWithGlobals<ConfigOptions>().json === true;
   const onProgress = createProgress({ terminal, clock, isJson });
-  const report = await services.copy({ from, to, onProgress });
+  const report = await services.store.copy({ from, to, onProgress });
   if (isJson) return printJson(terminal, report);
   const { rows, tables, secretKeyFile } = report;
   terminal.print(
