@@ -1,4 +1,5 @@
 import type { OpenApiDocument } from './document.ts';
+import { problemExamples } from './responses.ts';
 
 const lead = {
   id: '42',
@@ -143,21 +144,7 @@ const examples: Readonly<Record<string, unknown>> = {
   },
   KeyIn: { expires: '30d' },
   RotateIn: { overlap: '24h' },
-  Problem: {
-    type: 'https://adapter.example.com/problems/validation-failed',
-    title: 'The request is not valid',
-    status: 400,
-    detail: '`limit` must be a whole number from 1 to 100.',
-    instance: 'urn:uuid:7d9d9f33-9b25-4366-9223-726f869ce87a',
-    code: 'validation-failed',
-    errors: [
-      {
-        parameter: 'limit',
-        code: 'out-of-range',
-        detail: '`limit` must be a whole number from 1 to 100.',
-      },
-    ],
-  },
+  Problem: problemExamples()['validation-failed']?.value,
 };
 
 /** The document with an example on each schema that has one, unless its own says more. */
