@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programFile } from '../support/program.ts';
 import { configOf, type Instance, type Run } from './run.ts';
 import { startChild } from './service.ts';
 
@@ -14,7 +15,7 @@ export async function startInstance(run: Run, instance: Instance): Promise<void>
   const { port } = new URL(instance.url);
   for (let starts = 1; instance.child === undefined; starts += 1) {
     try {
-      const args = ['bin/trackport.js', 'serve', '--config', instance.config, '--port', port];
+      const args = [programFile(), 'serve', '--config', instance.config, '--port', port];
       instance.child = await startChild(args);
     } catch (error) {
       if (starts === STARTS_MAX) throw error;

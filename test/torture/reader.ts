@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Claims } from '#leads/claims/claim-store.ts';
+import { programFile } from '../support/program.ts';
 import { lookPatiently } from './look.ts';
 import type { Run } from './run.ts';
 
@@ -23,7 +24,7 @@ export async function createReader(
   run: Pick<Run, 'instances' | 'store' | 'report'>,
 ): Promise<Reader> {
   const create = ['consumer', 'create', 'reader', '--grant', 'leads:read', '--json'];
-  const args = ['bin/trackport.js', ...create, '--config', run.instances[0]?.config ?? ''];
+  const args = [programFile(), ...create, '--config', run.instances[0]?.config ?? ''];
   const { key } = JSON.parse((await execute(process.execPath, args)).stdout) as { key: string };
   const claims = (): Promise<Claims> => lookPatiently(run, (findings) => findings.claims());
   const histories = new Map<string, History>();

@@ -20,6 +20,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
+import { programFile } from '../../support/program.ts';
 import { compose } from '../support/composed.ts';
 import { trackport } from '../support/process.ts';
 
@@ -340,7 +341,7 @@ test('a token of the environment does, and stands in no output; a refused one st
 // Root may read everything, so that this runs as somebody else where it can.
 const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 const canBecomeStranger =
-  spawnSync(process.execPath, ['bin/trackport.js', '--version'], { ...stranger }).status === 0;
+  spawnSync(process.execPath, [programFile(), '--version'], { ...stranger }).status === 0;
 
 test.skipIf(!canBecomeStranger)('a folder that cannot be read is told, not left out', async () => {
   put('shop.json', document('Shop', '1.0.0'));

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { plainEnvironment } from '../../support/program.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startLines } from '../support/samples.ts';
@@ -42,7 +43,7 @@ test(
     const run = (command: string): Promise<string> =>
       new Promise((resolve, reject) => {
         const text = `${shorthand}\n${command.replace('--config trackport.yaml', `--config '${config}'`)}`;
-        const env = { PATH: process.env['PATH'], NO_COLOR: '1', ...environment };
+        const env = { ...plainEnvironment(), ...environment };
         execFile('bash', ['-c', text], { env }, (error, out, complaints) =>
           error ? reject(new Error(`${out}${complaints}`)) : resolve(out),
         );

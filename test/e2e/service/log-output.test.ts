@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
+import { plainEnvironment, programFile } from '../../support/program.ts';
 import { createWorld, environment, leadBody } from '../support/world.ts';
 
 type Pipe = {
@@ -68,14 +69,10 @@ type Started = { child: ChildProcess; url: string; exited: Promise<number | null
 /** The program with this file descriptor as its standard output, once it answers. */
 async function startOn(output: number, args: readonly string[]): Promise<Started> {
   const port = await freePort();
-  const child = spawn(
-    process.execPath,
-    [path.resolve('bin/trackport.js'), ...args, '--port', String(port)],
-    {
-      stdio: ['ignore', output, 'ignore'],
-      env: { PATH: process.env['PATH'], TMPDIR: temporaryFolder(), ...environment },
-    },
-  );
+  const child = spawn(process.execPath, [programFile(), ...args, '--port', String(port)], {
+    stdio: ['ignore', output, 'ignore'],
+    env: { ...plainEnvironment(), TMPDIR: temporaryFolder(), ...environment },
+  });
   const exited = once(child, 'close').then(([code]) => code as number | null);
   onTestFinished(async () => {
     child.kill('SIGKILL');

@@ -1,31 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { scratchFolder } from '../../support/at-exit.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-
-let ownProgram: string | undefined;
-
-/** This checkout's, as it is installed: without a look at the source each time whether it has changed. */
-function findOwnProgram(): string {
-  const { path: folder } = scratchFolder('program');
-  chmodSync(folder, 0o755); // other users run it, too
-  const program = path.join(folder, 'bin', 'trackport.js');
-  mkdirSync(path.dirname(program));
-  copyFileSync('bin/trackport.js', program);
-  copyFileSync('package.json', path.join(folder, 'package.json'));
-  symlinkSync(path.resolve('dist'), path.join(folder, 'dist'));
-  return program;
-}
+import { plainEnvironment, programFile } from '../../support/program.ts';
 
 export type Trackport = {
   child: ChildProcess;
@@ -47,17 +26,19 @@ export type StartOptions = {
   limits?: string;
   /** Another copy of the program than this checkout's. */
   program?: string;
+  /** When it is killed; default when the running test is over. */
+  atEnd?: (end: () => Promise<void>) => void;
 };
 
-/** Runs the whole program as a process of its own; it is killed when the test is over. */
+/** Runs the whole program as a process of its own. */
 export function trackport(args: readonly string[], options: StartOptions = {}): Trackport {
-  const program = options.program ?? (ownProgram ??= findOwnProgram());
+  const { program = programFile(), atEnd = onTestFinished } = options;
   const command = [process.execPath, program, ...args];
   const [first = '', ...rest] =
     options.limits === undefined ? command : limited(command, options.limits);
   const child = spawn(first, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...options.environment },
+    env: { ...plainEnvironment(), ...options.environment },
     ...options.user,
   });
   const text = { out: '', err: '' };
@@ -70,7 +51,7 @@ export function trackport(args: readonly string[], options: StartOptions = {}): 
     text.err += part;
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill('SIGKILL');
     await exited;
   });
