@@ -5,11 +5,14 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../../support/folder.ts';
+import { plainEnvironment, programFile } from '../../support/program.ts';
 import { takeBlock } from '../support/documents.ts';
-import { openSampleSandbox, runLines } from '../support/samples.ts';
+import { shareSampleSandbox, runLines } from '../support/samples.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
+
+const shared = shareSampleSandbox();
 
 type Step = { name?: string; if?: string; run?: string; env?: Record<string, string> };
 type Workflow = { jobs: { import: { env: Record<string, string>; steps: Step[] } } };
@@ -23,11 +26,11 @@ const issuerOf = (sandbox: Record<string, string>): string =>
   new URL(sandbox['TOKEN_ENDPOINT'] ?? '').origin;
 
 test('the workflow checks pull requests and publishes what is pushed', async () => {
-  const sandbox = await openSampleSandbox();
+  const sandbox = await shared();
   const checkout = temporaryFolder();
   mkdirSync(path.join(checkout, 'specs'));
   mkdirSync(path.join(checkout, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(path.resolve('bin/trackport.js'), path.join(checkout, 'node_modules/.bin/trackport'));
+  symlinkSync(programFile(), path.join(checkout, 'node_modules/.bin/trackport'));
   const runStep = (event: string) => {
     const step = steps.find((one) => one.if === `github.event_name == '${event}'`);
     const { stdout, stderr, status } = spawnSync(
@@ -37,6 +40,7 @@ test('the workflow checks pull requests and publishes what is pushed', async () 
         cwd: checkout,
         encoding: 'utf8',
         env: {
+          ...plainEnvironment(),
           PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
           npm_config_loglevel: 'error',
           ...Object.fromEntries(Object.keys(env).map((name) => [name, sandboxValue(name)])),
@@ -75,7 +79,7 @@ test('the workflow checks pull requests and publishes what is pushed', async () 
 });
 
 test('the command above it runs as it stands there', async () => {
-  const sandbox = await openSampleSandbox();
+  const sandbox = await shared();
   const folder = path.join(temporaryFolder(), 'specs');
   mkdirSync(folder);
   writeFileSync(path.join(folder, 'a.yaml'), 'id: a\ntype: PRODUCT\nowner: b\ntitle: c\n');

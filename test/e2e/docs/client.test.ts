@@ -13,10 +13,12 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { openFeedWorld, openProxy, type FeedWorld } from '../client/support.ts';
 import { takeBlock } from '../support/documents.ts';
-import { exportedBy, hasTools, openSampleSandbox } from '../support/samples.ts';
+import { exportedBy, hasTools, shareSampleSandbox } from '../support/samples.ts';
 import { deletionOf, sendDeletion } from '../support/world.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
+
+const shared = shareSampleSandbox();
 
 const SYNC = takeBlock('docs/client.md', 'rename');
 const SYNC_PYTHON = takeBlock('docs/how-to/sales-tool.md', 'import http.client');
@@ -197,7 +199,7 @@ test.skipIf(!hasTools('curl'))('curl: a stream of changes', async () => {
 });
 
 test('reads, calls, and tells what is wrong', async () => {
-  const sandbox = await openSampleSandbox();
+  const sandbox = await shared();
   const { exited, out } = start(folderWithClient(), node(CALLS), sandbox);
   expect(await exited).toBe(0);
   const lines = out().trimEnd().split('\n');
@@ -206,7 +208,7 @@ test('reads, calls, and tells what is wrong', async () => {
 });
 
 test('signs as both partners of the sandbox', async () => {
-  const sandbox = await openSampleSandbox();
+  const sandbox = await shared();
   const { exited, out } = start(folderWithClient(), node(SIGN), sandbox);
   expect([await exited, out()]).toEqual([0, 'crm-one 202\ncrm-two 202\n']);
 });

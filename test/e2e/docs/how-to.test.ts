@@ -11,10 +11,12 @@ import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
-import { exportedBy, hasTools, openSampleSandbox } from '../support/samples.ts';
+import { exportedBy, hasTools, shareSampleSandbox } from '../support/samples.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
+
+const shared = shareSampleSandbox();
 
 type Language = { name: 'ts' | 'python' | 'php'; program: string; file: string };
 
@@ -115,32 +117,9 @@ async function deleteBy(
   return { ...ran, id: lead?.id ?? '' };
 }
 
-for (const language of languages)
-  test.skipIf(!has(language))(
-    `${language.name}: a deletion is sent and seen to its end`,
-    async () => {
-      const sandbox = await openSampleSandbox();
-      const { code, out, err, id } = await deleteBy(language, sandbox);
-      expect([code, err]).toEqual([0, '']);
-      expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
-      expect((await leadsOf(sandbox)).map((lead) => lead.id)).not.toContain(id);
-    },
-  );
-
-for (const language of languages)
-  test.skipIf(!has(language))(
-    `${language.name}: a deletion whose answer is lost is sent again, and its end is seen all the same`,
-    async () => {
-      const sandbox = await openSampleSandbox();
-      const way = await openBadWay(sandbox['URL'] ?? '');
-      const { code, out, err } = await deleteBy(language, sandbox, way);
-      expect([code, err]).toEqual([0, '']);
-      expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
-    },
-  );
-
+// Before the others delete leads.
 test('curl: one page of changes, and the next', async () => {
-  const sandbox = await openSampleSandbox();
+  const sandbox = await shared();
   const commands = takeBlock('docs/how-to/sales-tool.md', 'tee page.json');
   const { status, stdout } = spawnSync('sh', ['-e'], {
     input: commands,
@@ -161,6 +140,30 @@ test('curl: one page of changes, and the next', async () => {
   expect(second?.items).toHaveLength(2);
   expect(second?.items).not.toEqual(first?.items);
 });
+
+for (const language of languages)
+  test.skipIf(!has(language))(
+    `${language.name}: a deletion is sent and seen to its end`,
+    async () => {
+      const sandbox = await shared();
+      const { code, out, err, id } = await deleteBy(language, sandbox);
+      expect([code, err]).toEqual([0, '']);
+      expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
+      expect((await leadsOf(sandbox)).map((lead) => lead.id)).not.toContain(id);
+    },
+  );
+
+for (const language of languages)
+  test.skipIf(!has(language))(
+    `${language.name}: a deletion whose answer is lost is sent again, and its end is seen all the same`,
+    async () => {
+      const sandbox = await shared();
+      const way = await openBadWay(sandbox['URL'] ?? '');
+      const { code, out, err } = await deleteBy(language, sandbox, way);
+      expect([code, err]).toEqual([0, '']);
+      expect(out).toMatch(/^accepted [\w-]{36}\nPROCESSED DONE\n$/);
+    },
+  );
 
 /** The rows of the table of vectors. */
 const vectors = readFileSync('docs/how-to/partner.md', 'utf8')
@@ -208,7 +211,7 @@ for (const language of languages)
 test.skipIf(!hasTools('bash', 'curl', 'jq'))(
   'CI: a specification is published once, whatever the pipeline repeats',
   async () => {
-    const sandbox = await openSampleSandbox();
+    const sandbox = await shared();
     const exports = takeBlock('docs/how-to/catalog-from-ci.md', 'export TOKEN_ENDPOINT=');
     const env = { ...(await exportedBy(exports, sandbox)), ARTIFACT: 'orders-of-ci' };
     const folder = temporaryFolder();

@@ -9,11 +9,13 @@ import { cleanPostgres, emptyPostgres } from '../../support/postgres/database.ts
 import { startCollector } from '../support/collector.ts';
 import { takeBlock } from '../support/documents.ts';
 import { configFile } from '../support/process.ts';
-import { hasTools, openSampleSandbox, runLines, runWell, startLines } from '../support/samples.ts';
+import { hasTools, shareSampleSandbox, runLines, runWell, startLines } from '../support/samples.ts';
 import { createWorld, environment, serve } from '../support/world.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
+
+const shared = shareSampleSandbox();
 
 test('the short form of the command is the one of the README', () => {
   expect(takeBlock('docs/operations.md', 'trackport() {')).toBe(
@@ -22,7 +24,7 @@ test('the short form of the command is the one of the README', () => {
 });
 
 test('a failure with --json, and /readyz, are as they are shown', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const wanted = takeBlock('docs/operations.md', '"detail":"Lead 1 is not claimed."');
   const { code, out, err } = await runLines(
     'trackport claim release 1 --json --config "$CONFIG"',
@@ -39,7 +41,7 @@ test('a failure with --json, and /readyz, are as they are shown', async () => {
 });
 
 test('receipts are found and replayed, and the audit log is read', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const send = `trackport sign --partner crm-one --curl --config "$CONFIG" --body '{"leadId":"1"}'`;
   const { id } = JSON.parse(await runWell(await runWell(send, env), env)) as { id: string };
   const receipts = takeBlock('docs/operations.md', 'receipt list --outcome FAILED');

@@ -6,10 +6,12 @@ import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
-import { hasTools, openSampleSandbox, runLines, runWell } from '../support/samples.ts';
+import { hasTools, shareSampleSandbox, runLines, runWell } from '../support/samples.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
+
+const shared = shareSampleSandbox();
 
 const canCall = hasTools('sh', 'curl', 'openssl');
 
@@ -28,7 +30,7 @@ function sessionOf(block: string): { command: string; printed: string } {
 }
 
 test.skipIf(!canCall)('partners: both schemes by hand', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   expect(await runWell(takeBlock('docs/partners.md', 'openssl dgst'), env)).toMatch(
     /^HTTP\/1\.1 202 /,
   );
@@ -39,7 +41,7 @@ test.skipIf(!canCall)('partners: both schemes by hand', async () => {
 });
 
 test.skipIf(!canCall)('partners: the status address shows what the document shows', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const { command, printed } = sessionOf(takeBlock('docs/partners.md', '/receipt-status/DhJ9…'));
   const body = '[{"subscriptionType":"contact.deletion","eventId":3816279340,"objectId":4711}]';
   const sign = `trackport sign --partner crm-two --curl --config "$CONFIG" --body '${body}'`;
@@ -63,13 +65,13 @@ test.skipIf(!canCall)('partners: the status address shows what the document show
 });
 
 test.skipIf(!canCall)('identity: a token, and a call with it', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const out = await runWell(takeBlock('docs/how-to/identity.md', 'TOKEN='), env);
-  expect(JSON.parse(out)).toMatchObject({ items: [] });
+  expect(JSON.parse(out)).toMatchObject({ items: expect.any(Array) });
 });
 
 test('consumers: a new key is shown, and says of itself, what the document shows', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const { command, printed } = sessionOf(takeBlock('docs/consumers.md', 'consumer create'));
   const { out, err } = await runLines(`${command} --config "$CONFIG"`, env);
   expect(normalize(out + err)).toBe(normalize(printed));
@@ -80,7 +82,7 @@ test('consumers: a new key is shown, and says of itself, what the document shows
 });
 
 test.skipIf(!canCall)('leads: a metadata block gives a lead its ids', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const issue = {
     title: 'Demo',
     author: 'acme-portal[bot]',
@@ -104,7 +106,7 @@ test.skipIf(!canCall)('leads: a metadata block gives a lead its ids', async () =
 });
 
 test('catalog: an artifact file, and a folder of documents, are imported', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const specs = path.join(temporaryFolder(), 'specs');
   mkdirSync(specs);
   writeFileSync(
@@ -116,7 +118,7 @@ test('catalog: an artifact file, and a folder of documents, are imported', async
 });
 
 test('README: what became of the calls of partners, and who did what', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   expect(await runWell(takeBlock('README.md', 'trackport sign --help'), env)).toMatch(/^Usage: /);
   const send = `trackport sign --partner crm-one --curl --config "$CONFIG" --body '{"leadId":"1"}'`;
   const { id } = JSON.parse(await runWell(await runWell(send, env), env)) as { id: string };
@@ -128,21 +130,21 @@ test('README: what became of the calls of partners, and who did what', async () 
 });
 
 test.skipIf(!canCall)('CI: the version before is deprecated with a sunset', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const token = takeBlock('docs/how-to/identity.md', 'TOKEN=')
     .split('\n')[0]
     ?.replace('catalog:read', 'catalog:write catalog:publish');
-  const artifact = { id: 'orders', version: '1.0.0', type: 'API', owner: 'team', title: 'Orders' };
+  const artifact = { id: 'before', version: '1.0.0', type: 'API', owner: 'team', title: 'Orders' };
   const create = `curl -sf -o /dev/null -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${JSON.stringify(artifact)}' "$URL/api/v1/catalog"
-curl -sf -o /dev/null -X POST -H "Authorization: Bearer $TOKEN" "$URL/api/v1/catalog/orders/publish?version=1.0.0"
-ADDRESS="$URL/api/v1/catalog/orders"; BEFORE=1.0.0`;
+curl -sf -o /dev/null -X POST -H "Authorization: Bearer $TOKEN" "$URL/api/v1/catalog/before/publish?version=1.0.0"
+ADDRESS="$URL/api/v1/catalog/before"; BEFORE=1.0.0`;
   const deprecate = takeBlock('docs/how-to/catalog-from-ci.md', '/deprecate?');
   const out = await runWell(`${token}\n${create}\n${deprecate}`, env);
   expect(JSON.parse(out)).toMatchObject({ lifecycle: 'DEPRECATED' });
 });
 
 test('a key of the sandbox reads its catalog, as docs/catalog.md has it', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const read = takeBlock('docs/catalog.md', 'X-API-KEY: $TRACKPORT_KEY');
-  expect(JSON.parse(await runWell(read, env))).toMatchObject({ items: [] });
+  expect(JSON.parse(await runWell(read, env))).toMatchObject({ items: expect.any(Array) });
 });

@@ -5,15 +5,17 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { takeBlock } from '../support/documents.ts';
-import { hasTools, openSampleSandbox, runWell } from '../support/samples.ts';
+import { hasTools, shareSampleSandbox, runWell } from '../support/samples.ts';
 
 // Processes start one after the other, on a machine that may have other work.
 vi.setConfig({ testTimeout: 180_000 });
 
+const shared = shareSampleSandbox();
+
 test.skipIf(!hasTools('sh', 'curl'))(
   'an approval, and a tracker that fails and recovers',
   async () => {
-    const env = await openSampleSandbox();
+    const env = await shared();
     const read = (): Promise<Response> =>
       fetch(`${env['URL']}/api/v1/leads/7`, {
         headers: { 'x-api-key': env['TRACKPORT_KEY'] ?? '' },
@@ -32,7 +34,7 @@ test.skipIf(!hasTools('sh', 'curl'))(
 );
 
 test.skipIf(!hasTools('sh', 'curl'))('a dead letter, nobody named and nobody found', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const ends = async (): Promise<string[]> => {
     const out = await runWell('trackport receipt list --json --config "$CONFIG"', env);
     const { items } = JSON.parse(out) as { items: { status: string; outcomes: object }[] };
@@ -49,7 +51,7 @@ test.skipIf(!hasTools('sh', 'curl'))('a dead letter, nobody named and nobody fou
 });
 
 test('the command line looks after it', async () => {
-  const env = await openSampleSandbox();
+  const env = await shared();
   const out = await runWell(takeBlock('docs/sandbox.md', '-- doctor'), env);
   expect(out).toMatch(/^ok +repository acme\/leads/m);
   expect(out).toContain('Nothing was written.');

@@ -2,8 +2,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/folder.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { scratchFolder } from '../../support/at-exit.ts';
+import { plainEnvironment, programFile } from '../../support/program.ts';
 import { listening, trackport } from './process.ts';
 
 type Environment = Record<string, string>;
@@ -23,19 +24,37 @@ export function leaveOut(command: string, reason: string): void {
 }
 
 /** `trackport …` as the documents write it, without the second that npm takes. */
-const COMMAND = `trackport() { '${process.execPath}' bin/trackport.js "$@"; }`;
+const command = (): string => `trackport() { '${process.execPath}' '${programFile()}' "$@"; }`;
 
-/** A sandbox that lives as long as the running test, as what the samples expect in the environment. */
-export async function openSampleSandbox(more: Environment = {}): Promise<Environment> {
-  const service = trackport(['sandbox', '--port', '0'], {
-    environment: { TMPDIR: temporaryFolder() },
+/**
+ * A sandbox for the tests of a file, called beside them; what they get is what samples expect in the environment.
+ * What a test makes there has a name of its own.
+ */
+export function shareSampleSandbox(): () => Promise<Environment> {
+  const ends: (() => unknown)[] = [];
+  afterAll(async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
   });
+  let opened: Promise<Environment> | undefined;
+  const open = (): Promise<Environment> => {
+    const folder = scratchFolder('samples');
+    ends.push(() => folder[Symbol.dispose]());
+    return openSandbox(folder.path, (end) => void ends.push(end));
+  };
+  return () => (opened ??= open());
+}
+
+async function openSandbox(
+  folder: string,
+  atEnd: (end: () => Promise<void>) => void,
+): Promise<Environment> {
+  const options = { environment: { TMPDIR: folder }, atEnd };
+  const service = trackport(['sandbox', '--port', '0'], options);
   const url = await listening(service);
   const banner = service.stdout();
   const find = (pattern: RegExp): string => pattern.exec(banner)?.[1] ?? '';
   return {
-    PATH: process.env['PATH'] ?? '',
-    NO_COLOR: '1',
+    ...plainEnvironment(),
     URL: url,
     TRACKPORT_URL: url,
     TRACKER: find(/Tracker:\s+(\S+)\//),
@@ -46,7 +65,6 @@ export async function openSampleSandbox(more: Environment = {}): Promise<Environ
     CLIENT_ID: find(/-u '([^:]+):/),
     CLIENT_SECRET: find(/-u '[^:]+:([^']+)'/),
     TOKEN_ENDPOINT: find(/scope=[^']*' (http\S+token)\b/),
-    ...more,
   };
 }
 
@@ -54,10 +72,10 @@ export type Ran = { code: number | null; out: string; err: string };
 
 /** Runs lines in a shell that stops at the first failure; `trackport.yaml` is `$CONFIG`. */
 export async function runLines(lines: string, env: Environment, shell = 'sh'): Promise<Ran> {
-  const script = `${COMMAND}\n${lines.replaceAll('--config trackport.yaml', '--config "$CONFIG"')}`;
+  const script = `${command()}\n${lines.replaceAll('--config trackport.yaml', '--config "$CONFIG"')}`;
   // A session of its own has no terminal to ask a password at, and reads its input instead.
   const child = spawn(shell, ['-ec', script], {
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    env: { ...plainEnvironment(), ...env },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -95,7 +113,7 @@ export async function startLines(
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const command = lines.replace('--config trackport.yaml', '--config "$CONFIG"');
   const child = spawn('sh', ['-c', command], {
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    env: { ...plainEnvironment(), ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
