@@ -3,22 +3,17 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
-import { migrate } from '#adapters/postgres/migrate.ts';
 import { newUuid } from '#shared/ids.ts';
-import { silentLog } from '#shared/log.ts';
-import { databasePrefix } from './global-setup.ts';
+import { databasePrefix, type RunServer } from './global-setup.ts';
 
 /** A database of one test on the run's PostgreSQL server. */
 export type TestDatabase = { url: string };
 
-/** The server that `TRACKPORT_TEST_POSTGRES_URL` names, else the run's own. */
-async function serverUrl(): Promise<string> {
-  const { TRACKPORT_TEST_POSTGRES_URL } = process.env;
-  if (TRACKPORT_TEST_POSTGRES_URL !== undefined) return TRACKPORT_TEST_POSTGRES_URL;
+async function findServer(): Promise<RunServer> {
   const socket = connect(inject('postgresDoor'), '127.0.0.1');
-  const { url, error } = JSON.parse(await text(socket)) as { url?: string; error?: string };
-  if (url === undefined) throw new Error(error);
-  return url;
+  const answer = JSON.parse(await text(socket)) as RunServer | { error: string };
+  if ('error' in answer) throw new Error(answer.error);
+  return answer;
 }
 
 function withDatabase(url: string, name: string): string {
@@ -43,11 +38,11 @@ const newName = (): string =>
 
 /** An empty database, dropped when the running test ends. */
 export async function emptyPostgres(): Promise<TestDatabase> {
-  const server = await serverUrl();
+  const { url } = await findServer();
   const name = newName();
-  await onServer(server, `CREATE DATABASE ${name} TEMPLATE template0`);
-  onTestFinished(() => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`));
-  return { url: withDatabase(server, name) };
+  await onServer(url, `CREATE DATABASE ${name} TEMPLATE template0`);
+  onTestFinished(() => onServer(url, `DROP DATABASE ${name} WITH (FORCE)`));
+  return { url: withDatabase(url, name) };
 }
 
 /**
@@ -89,14 +84,10 @@ export async function migratedPostgres(): Promise<TestDatabase> {
 }
 
 async function makeDatabase(): Promise<string> {
-  const server = await serverUrl();
+  const { url, template } = await findServer();
   const name = newName();
-  await onServer(server, `CREATE DATABASE ${name} TEMPLATE template0`);
-  const url = withDatabase(server, name);
-  const database = openDatabase({ url });
-  await migrate({ database, log: silentLog });
-  await database.close();
-  return url;
+  await onServer(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return withDatabase(url, name);
 }
 
 /** Whoever refers to another comes before it. */
