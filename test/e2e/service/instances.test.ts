@@ -123,9 +123,10 @@ async function untilDeletedOnce(tracker: Tracker, numbers: readonly number[]): P
 }
 
 describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
-  test('a deletion that any of them takes hides the lead on all of them from the 202 on', async () => {
-    const { tracker, key, instances, balancer } = await startSeveral();
-    const numbers = Array.from({ length: 6 }, () => makeLead(tracker));
+  test('a deletion that any of them takes hides the lead on all of them from the 202 on, and a kill loses nothing and does nothing twice', async () => {
+    const several = await startSeveral();
+    const { tracker, key, instances, balancer } = several;
+    const numbers = Array.from({ length: 9 }, () => makeLead(tracker));
     for (const { url } of instances) expect(await idsAt(url, key)).toEqual(numbers);
 
     const left = [...numbers];
@@ -136,66 +137,14 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
     expect(await deleteLead(balancer.url, left.shift() ?? 0)).toBe(202);
     for (let turns = 0; turns < 3; turns += 1) expect(await idsAt(balancer.url, key)).toEqual(left);
     await untilDeletedOnce(tracker, numbers.slice(0, 4));
+    await killOneThatStandsByAndTheWorker(several, left);
   });
 
-  test('one that stands by is killed, then the one that works: nothing is lost or done twice', async () => {
+  test('a rolling restart under load drops no request, and shows no lead that is claimed; one that freezes is followed', async () => {
     const several = await startSeveral();
     const { tracker, key, instances, balancer } = several;
-    const numbers = Array.from({ length: 5 }, () => makeLead(tracker));
-    const [first = 0, second = 0, third = 0, ...left] = numbers;
-    const worker = await several.worker();
-    const [standby, other] = instances.filter((instance) => instance !== worker);
-
-    expect(await deleteLead(standby?.url ?? '', first)).toBe(202);
-    standby?.run.child.kill('SIGKILL');
-    await untilDeletedOnce(tracker, [first]);
-
-    // The worker dies with a comment under way that the tracker gets and nobody hears of.
-    const gate = tracker.hold({ method: 'POST', path: '/comments$' });
-    expect(await deleteLead(worker.url, second)).toBe(202);
-    await gate.arrived();
-    expect(await deleteLead(worker.url, third)).toBe(202);
-    worker.run.child.kill('SIGKILL');
-    gate.open();
-    await eventually(() => {
-      for (const { url } of [worker, standby ?? worker])
-        expect(balancer.isHealthy(url)).toBe(false);
-    });
-    expect(await idsAt(balancer.url, key)).toEqual(left);
-    expect(await several.worker()).toBe(other);
-    await untilDeletedOnce(tracker, [first, second, third]);
-    expect(await idsAt(balancer.url, key)).toEqual(left);
-  });
-
-  test('one that froze at its work is followed; woken up it does nothing twice', async () => {
-    const several = await startSeveral();
-    const { tracker, key, balancer } = several;
-    const numbers = Array.from({ length: 3 }, () => makeLead(tracker));
-    const [first = 0, second = 0, left = 0] = numbers;
-    const frozen = await several.worker();
-    // It has looked for its comment, and is about to write it.
-    const gate = tracker.hold({ method: 'GET', path: '/comments$' });
-    expect(await deleteLead(frozen.url, first)).toBe(202);
-    await gate.arrived();
-    frozen.run.child.kill('SIGSTOP');
-    gate.open();
-    const awake = several.instances.find((instance) => instance !== frozen);
-    // Frozen within a transaction it holds intake up until the store lets go of it: a partner sends again.
-    await eventually(async () => expect(await deleteLead(awake?.url ?? '', second)).toBe(202));
-    await untilDeletedOnce(tracker, [first, second]);
-
-    frozen.run.child.kill('SIGCONT');
-    await frozen.run.logged('another process has taken over: this one stands by');
-    await eventually(() => expect(balancer.isHealthy(frozen.url)).toBe(true));
-    // Its connections may be dead: 503 until it has others, and never a lead that is claimed.
-    expect(await eventually(() => idsAt(frozen.url, key))).toEqual([left]);
-    expect(await workerCheck(frozen)).toBe('standby');
-    await untilDeletedOnce(tracker, [first, second]);
-  });
-
-  test('a rolling restart under load drops no request, and shows no lead that is claimed', async () => {
-    const { tracker, key, instances, balancer } = await startSeveral();
     const remaining = Array.from({ length: 60 }, () => makeLead(tracker));
+    const kept = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
     const load = createLoad({ url: balancer.url, key, remaining });
     for (const instance of instances) {
       await instance.restart();
@@ -207,8 +156,61 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
     expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
     expect(reads).toBeGreaterThan(10);
     await untilDeletedOnce(tracker, deleted);
+    await freezeTheWorker(several, kept);
   });
 });
+
+async function killOneThatStandsByAndTheWorker(several: Several, numbers: readonly number[]) {
+  const { tracker, key, instances, balancer } = several;
+  const [first = 0, second = 0, third = 0, ...left] = numbers;
+  const worker = await several.worker();
+  const [standby, other] = instances.filter((instance) => instance !== worker);
+
+  expect(await deleteLead(standby?.url ?? '', first)).toBe(202);
+  standby?.run.child.kill('SIGKILL');
+  await untilDeletedOnce(tracker, [first]);
+
+  // The worker dies with a comment under way that the tracker gets and nobody hears of.
+  const gate = tracker.hold({ method: 'POST', path: '/comments$' });
+  expect(await deleteLead(worker.url, second)).toBe(202);
+  await gate.arrived();
+  expect(await deleteLead(worker.url, third)).toBe(202);
+  worker.run.child.kill('SIGKILL');
+  gate.open();
+  await eventually(() => {
+    for (const { url } of [worker, standby ?? worker]) expect(balancer.isHealthy(url)).toBe(false);
+  });
+  expect(await idsAt(balancer.url, key)).toEqual(left);
+  expect(await several.worker()).toBe(other);
+  await untilDeletedOnce(tracker, [first, second, third]);
+  expect(await idsAt(balancer.url, key)).toEqual(left);
+}
+
+/** Woken up it does nothing twice. */
+async function freezeTheWorker(several: Several, numbers: readonly number[]): Promise<void> {
+  const { tracker, key, balancer } = several;
+  const [first = 0, second = 0, left = 0] = numbers;
+  const frozen = await several.worker();
+  // It has looked for its comment, and is about to write it.
+  const gate = tracker.hold({ method: 'GET', path: '/comments$' });
+  expect(await deleteLead(frozen.url, first)).toBe(202);
+  await gate.arrived();
+  frozen.run.child.kill('SIGSTOP');
+  gate.open();
+  const awake = several.instances.find((instance) => instance !== frozen);
+  // Frozen within a transaction it holds intake up until the store lets go of it: a partner sends again.
+  await eventually(async () => expect(await deleteLead(awake?.url ?? '', second)).toBe(202));
+  await untilDeletedOnce(tracker, [first, second]);
+
+  frozen.run.child.kill('SIGCONT');
+  await frozen.run.logged('another process has taken over: this one stands by');
+  await eventually(() => expect(balancer.isHealthy(frozen.url)).toBe(true));
+  // Its connections may be dead: 503 until it has others, and never a lead that is claimed.
+  const shown = await eventually(() => idsAt(frozen.url, key));
+  expect(shown.filter((number) => numbers.includes(number))).toEqual([left]);
+  expect(await workerCheck(frozen)).toBe('standby');
+  await untilDeletedOnce(tracker, [first, second]);
+}
 
 describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIMEOUT_MS }, () => {
   test('a stop in the middle of a rolling restart drops no request, and loses nothing', async () => {

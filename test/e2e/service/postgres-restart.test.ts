@@ -20,7 +20,7 @@ const settings = {
   secretKey: Buffer.alloc(32, 9).toString('base64'),
 };
 
-test('meanwhile all is 503 with Retry-After; then the service goes on by itself', async () => {
+test('meanwhile all is 503 with Retry-After, and a start says what to do; then the service goes on by itself', async () => {
   const server = await startPostgres();
   onTestFinished(() => server.stop());
   const { tracker, config, key } = await createWorld({ ...settings, store: { url: server.url } });
@@ -41,6 +41,12 @@ test('meanwhile all is 503 with Retry-After; then the service goes on by itself'
   }
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  for (const processes of ['1', '2']) {
+    const args = ['serve', '--config', config, '--port', '0', '--processes', processes];
+    const { code, stderr } = await runTrackport(args, { environment });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The store postgres:.* cannot be used.* Start the server, or change/);
+  }
 
   await server.start();
   await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
@@ -82,17 +88,4 @@ test('of several processes one that ends meanwhile is started again until the se
   });
   const leads = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   expect(leads.status).toBe(200);
-}, 180_000);
-
-test('a start while it is away ends with what to do, for whoever starts it to try again', async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.stop());
-  const { config } = await createWorld({ ...settings, store: { url: server.url } });
-  await server.halt();
-  for (const processes of ['1', '2']) {
-    const args = ['serve', '--config', config, '--port', '0', '--processes', processes];
-    const { code, stderr } = await runTrackport(args, { environment });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The store postgres:.* cannot be used.* Start the server, or change/);
-  }
 }, 180_000);
