@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
+import { runHere } from './support/command.ts';
 import { listening, runTrackport, trackport } from './support/process.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -67,7 +68,7 @@ test('its configuration file lets the command line look after it while it runs',
   const config = /Config:\s+(\S+)/.exec(run.stdout())?.[1] ?? '';
   expect(statSync(config).mode & 0o777).toBe(0o600);
   const command = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runTrackport([...args, '--config', config, '--json']);
+    const { code, stdout, stderr } = await runHere([...args, '--config', config, '--json']);
     return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : { code, stdout, stderr };
   };
   expect(await command('doctor')).toMatchObject({ ok: true });

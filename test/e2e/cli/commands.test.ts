@@ -3,6 +3,8 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
+import { programFile } from '../../support/program.ts';
+import { runHere } from '../support/command.ts';
 import { configFile, runTrackport, trackport } from '../support/process.ts';
 
 const tracker = { repository: 'acme/leads', auth: { token: 't' } };
@@ -22,7 +24,7 @@ test.runIf(existsSync('/dev/full'))(
   'a result that cannot be written is a failure that is told',
   () => {
     const full = openSync('/dev/full', 'w');
-    const end = spawnSync(process.execPath, ['bin/trackport.js', 'openapi'], {
+    const end = spawnSync(process.execPath, [programFile(), 'openapi'], {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });
@@ -54,11 +56,11 @@ test('openapi --check tells by its exit code whether a file is the interface', a
 test('migrate brings a new store up to date, and then finds nothing to do', async () => {
   const store = path.join(temporaryFolder(), 'new', 'trackport.db');
   const config = configFile({ tracker, store: { url: `sqlite:${store}` } });
-  const first = await runTrackport(['migrate', '--json', '--config', config]);
+  const first = await runHere(['migrate', '--json', '--config', config]);
   const { applied, present } = JSON.parse(first.stdout) as Record<string, string[]>;
   expect(applied).toContain('0001_access');
   expect(present).toEqual(applied);
-  const second = await runTrackport(['migrate', '--config', config]);
+  const second = await runHere(['migrate', '--config', config]);
   expect(second.stdout).toBe(`The store is up to date (${applied?.length} migrations).\n`);
 });
 
@@ -68,11 +70,11 @@ test('doctor exits 1 when something failed, and says what to do', async () => {
     tracker: { ...tracker, apiUrl: 'http://127.0.0.1:1' },
     store: { url: `sqlite:${store}` },
   });
-  const table = await runTrackport(['doctor', '--config', config]);
+  const table = await runHere(['doctor', '--config', config]);
   expect(table.code).toBe(1);
   expect(table.stdout).toMatch(/^failed +tracker http:\/\/127\.0\.0\.1:1 +The tracker cannot be/m);
   expect(table.stdout).toContain('What to do:\n');
-  const json = await runTrackport(['doctor', '--json', '--config', config]);
+  const json = await runHere(['doctor', '--json', '--config', config]);
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, findings: expect.any(Array) });
 });
@@ -88,7 +90,7 @@ test('with --json every failure is one JSON document on standard error', async (
   const store = path.join(temporaryFolder(), 'trackport.db');
   const config = configFile({ tracker, store: { url: `sqlite:${store}` } });
   const failed = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runTrackport(args);
+    const { code, stdout, stderr } = await runHere(args);
     expect(stdout).toBe('');
     return { exit: code, ...(JSON.parse(stderr) as object) };
   };

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { loadConfig } from '#config/load.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { blocksOf, documents, isConfiguration } from '../support/documents.ts';
-import { runTrackport } from '../support/process.ts';
+import { runHere } from '../support/command.ts';
 
 const blocks = documents.flatMap(blocksOf);
 
@@ -64,7 +64,7 @@ async function helpOf(words: readonly string[]): Promise<string> {
 
 function once(names: readonly string[]): Promise<string> {
   const key = names.join(' ');
-  const help = helps.get(key) ?? runTrackport([...names, '--help']).then(({ stdout }) => stdout);
+  const help = helps.get(key) ?? runHere([...names, '--help']).then(({ stdout }) => stdout);
   helps.set(key, help);
   return help;
 }

@@ -3,10 +3,8 @@ import { eventually } from '../../support/eventually.ts';
 import { copyFileSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
-import { silentLog } from '#shared/log.ts';
-import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
+import { createLargeStores } from '../support/large-store.ts';
+import { runHere } from '../support/command.ts';
 import { runTrackport, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
@@ -17,13 +15,12 @@ import {
   listLeads,
   sendDeletion,
   serve,
+  storeFileOf,
 } from '../support/world.ts';
 
 const settings = {
   partners: { 'crm-one': crmOne },
 };
-/** About 60 MB: a command works on it for longer than it takes to see its file grow. */
-const MANY = 60_000;
 
 type Receipts = { items: { id: string }[] };
 
@@ -34,7 +31,7 @@ async function deleteLead(url: string, number: number): Promise<string> {
 }
 
 const run = (config: string, ...args: string[]) =>
-  runTrackport([...args, '--config', config], { environment });
+  runHere([...args, '--config', config], environment);
 
 async function receiptIds(config: string): Promise<string[]> {
   const { stdout } = await run(config, 'receipt', 'list', '--json');
@@ -57,7 +54,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   const first = await serve(config);
   const acknowledged = await deleteLead(first.url, before.number);
   const [made] = await Promise.all([
-    run(config, 'backup', backup),
+    runTrackport(['backup', backup, '--config', config], { environment }),
     deleteLead(first.url, during.number),
   ]);
   expect(made).toMatchObject({ code: 0 });
@@ -66,7 +63,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
   for (const { number } of [before, during, after])
     await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
 
-  const refused = await run(config, 'restore', backup);
+  const refused = await runTrackport(['restore', backup, '--config', config], { environment });
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.stderr).toContain('Another process has the store open');
   await stop(first.run);
@@ -89,15 +86,15 @@ test('what was acknowledged before a backup began is there after a restore, and 
   await stop(second.run);
 }, 180_000);
 
+/** About 60 MB: a command works on it for longer than it takes to see its file grow. */
+const writeLargeStore = createLargeStores(60_000);
+
 /** A store that is large enough to be killed over, and where its backup goes. */
 async function largeStore() {
   const { config } = await createWorld();
   const folder = path.dirname(config);
-  const store = path.join(folder, 'data', 'trackport.db');
-  const database = openDatabase({ path: store });
-  await migrate({ database, log: silentLog });
-  fillAudit(database, MANY);
-  database.close();
+  const store = storeFileOf(config);
+  await writeLargeStore(store);
   return { config, folder, store, backup: path.join(folder, 'copy.backup') };
 }
 

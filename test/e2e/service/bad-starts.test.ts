@@ -6,7 +6,9 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { programFile } from '../../support/program.ts';
 import { bodyOf, people, personalTexts, seedPeople } from '../support/people.ts';
+import { runHere } from '../support/command.ts';
 import { configFile, runTrackport } from '../support/process.ts';
 import { createWorld, environment, serve, WEBHOOK_SECRET } from '../support/world.ts';
 
@@ -60,7 +62,7 @@ describe('a wrong configuration is told in one message, exit 2', () => {
     ['a damaged private key', app(privateKey.replace(keyLine, 'x')), ['damaged']],
   ])('%s', async (_name, settings, parts) => {
     const file = configFile(settings);
-    const end = await runTrackport(['serve', '--config', file, '--port', '0']);
+    const end = await runHere(['serve', '--config', file, '--port', '0']);
     expectMessage(end);
     expect(end.code).toBe(2);
     expect(end.stderr.startsWith(`${file} has a problem:\n  `)).toBe(true);
@@ -91,7 +93,7 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
   async function storeOf(folder: string): Promise<{ file: string; config: string }> {
     const file = path.join(folder, 'trackport.db');
     const config = configFile({ tracker, store: { url: `sqlite:${file}` } }, folder);
-    expect((await runTrackport(['migrate', '--config', config])).code).toBe(0);
+    expect((await runHere(['migrate', '--config', config])).code).toBe(0);
     return { file, config };
   }
 
@@ -126,10 +128,17 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
   });
 
   test.each([
-    ['below a file', () => path.join(configFile('a file'), 'data', 'trackport.db')],
-    ['where none can be made', () => '/proc/trackport/data/trackport.db'],
-  ])('a folder %s', async (_name, fileOf) => {
+    ['a file that is no database', () => configFile('no database, but long enough'.repeat(100))],
+    ['a folder in its place', () => temporaryFolder()],
+    ['a folder where none can be made', () => '/proc/trackport/data/trackport.db'],
+  ])('%s', async (_name, fileOf) => {
     const file = fileOf();
+    const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
+    expectOneLine(await runTrackport(['serve', '--port', '0', '--config', config]), file);
+  });
+
+  test('a folder below a file', async () => {
+    const file = path.join(configFile('a file'), 'data', 'trackport.db');
     const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
     for (const command of [['serve', '--port', '0'], ['migrate'], ['consumer', 'list']]) {
       const end = await runTrackport([...command, '--config', config]);
@@ -141,7 +150,7 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
   /** Permissions do not bind root, so that these run as somebody else where they can. */
   const stranger = process.getuid?.() === 0 ? { user: { uid: 65_534, gid: 65_534 } } : {};
   const canBecomeStranger =
-    spawnSync(process.execPath, ['bin/trackport.js', '--version'], stranger.user).status === 0;
+    spawnSync(process.execPath, [programFile(), '--version'], stranger.user).status === 0;
 
   test.skipIf(!canBecomeStranger).each([
     ['file', 'read-only'],
@@ -242,7 +251,7 @@ test('a whole bad day leaves no word of a person and no secret in the output', a
   await tracker.hooks.settled();
   expect(await get('/metrics')).toBe(200);
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  const receipts = await runTrackport(['receipt', 'list', '--config', config], { environment });
+  const receipts = await runHere(['receipt', 'list', '--config', config], environment);
   expect(receipts.stdout).toContain('lead.deletion');
 
   run.child.kill('SIGTERM');

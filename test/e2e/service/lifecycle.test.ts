@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { compose, TRACKER_TOKEN } from '../support/composed.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configFile, listening, runTrackport, trackport } from '../support/process.ts';
-import { temporaryFolder } from '../../support/folder.ts';
 import { createWorld, environment, leadBody, serve } from '../support/world.ts';
 
 async function readyStatus(url: string): Promise<number> {
@@ -102,7 +100,7 @@ test('operations move to a port of their own and tell of the stop until its end'
     server: { opsPort: await freePort() },
   });
   const { run, url } = await serve(config);
-  const opsPort = /"opsPort":(\d+)/.exec(await readText(config))?.[1];
+  const opsPort = /"opsPort":(\d+)/.exec(readFileSync(config, 'utf8'))?.[1];
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   expect((await fetch(`${url}/readyz`)).status).toBe(404);
   expect(await readyStatus(opsUrl)).toBe(200);
@@ -143,22 +141,6 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
 `);
 });
 
-test('with --json the problems are one document', async () => {
-  const file = configFile({ server: { prot: 8080 }, tracker: auth });
-  const { code, stdout, stderr } = await runTrackport(['doctor', '--json', '--config', file]);
-  expect(code).toBe(2);
-  expect(stdout).toBe('');
-  const { error } = JSON.parse(stderr) as { error: { problems: unknown } };
-  expect(error.problems).toEqual([
-    {
-      path: 'server.prot',
-      found: 'an unknown key',
-      allowed: expect.stringContaining('port'),
-      suggestion: 'did you mean port?',
-    },
-  ]);
-});
-
 test('a caller who never finishes does not hold the stop up', async () => {
   const { config } = await createWorld();
   const { run, url } = await serve(config);
@@ -187,30 +169,6 @@ test('a PostgreSQL server that is not there ends the start in one line without i
   expect(stderr).toContain('postgres://127.0.0.1:1/x cannot be used');
   expect(stderr).not.toContain('secret-word');
 });
-
-test.each([
-  ['a file that is no database', 'file'],
-  ['a folder in its place', 'folder'],
-  ['a path below a file', 'below-file'],
-])('a store that cannot be used (%s) is one line with a remedy, exit 1', async (_name, kind) => {
-  const folder = temporaryFolder();
-  const inTheWay = path.join(folder, 'in-the-way');
-  if (kind === 'folder') mkdirSync(inTheWay);
-  else writeFileSync(inTheWay, 'not a database, but long enough to look at'.repeat(100));
-  const store = kind === 'below-file' ? path.join(inTheWay, 'trackport.db') : inTheWay;
-  const file = configFile({ tracker: auth, store: { url: `sqlite:${store}` } });
-
-  const { code, stderr } = await runTrackport(['serve', '--config', file, '--port', '0']);
-
-  expect(code).toBe(1);
-  expect(stderr.split('\n')).toHaveLength(2);
-  expect(stderr).toContain(store);
-});
-
-async function readText(file: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  return readFile(file, 'utf8');
-}
 
 test.each([1, 2])('SIGUSR1 opens no inspector: %i processes', async (processes) => {
   const { config } = await createWorld({ server: { processes } });

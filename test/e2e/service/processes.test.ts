@@ -10,19 +10,15 @@ import {
   deletionOf,
   environment,
   leadBody,
+  revokeKey,
   signatureOf,
   storeFileOf,
 } from '../support/world.ts';
 import { endLease } from '../../support/end-lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import {
-  childrenOf,
-  listening,
-  runTrackport,
-  trackport,
-  type Trackport,
-} from '../support/process.ts';
+import { runHere } from '../support/command.ts';
+import { childrenOf, listening, trackport, type Trackport } from '../support/process.ts';
 
 /** Connections, so many that the system hands some of them to each process. */
 const MANY = 40;
@@ -176,13 +172,7 @@ test('all serve one port, and what one learns the next request to any other know
     for (const number of deleted) expect(tracker.readIssue(number)?.comments).toHaveLength(1);
   });
 
-  const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
-    environment,
-  });
-  const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
-  await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
-    environment,
-  });
+  await revokeKey(config);
   await eventually(async () => {
     const responses = await times(6, () =>
       call(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } }),
@@ -384,11 +374,11 @@ test('what keeps the service from starting ends the whole, as with one process',
   );
 
   edit(config, 'server', { prot: 1, processes: 2 });
-  const wrong = await runTrackport(['serve', '--config', config], { environment });
+  const wrong = await runHere(['serve', '--config', config], environment);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr.match(/unknown key/g)).toHaveLength(1);
 
-  const sandbox = await runTrackport(['serve', '--processes', '2']);
+  const sandbox = await runHere(['serve', '--processes', '2']);
   expect(sandbox.code).toBe(2);
   expect(sandbox.stderr).toContain('The sandbox is one process');
 });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { migratedPostgres } from '../../support/postgres/database.ts';
 import { takeBlock } from '../support/documents.ts';
+import { runHere } from '../support/command.ts';
 import { configFile, runTrackport } from '../support/process.ts';
 import {
   createWorld,
@@ -36,9 +37,13 @@ test.each(['SQLite', 'PostgreSQL'])(
 
     const content = JSON.parse(readFileSync(config, 'utf8')) as object;
     const other = configFile({ ...content, secretKey: keyOf(2) });
-    const run = (...args: string[]) => runTrackport([...args, '--config', other], { environment });
-    for (const args of [['serve', '--port', '0'], ['receipt', 'list'], ['migrate']]) {
-      const refused = await run(...args);
+    const run = (...args: string[]) => runHere([...args, '--config', other], environment);
+    const start = ['serve', '--port', '0', '--config', other];
+    for (const refused of [
+      await runTrackport(start, { environment }),
+      await run('receipt', 'list'),
+      await run('migrate'),
+    ]) {
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toContain('secretKey: found another key, expected the key that');
       expect(refused.stderr).toContain('trackport store rekey');

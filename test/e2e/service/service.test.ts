@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { runTrackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,
-  environment,
   leadBody,
   listLeads,
+  revokeKey,
   sendDeletion,
   serve,
   WEBHOOK_SECRET,
@@ -68,17 +67,7 @@ test('a key that is revoked by another process is refused within a second', asyn
   tracker.createIssue({ title: 'Demo', body: leadBody('ada@example.org'), labels: ['approved'] });
   const { url } = await serve(config);
   expect(await listLeads(url, key)).toHaveLength(1);
-  const list = await runTrackport(['consumer', 'list', '--json', '--config', config], {
-    environment,
-  });
-  const [consumer] = (JSON.parse(list.stdout) as { items: { id: string }[] }).items;
-
-  const revoked = await runTrackport(
-    ['consumer', 'revoke', String(consumer?.id), '--config', config],
-    { environment },
-  );
-
-  expect(revoked.code).toBe(0);
+  await revokeKey(config);
   const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   expect(answer.status).toBe(401);
 });

@@ -3,14 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
-import { silentLog } from '#shared/log.ts';
-import { fillAudit } from '../../adapters/sqlite/transfer/support.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
+import { createLargeStores } from '../support/large-store.ts';
 import { configFile, runTrackport, trackport, type Trackport } from '../support/process.ts';
 import {
+  command,
   createWorld,
   crmOne,
   deletionOf,
@@ -25,8 +24,6 @@ const settings = {
   partners: { 'crm-one': crmOne },
   deletions: { retry: Array.from({ length: 10 }, () => '3s') },
 };
-/** About 30 MB: a command works on it for seconds. */
-const MANY = 30_000;
 
 async function deleteLead(url: string, number: number): Promise<void> {
   const response = await sendDeletion(url, deletionOf(number));
@@ -97,31 +94,24 @@ test('a service goes on where the other engine stopped, there and back: open del
   expect(returned).toMatchObject({ code: 0 });
   expect(returned.stderr).toContain('leave secretKey in the configuration as it is');
   tracker.clearFaults();
-  const third = await serve(withStore(config, `sqlite:${back}`, `\${file:${file}.key}`));
+  const onFile = withStore(config, `sqlite:${back}`, `\${file:${file}.key}`);
+  const third = await serve(onFile);
   for (const { number } of [waiting, later]) await eventually(isClosed(number));
   expect(await shown(third.url)).toEqual([stays.number]);
-  const listed = await runTrackport(
-    [
-      'receipt',
-      'list',
-      '--json',
-      '--config',
-      withStore(config, `sqlite:${back}`, `\${file:${file}.key}`),
-    ],
-    { environment },
-  );
-  const { items } = JSON.parse(listed.stdout) as { items: { outcomes: object }[] };
+  const listed = await command(onFile, 'receipt', 'list');
+  const { items } = JSON.parse(listed) as { items: { outcomes: object }[] };
   expect(items.map(({ outcomes }) => outcomes)).toEqual([{ DONE: 1 }, { DONE: 1 }, { DONE: 1 }]);
   await stop(third.run);
 }, 180_000);
 
+/** About 30 MB: a command works on it for seconds. */
+const MANY = 30_000;
+const writeLargeStore = createLargeStores(MANY);
+
 /** A stopped SQLite store that is large enough to be killed over. */
 async function largeFile(): Promise<string> {
   const file = path.join(temporaryFolder(), 'trackport.db');
-  const database = openDatabase({ path: file });
-  await migrate({ database, log: silentLog });
-  fillAudit(database, MANY);
-  database.close();
+  await writeLargeStore(file);
   return file;
 }
 

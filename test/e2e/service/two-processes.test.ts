@@ -9,17 +9,18 @@ import { endLease } from '../../support/end-lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import {
+  command,
   createWorld,
   crmOne,
   deletionOf,
-  environment,
   leadBody,
   listLeads,
+  revokeKey,
   sendDeletion,
   serve,
   storeFileOf,
 } from '../support/world.ts';
-import { runTrackport, type Trackport } from '../support/process.ts';
+import type { Trackport } from '../support/process.ts';
 
 /** A worker that is frozen or dead is followed within 20 seconds; a busy machine takes longer. */
 const TIMEOUT_MS = 240_000;
@@ -153,10 +154,9 @@ describe.each(Object.entries(stores))(
       gate.open();
       await eventually(async () => {
         expect(await workerOf(second.url)).toEqual({ status: 200, worker: 'ok' });
-        const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
-          environment,
-        });
-        const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+        const { items } = JSON.parse(await command(config, 'receipt', 'list')) as {
+          items: { status: string }[];
+        };
         expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
       });
       for (const number of numbers) expectDeletedOnce(tracker, number);
@@ -172,13 +172,7 @@ describe.each(Object.entries(stores))(
       const second = await serve(config);
       for (const { url } of [first, second]) expect(await idsAt(url, key)).toEqual([number]);
 
-      const listed = await runTrackport(['consumer', 'list', '--json', '--config', config], {
-        environment,
-      });
-      const { items } = JSON.parse(listed.stdout) as { items: { id: string }[] };
-      await runTrackport(['consumer', 'revoke', items[0]?.id ?? '', '--config', config], {
-        environment,
-      });
+      await revokeKey(config);
       for (const { url } of [first, second])
         await eventually(async () => {
           const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
@@ -269,9 +263,8 @@ test(
 );
 
 async function openReceipts(config: string): Promise<number> {
-  const shown = await runTrackport(['receipt', 'list', '--json', '--config', config], {
-    environment,
-  });
-  const { items } = JSON.parse(shown.stdout) as { items: { status: string }[] };
+  const { items } = JSON.parse(await command(config, 'receipt', 'list')) as {
+    items: { status: string }[];
+  };
   return items.filter(({ status }) => status === 'ACCEPTED').length;
 }

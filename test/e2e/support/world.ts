@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { configFile, listening, runTrackport, trackport, type Trackport } from './process.ts';
+import { runHere } from './command.ts';
+import { configFile, listening, trackport, type Trackport } from './process.ts';
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-this-test';
 
@@ -32,11 +33,8 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
     },
     folder,
   );
-  const created = await runTrackport(
-    ['consumer', 'create', 'sales', '--grant', 'leads:read', '--json', '--config', config],
-    { environment },
-  );
-  const { key } = JSON.parse(created.stdout) as { key: string };
+  const created = await command(config, 'consumer', 'create', 'sales', '--grant', 'leads:read');
+  const { key } = JSON.parse(created) as { key: string };
   return { tracker, config, key };
 }
 
@@ -46,6 +44,24 @@ export function storeFileOf(config: string): string {
 }
 
 export const environment = { E2E_TOKEN: 'e2e-token' };
+
+/** What a command prints with `--json`, beside a service that may have the store open. @throws with its complaint */
+export async function command(config: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runHere(
+    [...args, '--json', '--config', config],
+    environment,
+  );
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** Takes back the key of its consumer. */
+export async function revokeKey(config: string): Promise<void> {
+  const { items } = JSON.parse(await command(config, 'consumer', 'list')) as {
+    items: { id: string }[];
+  };
+  await command(config, 'consumer', 'revoke', items[0]?.id ?? '');
+}
 
 export const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 
