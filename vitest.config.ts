@@ -35,7 +35,11 @@ export default defineConfig({
         },
       },
     ],
-    globalSetup: ['test/support/build.ts', 'test/support/postgres/global-setup.ts'],
+    globalSetup: [
+      'test/support/build.ts',
+      'test/support/migrated-store.ts',
+      'test/support/postgres/global-setup.ts',
+    ],
     unstubGlobals: true,
     reporters: ['default', SECONDS],
     setupFiles: ['test/support/setup.ts'],

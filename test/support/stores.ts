@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
@@ -8,13 +7,11 @@ import {
   writeInThread,
 } from '#adapters/sqlite/connection/database.ts';
 import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
 import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { silentLog } from '#shared/log.ts';
-import { scratchFolder } from './at-exit.ts';
 import { temporaryFolder } from './folder.ts';
+import { writeMigratedStore } from './migrated-store.ts';
 
 /** A second connection to a file, as another process would have it; closed when the test ends. */
 export function connectTo(file: string): LocalDatabase {
@@ -28,23 +25,7 @@ export function connectTo(file: string): LocalDatabase {
  * Call it inside a test or a `beforeEach`.
  */
 export function temporaryDatabase(): LocalDatabase {
-  return connectTo(migratedFile(path.join(temporaryFolder(), 'trackport.db')));
-}
-
-const migrated = await readMigrated();
-
-/** Writes an empty store with the newest schema, which takes a small part of what migrating does. */
-function migratedFile(file: string): string {
-  writeFileSync(file, migrated, { mode: 0o600 });
-  return file;
-}
-
-async function readMigrated(): Promise<Buffer> {
-  using folder = scratchFolder('migrated');
-  const database = openDatabase({ path: path.join(folder.path, 'trackport.db') });
-  await migrate({ database, log: silentLog });
-  database.close();
-  return readFileSync(path.join(folder.path, 'trackport.db'));
+  return connectTo(writeMigratedStore(path.join(temporaryFolder(), 'trackport.db')));
 }
 
 /** The same, with a thread that writes, as a service has it. */

@@ -155,6 +155,8 @@ test.each(badDays)(
   async (day) => {
     const settings = { leads: { freshFor: '15s', staleIfError: '1m' } };
     const world = await openWorld({ ...day.world, settings });
+    const detail = 'No call has succeeded yet.';
+    expect(await trackerCheck(world.get)).toEqual({ state: 'unknown', detail });
     day.begin(world.tracker);
     await expectToldCold(world, day);
     await expectRecovered(world, day);
@@ -166,10 +168,6 @@ test.each(badDays)(
 /** Both reads say so and hand on when to come back; so does /readyz, of a refused credential or the third failure. */
 async function expectToldCold({ clock, get }: World, { name, answer: wanted }: BadDay) {
   const isExhausted = name === 'the primary limit';
-  expect(await trackerCheck(get)).toEqual({
-    state: 'unknown',
-    detail: 'No call has succeeded yet.',
-  });
   const failuresToTell = name === '401' || isExhausted ? 1 : 3;
   for (const [failures, target] of ['leads', 'leads/1', 'leads'].entries()) {
     const { state } = await trackerCheck(get);

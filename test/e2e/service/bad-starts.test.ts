@@ -134,7 +134,9 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
   ])('%s', async (_name, fileOf) => {
     const file = fileOf();
     const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
-    expectOneLine(await runTrackport(['serve', '--port', '0', '--config', config]), file);
+    const end = await runTrackport(['serve', '--port', '0', '--config', config]);
+    expectOneLine(end, file);
+    expect(end.stdout).toBe('');
   });
 
   test('a folder below a file', async () => {

@@ -8,6 +8,7 @@ import type { Service } from '../../../src/compose/service.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { writeMigratedStore } from '../../support/migrated-store.ts';
 
 export const TRACKER_TOKEN = 'composed-tracker-token';
 export const WEBHOOK_SECRET = 'composed-webhook-secret';
@@ -52,7 +53,8 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
   const { writerModule = BUILT_WRITER } = options;
   const clock = options.clock ?? createFakeClock();
-  const storePath = options.storePath ?? path.join(temporaryFolder(), 'trackport.db');
+  const storePath =
+    options.storePath ?? writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
   const config = loadConfig({
     environment: {},
     port: '0',

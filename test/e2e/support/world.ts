@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { writeMigratedStore } from '../../support/migrated-store.ts';
 import { runHere } from './command.ts';
 import { configFile, listening, trackport, type Trackport } from './process.ts';
 
@@ -18,6 +20,7 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
   tracker.createLabel({ name: 'approved' });
   tracker.createLabel({ name: 'deleted-by-partner' });
   const folder = temporaryFolder();
+  mkdirSync(path.join(folder, 'data'));
   const config = configFile(
     {
       store: { url: `sqlite:${path.join(folder, 'data', 'trackport.db')}` },
@@ -33,6 +36,7 @@ export async function createWorld(settings: Record<string, unknown> = {}): Promi
     },
     folder,
   );
+  if (!('store' in settings)) writeMigratedStore(storeFileOf(config));
   const created = await command(config, 'consumer', 'create', 'sales', '--grant', 'leads:read');
   const { key } = JSON.parse(created) as { key: string };
   return { tracker, config, key };

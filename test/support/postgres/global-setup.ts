@@ -26,9 +26,10 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   let server: Promise<RunServer & { stop(): Promise<void> }> | undefined;
   const open = async () => {
     const { TRACKPORT_TEST_POSTGRES_URL: named } = process.env;
-    const { url, stop } =
-      named === undefined ? await startPostgres() : { url: named, stop: async () => undefined };
-    return { url, stop, template: await makeTemplate(url, `${databasePrefix(port)}template`) };
+    const own = named === undefined ? await startPostgres() : undefined;
+    const url = own?.url ?? named ?? '';
+    const template = await makeTemplate(url, `${databasePrefix(port)}template`);
+    return { url, template, stop: async () => own?.stop() };
   };
   const door = createServer((socket) => {
     socket.on('error', () => undefined);
