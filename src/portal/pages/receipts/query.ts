@@ -7,7 +7,14 @@ import {
   receiptStatuses,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { cursorParameter, dayFilter, oneOfFilter, present, textFilter } from '../../address.ts';
+import {
+  cursorParameter,
+  dayFilter,
+  oneOfFilter,
+  present,
+  textFilter,
+  withQuery,
+} from '../../address.ts';
 import { cut } from '../../shell/parts.ts';
 import { spanOf } from '../../shell/times.ts';
 import { OUTCOME_WORDS, STATUS_WORDS } from './words.ts';
@@ -42,15 +49,13 @@ const filters = {
   id: identifier,
 };
 
-/** The filters of a list or a replay: what a form leaves empty is none. */
-export type ReceiptsFilters = {
-  [Name in Exclude<keyof typeof filters, 'by' | 'id' | 'status' | 'outcome'>]?: string;
-} & { status?: ReceiptStatus; outcome?: Outcome };
-
-/** The same with where the page starts. */
-export type ReceiptsQuery = ReceiptsFilters & { cursor?: string };
-
 type GivenFilters = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
+
+/** The filters of a list, and where the page starts: what a form leaves empty is none. */
+export type ReceiptsQuery = Omit<GivenFilters, 'by' | 'id'>;
+
+/** Those of a list or a replay. */
+export type ReceiptsFilters = Omit<ReceiptsQuery, 'cursor'>;
 
 /** The address of the list. */
 export const receiptsQuery = z
@@ -97,11 +102,8 @@ export function givenFilters(query: ReceiptsQuery): [keyof ReceiptsFilters, stri
 
 /** The list with these filters, or a page below it; undefined ones are left out. */
 export function receiptsPath(query: ReceiptsQuery, ...below: string[]): string {
-  const given: [string, string][] = givenFilters(query);
-  if (query.cursor !== undefined) given.push(['cursor', query.cursor]);
-  const search = new URLSearchParams(given).toString();
-  const path = [RECEIPTS_PATH, ...below].join('/');
-  return search === '' ? path : `${path}?${search}`;
+  const given = { ...Object.fromEntries(givenFilters(query)), cursor: query.cursor };
+  return withQuery([RECEIPTS_PATH, ...below].join('/'), given);
 }
 
 /** The page of one receipt, or one below it. */
