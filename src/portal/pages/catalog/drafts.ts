@@ -193,8 +193,6 @@ function addDelete(portal: PortalRoutes, context: PagesContext): void {
   addVersionAction(portal, context, {
     title: 'Delete draft',
     action: 'delete',
-    from: ['DRAFT'],
-    may: writing,
     form: z.object({}),
     isFinal: true,
     confirm: (request) => ({

@@ -57,8 +57,6 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
   addVersionAction(portal, context, {
     title: 'Deprecate',
     action: 'deprecate',
-    from: ['PUBLISHED', 'DEPRECATED'],
-    may: publishing,
     form: deprecateForm,
     confirm: (request) => {
       const { view, others } = request;
@@ -130,8 +128,6 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
   addVersionAction(portal, context, {
     title: 'Retire',
     action: 'retire',
-    from: ['DEPRECATED'],
-    may: publishing,
     isFinal: true,
     form: z.object({ early: z.literal('yes').optional() }),
     confirm: (request) => {
@@ -177,8 +173,6 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
   addVersionAction(portal, context, {
     title: 'Unset default',
     action: 'unset-default',
-    from: ['PUBLISHED', 'DEPRECATED'],
-    may: publishing,
     form: z.object({}),
     confirm: ({ view: { record, isSetDefault }, others }) => {
       const { version } = record;

@@ -12,14 +12,7 @@ import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact/artifact-view.ts';
 import { versionPath } from './query.ts';
-import {
-  readDefault,
-  addVersionAction,
-  callerOf,
-  publishing,
-  shown,
-  type VersionRequest,
-} from './version.ts';
+import { readDefault, addVersionAction, callerOf, shown, type VersionRequest } from './version.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
 export function addPublish(portal: PortalRoutes, context: PagesContext): void {
@@ -27,8 +20,6 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
   addVersionAction(portal, context, {
     title: 'Publish',
     action: 'publish',
-    from: ['DRAFT'],
-    may: publishing,
     form: z.object({ breaking: z.literal('accept').optional() }),
     confirm: async (request) => {
       const { version, findings } = request.view.record;

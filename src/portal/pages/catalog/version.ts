@@ -26,6 +26,23 @@ export type VersionName = z.output<typeof params>;
 export const writing = { scope: 'catalog:write', params } as const;
 export const publishing = { scope: 'catalog:publish', params } as const;
 
+type VersionActionName = 'publish' | 'deprecate' | 'retire' | 'unset-default' | 'edit' | 'delete';
+
+/** What can be done about a version on a page of its own, in the order of a row: by whom, in which states. */
+export const VERSION_ACTIONS: Readonly<
+  Record<
+    VersionActionName,
+    { text: string; may: typeof writing | typeof publishing; from: readonly Lifecycle[] }
+  >
+> = {
+  publish: { text: 'Publish…', may: publishing, from: ['DRAFT'] },
+  deprecate: { text: 'Deprecate…', may: publishing, from: ['PUBLISHED', 'DEPRECATED'] },
+  retire: { text: 'Retire…', may: publishing, from: ['DEPRECATED'] },
+  'unset-default': { text: 'Unset default…', may: publishing, from: ['PUBLISHED', 'DEPRECATED'] },
+  edit: { text: 'Edit', may: writing, from: ['DRAFT', 'PUBLISHED', 'DEPRECATED'] },
+  delete: { text: 'Delete…', may: writing, from: ['DRAFT'] },
+};
+
 export const callerOf = ({ person, origin }: Pick<ActionRequest, 'person' | 'origin'>): Caller => ({
   workspaceId: person.workspaceId,
   ...origin,
@@ -69,12 +86,8 @@ export type VersionRequest = FormRequest<VersionName> & {
 type VersionAction<Form extends z.ZodObject> = {
   /** Before the version's name. */
   title: string;
-  /** In the address. */
-  action: string;
-  /** The states that it is offered in: an address does not ask. */
-  from: readonly Lifecycle[];
-  /** `writing` or `publishing`. */
-  may: typeof writing | typeof publishing;
+  /** In the address, which does not ask whether it is offered. */
+  action: VersionActionName;
   /** Beside which version was seen, and its name where that is typed. */
   form: Form;
   /** The name of the version is typed: for what cannot be undone. */
@@ -94,7 +107,8 @@ export function addVersionAction<Form extends z.ZodObject>(
   { catalog }: PagesContext,
   given: VersionAction<Form>,
 ): void {
-  const { title, action, from, may, isFinal = false } = given;
+  const { title, action, isFinal = false } = given;
+  const { may, from } = VERSION_ACTIONS[action];
   portal.action(`${VERSION_PATH}/${action}`, {
     ...may,
     form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),

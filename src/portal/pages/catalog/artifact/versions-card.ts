@@ -1,4 +1,4 @@
-import type { Lifecycle, VersionRecord } from '#catalog/version/artifact.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
@@ -19,6 +19,7 @@ import {
 import { pager, table } from '../../../shell/table.ts';
 import { count, counted, type Reader, time } from '../../../shell/times.ts';
 import { artifactPath, versionPath } from '../query.ts';
+import { VERSION_ACTIONS } from '../version.ts';
 import { lifecycleBadge, sunsetDay } from '../words.ts';
 import { actionButton, filters } from '../../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/change.ts';
@@ -105,31 +106,6 @@ function findingsLink({ id, version, findings }: VersionRecord): Html | string {
   return link(href, count(findings.length), { more: `of ${version}` });
 }
 
-type Below = 'publish' | 'deprecate' | 'retire' | 'delete' | 'edit' | 'unset-default';
-
-const LINKS: Readonly<Record<Below, string>> = {
-  edit: 'Edit',
-  publish: 'Publish…',
-  deprecate: 'Deprecate…',
-  retire: 'Retire…',
-  delete: 'Delete…',
-  'unset-default': 'Unset default…',
-};
-
-/** What a state allows, in the order of its use. */
-const WRITING: Readonly<Record<Lifecycle, readonly Below[]>> = {
-  DRAFT: ['edit', 'delete'],
-  PUBLISHED: ['edit'],
-  DEPRECATED: ['edit'],
-  RETIRED: [],
-};
-const PUBLISHING: Readonly<Record<Lifecycle, readonly Below[]>> = {
-  DRAFT: ['publish'],
-  PUBLISHED: ['deprecate'],
-  DEPRECATED: ['deprecate', 'retire'],
-  RETIRED: [],
-};
-
 /** What this person can do about a version, as links and buttons. */
 function offeredActions(
   record: VersionRecord,
@@ -138,11 +114,12 @@ function offeredActions(
   const { id, version, lifecycle } = record;
   const isDefault = version === defaultVersion;
   const mayPublish = may(person, 'catalog:publish');
-  const offered = [
-    ...(mayPublish ? PUBLISHING[lifecycle] : []),
-    ...(mayPublish && isDefault && isDefaultSet ? (['unset-default'] as const) : []),
-    ...(may(person, 'catalog:write') ? WRITING[lifecycle] : []),
-  ];
+  const offered = Object.entries(VERSION_ACTIONS).filter(
+    ([below, { may: needed, from }]) =>
+      may(person, needed.scope) &&
+      from.includes(lifecycle) &&
+      (below !== 'unset-default' || (isDefault && isDefaultSet)),
+  );
   const press = (below: string, text: string): Html =>
     actionButton({
       action: versionPath(id, version, below),
@@ -151,9 +128,9 @@ function offeredActions(
       look: 'small',
       more: version,
     });
-  const links = offered.map((below) => {
-    const text = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : LINKS[below];
-    return link(versionPath(id, version, below), text, { more: version });
+  const links = offered.map(([below, { text }]) => {
+    const words = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : text;
+    return link(versionPath(id, version, below), words, { more: version });
   });
   const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
   return row(
