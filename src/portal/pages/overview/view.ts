@@ -59,24 +59,19 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
   lines.push(webhookLine(given.webhook, reader));
   const { operation } = given;
   const needs = needsOf(lines, operation, reader);
+  const toSetUp = setUp(given.webhook);
   const aside = [healthCard(lines, given, reader), quotaCard(given.quota, reader)];
+  // Without the queue there is nothing for health to stand beside.
+  const rest = operation
+    ? split([toSetUp, work(operation, { ...given, needs }, reader)], aside)
+    : html`${pair(aside)} ${toSetUp}`;
   return {
     title: 'Overview',
     section: 'overview',
     meta: [html`As of ${time(reader.nowMs, reader)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
-    body: html`${verdict(lines, needs)} ${operation && numbers(operation, reader)}
-    ${layout(setUp(given.webhook), operation && work(operation, { ...given, needs }, reader), aside)}`,
+    body: html`${verdict(lines, needs)} ${operation && numbers(operation, reader)} ${rest}`,
   };
-}
-
-/** Without the queue there is nothing for health to stand beside. */
-function layout(
-  setUp: Html | undefined,
-  work: Html | undefined,
-  aside: (Html | undefined)[],
-): Html {
-  return work ? split([setUp, work], aside) : html`${pair(aside)} ${setUp}`;
 }
 
 function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader: Reader) {
