@@ -107,7 +107,7 @@ function labelLines(chosen: readonly string[], known: number, error?: string): H
       .map((name) => cut(name, 60))
       .join('\n'),
     rows: 5,
-    note: `One on each line. The tracker has ${known} labels; only those can be granted. Names compare without regard to case.`,
+    note: `One on each line. The tracker has ${count(known)} labels; only those can be granted. Names compare without regard to case.`,
     error,
   });
 }

@@ -8,7 +8,7 @@ import { refuseTyped, typedField, typedForm } from '../../routes/confirmation.ts
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row, notice, remark } from '../../shell/card.ts';
 import { code, link } from '../../shell/parts.ts';
-import { type Reader, time } from '../../shell/times.ts';
+import { count, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { claimPath, type IssueAddress, issueLink } from './words.ts';
 import { receiptPath, receiptsPath, scope } from './query.ts';
@@ -110,7 +110,7 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader):
         [
           'By receipts',
           html`${shown.map((id) => html`${link(receiptPath(id), code(id))} `)}
-          ${more > 0 && `and ${more} more`}`,
+          ${more > 0 && `and ${count(more)} more`}`,
         ],
       ]),
       row(history),

@@ -39,7 +39,7 @@ export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, reader
     leadIds.length > 0
       ? html`${note(leadIds.length === 1 ? 'Issue' : 'Issues')}
         ${issueLinks(leadIds.slice(0, 3), leads.issueAddress)}
-        ${leadIds.length > 3 && ` and ${leadIds.length - 3} more`}`
+        ${leadIds.length > 3 && ` and ${count(leadIds.length - 3)} more`}`
       : undefined;
   return card(
     {

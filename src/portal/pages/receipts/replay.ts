@@ -133,7 +133,7 @@ export type ActionNotice = { notice: string; isUndone?: boolean };
 /** What a replay did, or why it did nothing, in a sentence. */
 export function replayNotice({ queued, notQueued = {} }: Replayed): ActionNotice {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
-  const rest = left.map(([reason, n]) => `${n} ${REASONS[reason]}`).join(', ');
+  const rest = left.map(([reason, n]) => `${count(n)} ${REASONS[reason]}`).join(', ');
   const others = rest === '' ? '' : ` Left as they are: ${rest}.`;
   if (queued > 0)
     return { notice: `${counted(queued, 'event')} queued: work begins now.${others}` };

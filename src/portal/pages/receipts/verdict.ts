@@ -3,7 +3,7 @@ import { html, type Html } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/card.ts';
 import { link } from '../../shell/parts.ts';
-import { counted, type Reader, time } from '../../shell/times.ts';
+import { count, counted, type Reader, time } from '../../shell/times.ts';
 import { countWords, type ReceiptFacts } from './words.ts';
 import { receiptPath } from './query.ts';
 import { adviceFor, remedyOf } from './remedies.ts';
@@ -104,7 +104,8 @@ function deadLetters(
     return href && html`${link(href, `Open #${number}`, { look: 'button' })} `;
   });
   const { actions } = replayAction(given);
-  const others = failed.length > 1 ? ` So ended the first of ${failed.length} events.` : '';
+  const others =
+    failed.length > 1 ? ` So ended the first of ${counted(failed.length, 'event')}.` : '';
   const harmless =
     actions === undefined
       ? 'Its content was dropped after 30 days: it cannot be replayed.'
@@ -129,5 +130,5 @@ function replayAction({ receipt, person }: ReceiptFacts): { actions?: Html } {
 /** `3: 1 failed, 2 done`. */
 export function eventWords(events: readonly ReceiptEventDetail[]): string {
   const words = countWords(countOutcomes(events));
-  return events.length > 1 ? `${events.length}: ${words}` : words || 'none';
+  return events.length > 1 ? `${count(events.length)}: ${words}` : words || 'none';
 }

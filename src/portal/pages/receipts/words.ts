@@ -110,7 +110,7 @@ export function issueLinks(numbers: readonly string[], issueAddress: IssueAddres
   const more = numbers.length - shown.length;
   return html`${shown.map(
     (number, at) => html`${at > 0 && ', '}${issueLink(number, issueAddress)}`,
-  )}${more > 0 && ` and ${more} more`}`;
+  )}${more > 0 && ` and ${count(more)} more`}`;
 }
 
 /** The page of the claim on a lead, or one below it. */

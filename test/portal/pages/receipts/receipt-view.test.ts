@@ -69,6 +69,12 @@ test('a dead letter says what to do, why, when it ended and how long it can be r
   expect(text).toContain('Replay it until</h3><time datetime="2026-12-21T08:38:40Z"');
 });
 
+test('numbers of a large batch have separators', () => {
+  const text = flat(view(Array.from({ length: 1200 }, () => event())));
+  expect(text).toContain('So ended the first of 1,200 events.');
+  expect(text).toContain('<dt>Events</dt><dd>1,200: 1,200 failed</dd>');
+});
+
 test('what is done says how many attempts it took, and what is still there', () => {
   const text = flat(view([done], { status: 'PROCESSED' }));
   expect(text).toContain('Nothing to do');
