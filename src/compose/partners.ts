@@ -43,16 +43,7 @@ export function partnerRegistry({ config, settings, registry }: Ground): Partner
   };
 }
 
-type StorePort =
-  | 'receipts'
-  | 'outcomeCounts'
-  | 'work'
-  | 'workerLock'
-  | 'cursors'
-  | 'statusKey'
-  | 'directoryKey';
-
-function storePorts({ store }: Ground): Pick<PartnersPorts, StorePort> {
+function storePorts({ store }: Ground) {
   const { stores, secretKey, cursors } = store;
   return {
     receipts: stores.receipts(),
@@ -62,22 +53,19 @@ function storePorts({ store }: Ground): Pick<PartnersPorts, StorePort> {
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     directoryKey: directoryKeyOf(store),
-  };
+  } satisfies Partial<PartnersPorts>;
 }
 
-function trackerPorts({
-  config,
-  tracker,
-}: PartnersParts): Pick<PartnersPorts, 'editor' | 'writeIntervalMs' | 'learnTime'> {
+function trackerPorts({ config, tracker }: PartnersParts) {
   const { client, adminClient, repository, clock } = tracker;
   return {
     editor: createIssueEditor({ client, adminClient, repository, clock }),
     writeIntervalMs: config.tracker.writeInterval,
     learnTime: () => tracker.learnTime(),
-  };
+  } satisfies Partial<PartnersPorts>;
 }
 
-function settingsPorts({ config, settings }: Ground): Pick<PartnersPorts, 'partners' | 'rules'> {
+function settingsPorts({ config, settings }: Ground) {
   return {
     partners: settings.derive(toPartnerList),
     rules: () => {
@@ -85,7 +73,7 @@ function settingsPorts({ config, settings }: Ground): Pick<PartnersPorts, 'partn
       const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
       return { labels, retryMs: retry };
     },
-  };
+  } satisfies Partial<PartnersPorts>;
 }
 
 function toPartnerList({ partners }: Config): PartnerList {
