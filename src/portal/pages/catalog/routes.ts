@@ -10,7 +10,7 @@ import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/fields.ts';
 import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
-import { code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { badgeOf, code, cut, foreign, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
@@ -27,7 +27,7 @@ import {
   toFilters,
   groupPathOf,
 } from './query.ts';
-import { LIFECYCLE_WORDS, lifecycleStatus, lifecycleBadge } from './words.ts';
+import { LIFECYCLE_WORDS, lifecycleStatus } from './words.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from './artifact/artifact-view.ts';
@@ -247,7 +247,7 @@ function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: s
     title,
     section: 'catalog',
     crumbs: group ? [group] : [],
-    badge: lifecycleBadge(lifecycle, { fill: true }),
+    badge: badgeOf(LIFECYCLE_WORDS[lifecycle], { fill: true }),
     meta: [
       code(id),
       type,

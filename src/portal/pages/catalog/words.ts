@@ -11,10 +11,6 @@ export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
   RETIRED: { state: 'mute', words: 'Retired' },
 };
 
-export function lifecycleBadge(lifecycle: Lifecycle, look: { fill?: boolean } = {}): Html {
-  return badgeOf(LIFECYCLE_WORDS[lifecycle], look);
-}
-
 /** The day on which a version ends: that which was chosen, wherever its reader is. */
 export function sunsetDay(sunsetAt: number, reader: Reader): Html {
   return time(sunsetAt, readerOfSunset(sunsetAt, reader), 'day');
@@ -34,7 +30,7 @@ function readerOfSunset(sunsetAt: number, reader: Reader): Reader {
 export function lifecycleStatus(record: VersionRecord, reader: Reader): Html {
   const { lifecycle, sunsetAt, findings } = record;
   const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
-  return html`${lifecycleBadge(lifecycle)}${isEnding && note('Sunset ', sunsetDay(sunsetAt, reader))}${
+  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${isEnding && note('Sunset ', sunsetDay(sunsetAt, reader))}${
     lifecycle === 'DRAFT' && findings.length > 0 && note(counted(findings.length, 'finding'))
   }`;
 }

@@ -9,7 +9,7 @@ import type {
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
-import { code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
+import { badgeOf, code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
 import { type Moment, timeline } from '../../shell/texts.ts';
 import { count, counted, type Reader, time } from '../../shell/times.ts';
 import {
@@ -19,7 +19,6 @@ import {
   type Leads,
   type ReceiptFacts,
   OUTCOME_WORDS,
-  outcomeBadge,
 } from './words.ts';
 import { nameWords, remedyOf } from './remedies.ts';
 
@@ -45,7 +44,7 @@ export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, reader
     {
       id: name,
       heading: html`Event ${position + 1}: ${foreign(eventType, TYPE_CHARACTERS_MAX)}`,
-      aside: row(issues, outcomeBadge(outcome, { fill: true })),
+      aside: row(issues, badgeOf(OUTCOME_WORDS[outcome], { fill: true })),
       element: 'article',
     },
     body(

@@ -20,7 +20,7 @@ import {
   issueLinks,
   type ReceiptFacts,
   shortId,
-  statusBadge,
+  STATUS_WORDS,
 } from './words.ts';
 import { partnerPath } from '../partners/routes.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
@@ -52,7 +52,7 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
       heading: html`Receipt ${code(shortId(id))}`,
       section: 'receipts',
       crumbs: [],
-      badge: statusBadge(status, { fill: true }),
+      badge: badgeOf(STATUS_WORDS[status], { fill: true }),
       meta: [
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
         html`Received ${time(receivedAt, reader)}`,
@@ -156,7 +156,7 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader):
           html`${link(partnerPath(partnerId), foreign(partnerId))} ${link(all, 'its receipts')}`,
         ],
         ['Sent to', path],
-        ['Status', statusBadge(status)],
+        ['Status', badgeOf(STATUS_WORDS[status])],
         ['Received', time(receivedAt, reader)],
         ['Events', eventWords(events)],
         ['Receipt id', code(id)],

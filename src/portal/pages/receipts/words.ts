@@ -6,7 +6,7 @@ import type {
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { PortalPerson } from '../../page.ts';
-import { badge, badgeOf, link, note, type BadgeWords } from '../../shell/parts.ts';
+import { badge, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 
@@ -35,14 +35,6 @@ const URGENCY: readonly Outcome[] = [
   'DONE',
   'IGNORED',
 ];
-
-export function statusBadge(status: ReceiptStatus, look: { fill?: boolean } = {}): Html {
-  return badgeOf(STATUS_WORDS[status], look);
-}
-
-export function outcomeBadge(outcome: Outcome, look: { fill?: boolean } = {}): Html {
-  return badgeOf(OUTCOME_WORDS[outcome], look);
-}
 
 /** `2 failed, 1 done`, what needs somebody first. */
 export function countWords(counts: Partial<Record<Outcome, number>>): string {

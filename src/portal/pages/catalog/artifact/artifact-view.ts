@@ -4,12 +4,22 @@ import { withQuery } from '../../../address.ts';
 import { may } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { body, card, facts, list, pair, row, split, notice } from '../../../shell/card.ts';
-import { badge, code, cut, foreign, link, note, place, sentence } from '../../../shell/parts.ts';
+import {
+  badge,
+  badgeOf,
+  code,
+  cut,
+  foreign,
+  link,
+  note,
+  place,
+  sentence,
+} from '../../../shell/parts.ts';
 import { codeBlock, excerptOf } from '../../../shell/texts.ts';
 import { bytes, count, type Reader, time, timeText } from '../../../shell/times.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { artifactPath, groupPathOf } from '../query.ts';
-import { LIFECYCLE_WORDS, lifecycleBadge, sunsetDay, sunsetDayText } from '../words.ts';
+import { LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from '../words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../../shell/pictures.ts';
 
@@ -59,7 +69,7 @@ function aboutCard({ shown }: ArtifactFacts, reader: Reader): Html {
     body(
       description !== undefined && html`<p>${foreign(description, DESCRIPTION_CHARACTERS)}</p>`,
       facts([
-        ['State', lifecycleBadge(lifecycle)],
+        ['State', badgeOf(LIFECYCLE_WORDS[lifecycle])],
         ['Owner', foreign(owner)],
         ['Group', groupPath && link(groupPathOf(groupPath), code(cut(groupPath)))],
         ['Project', projectId && foreign(projectId)],
@@ -126,7 +136,7 @@ function unknownMembers(ids: readonly string[]): Html {
 
 function memberItem({ id, type, title, lifecycle }: Member): Html {
   return html`${link(artifactPath(id), foreign(title, 80))} ${type}
-  ${lifecycle !== 'PUBLISHED' && lifecycleBadge(lifecycle)}`;
+  ${lifecycle !== 'PUBLISHED' && badgeOf(LIFECYCLE_WORDS[lifecycle])}`;
 }
 
 function specCard({ shown }: ArtifactFacts): Html {

@@ -20,7 +20,7 @@ import { pager, table } from '../../../shell/table.ts';
 import { count, counted, type Reader, time } from '../../../shell/times.ts';
 import { artifactPath, versionPath } from '../query.ts';
 import { VERSION_ACTIONS } from '../version.ts';
-import { lifecycleBadge, sunsetDay } from '../words.ts';
+import { LIFECYCLE_WORDS, sunsetDay } from '../words.ts';
 import { actionButton, filters } from '../../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/change.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
@@ -97,7 +97,7 @@ function versionLink({ id, version }: VersionRecord): Html {
 
 function state({ lifecycle, deprecatedAt }: VersionRecord, reader: Reader): Html {
   const since = lifecycle === 'DEPRECATED' ? deprecatedAt : undefined;
-  return html`${lifecycleBadge(lifecycle)}${since && note('since ', time(since, reader, 'day'))}`;
+  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${since && note('since ', time(since, reader, 'day'))}`;
 }
 
 function findingsLink({ id, version, findings }: VersionRecord): Html | string {
