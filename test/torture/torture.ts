@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildIfChanged } from '../../scripts/build.js';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/progress.ts';
@@ -59,6 +60,7 @@ const PATIENCE = 10;
  * and byte that is left.
  */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
+  await buildIfChanged(); // the benches call this, too, without what a run of tests sets up
   await using held = new AsyncDisposableStack();
   const { path: folder } = held.use(scratchFolder('torture'));
   const store = await openStore(options.store ?? { engine: 'sqlite' }, folder);
