@@ -79,6 +79,7 @@ export async function runLines(lines: string, env: Environment, shell = 'sh'): P
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.on('error', () => undefined); // a program that reads nothing may have ended
   child.stdin.end(env['INPUT'] ?? '');
   const ended = new Promise<number | null>((resolve) => void child.once('close', resolve));
   const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
