@@ -39,16 +39,11 @@ const BYTES = '\0bytes';
  * of; what `serialize` and `deserialize` touch outlives all small garbage collections.
  */
 export function encode<T extends WriterRequest | WriterResult>(content: readonly T[]): Message<T> {
-  return content.some(mayHoldBytes) ? (pack(content) as T[]) : content;
+  return pack(content) as T[];
 }
 
 export function decode<T>(message: Message<T>): readonly T[] {
   return unpack(message) as T[];
-}
-
-function mayHoldBytes(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Buffer.isBuffer(value) || Object.values(value).some(mayHoldBytes);
 }
 
 function pack(value: unknown): unknown {
