@@ -6,7 +6,7 @@ import type { LeadRules } from '#leads/model/lead.ts';
 
 import type { Ground, ServiceParts } from './parts.ts';
 import { directoryKeyOf } from './store.ts';
-import { changeFeedMetrics, leadFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
+import { instanceChangeMetrics, leadFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads(
@@ -75,7 +75,7 @@ export async function followOthers({
   registry,
   log,
 }: Pick<ServiceParts, 'leads' | 'filler' | 'instanceChanges' | 'registry' | 'log'>): Promise<void> {
-  const countGap = changeFeedMetrics(registry);
+  const countGap = instanceChangeMetrics(registry);
   // The directory is in the store already; the repository behind the name is not.
   const forgetEverything = (): void => {
     leads.applyEvent({ kind: 'everything' });

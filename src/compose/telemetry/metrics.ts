@@ -121,7 +121,7 @@ export function leadFeedMetrics(
 }
 
 /** Returns what counts a gap. */
-export function changeFeedMetrics(registry: Registry): () => void {
+export function instanceChangeMetrics(registry: Registry): () => void {
   const gaps = new Counter({
     name: 'trackport_change_feed_gaps_total',
     help: 'Times that changes of other instances were missed, so that all leads in memory became stale.',
