@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -31,6 +32,9 @@ export type HttpApp = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >;
+
+/** A request with the response that it is to get. */
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 /** What every area of routes gets beside the services. */
 export type HttpContext = {

@@ -1,23 +1,21 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TrackportError } from '#shared/errors.ts';
 import { errorFields, framesOf } from '#shared/log.ts';
+import type { Exchange } from '../http-app.ts';
 
 /** Of the stack of a bug, in its log line. */
 const FRAMES_MAX = 10;
 
-type Exchange = { request: FastifyRequest; reply: FastifyReply };
-
 /** Leaves what the log line of a failed request needs, before its response is sent. */
 export function noteFailure({ request, reply }: Exchange, failure: TrackportError): void {
   request.logFacts = { ...request.logFacts, code: failure.code, ...reasonOf(failure) };
-  if (isSendingStill(request, reply)) reply.header('connection', 'keep-alive');
+  if (isSendingStill({ request, reply })) reply.header('connection', 'keep-alive');
 }
 
 /**
  * Fastify would close under a sender in the middle of its body, which then never sees the response:
  * Node reads past the rest, for no longer than a request may take.
  */
-function isSendingStill(request: FastifyRequest, reply: FastifyReply): boolean {
+function isSendingStill({ request, reply }: Exchange): boolean {
   const { raw } = reply;
   const willClose = reply.getHeader('connection') === 'close' && !raw.hasHeader('connection');
   return willClose && !request.raw.complete && raw.shouldKeepAlive;

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type {
   Idempotency,
   IdempotentWork,
@@ -6,6 +6,7 @@ import type {
   StoredResponse,
 } from '#shared/idempotency.ts';
 import { tokenOf } from '../auth/bearer.ts';
+import type { Exchange } from '../http-app.ts';
 import { routedPath } from '../requests/routed-path.ts';
 
 /** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
@@ -14,9 +15,6 @@ export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
   /** Looks at a stored response before it is sent again. */
   onReplay?: (response: StoredResponse) => void;
 };
-
-/** A request with the response that it is to get. */
-export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 /**
  * Does the work of a `POST` once per `Idempotency-Key` and principal, and always where there is no

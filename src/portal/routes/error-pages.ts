@@ -1,5 +1,5 @@
 /** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
-import type { HttpApp } from '#http/http-app.ts';
+import type { Exchange, HttpApp } from '#http/http-app.ts';
 import { toTrackportError } from '#http/problems/framework-errors.ts';
 import { noteFailure } from '#http/problems/note-failure.ts';
 import type { ProblemPage } from '#http/problems/problem-pages.ts';
@@ -10,7 +10,7 @@ import type { PortalContext } from '../context.ts';
 import { sessionOverPage } from '../sign-in/views.ts';
 import { earlyView, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
 import { PortalRefusal } from './session-guard.ts';
-import { type Exchange, PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
+import { PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
 
 /** In this scope errors become pages, and unknown paths, too. */
 export function installErrorPages(app: HttpApp, context: PortalContext): void {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Exchange } from '#http/http-app.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { renderPage } from '../shell/page.ts';
@@ -6,8 +7,6 @@ import { personOf, sessionOf } from './session-guard.ts';
 
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';
-
-export type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
 /** Whatever `Cache-Control` says, Chromium shows pages again on *Back*, but for those of another status than 200. */
 const SECRET_STATUS = 201;

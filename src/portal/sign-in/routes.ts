@@ -2,14 +2,14 @@
 import type { FastifyRequest } from 'fastify';
 import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
 import { refusedToken } from '#access/tokens/token-verifier.ts';
-import type { HttpApp } from '#http/http-app.ts';
+import type { Exchange, HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { fieldOnce, formTokenOf } from '../routes/forms.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/session-guard.ts';
-import { type Exchange, PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
+import { PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
 import { isTimeZone } from '../shell/times.ts';
 import { failedPage, signedOutPage, signingOutPage, signInPage } from './views.ts';
 import { z } from 'zod';

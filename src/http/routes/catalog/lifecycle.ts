@@ -4,8 +4,8 @@ import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyRequest } from 'fastify';
 import { versionHeaderNames } from './response.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
-import type { BearerContext, HttpApp } from '../../http-app.ts';
-import { type Exchange, respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
+import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
+import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/precondition.ts';
 import {
   artifactParams,

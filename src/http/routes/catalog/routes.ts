@@ -5,7 +5,7 @@ import { revalidated } from '#catalog/version/version-response.ts';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';
-import type { BearerContext, HttpApp } from '../../http-app.ts';
+import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
 import { forCatalogReaders, readerOf, requireCatalogAccess } from '../../auth/catalog-access.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
@@ -14,7 +14,7 @@ import { describeRoute } from '../../openapi/describe-route.ts';
 import { artifactParams, diffQuery, versionQuery } from './schema.ts';
 import { prefersYaml } from '../../requests/accept.ts';
 import { matchesNone } from '../../requests/precondition.ts';
-import { type Exchange, sendResponse } from '../../responses/idempotent-response.ts';
+import { sendResponse } from '../../responses/idempotent-response.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { specHeaders, specMediaTypes, specResponse, versionHeaderNames } from './response.ts';
 

@@ -12,8 +12,8 @@ import type { FastifyReply } from 'fastify';
 import { originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';
-import type { BearerContext, HttpApp } from '../../http-app.ts';
-import { type Exchange, respondOnce } from '../../responses/idempotent-response.ts';
+import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
+import { respondOnce } from '../../responses/idempotent-response.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
 import { routes } from './describe.ts';
 

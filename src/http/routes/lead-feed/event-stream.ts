@@ -1,19 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { renderFeedItem } from '#leads/lead-feed/feed-item.ts';
+import type { Exchange } from '../../http-app.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { SECOND } from '#shared/clock.ts';
 
 /** A listener that has not read what it was sent for so long is ended. */
 const READ_WITHIN_MS = 10 * SECOND;
-
-type Exchange = {
-  request: FastifyRequest;
-  reply: FastifyReply;
-  headers: Readonly<Record<string, string>>;
-};
 
 /**
  * Sends events until there are no more. What fails before the first one is the caller's to report; what fails later
@@ -21,7 +15,7 @@ type Exchange = {
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export async function sendEvents(
-  { request, reply, headers }: Exchange,
+  { request, reply, headers }: Exchange & { headers: Readonly<Record<string, string>> },
   events: AsyncGenerator<FeedEvent, void>,
   signal: AbortSignal,
 ): Promise<void> {
