@@ -5,7 +5,7 @@ import { html, type Html, type HtmlValue } from '../html.ts';
 import { type FormProblem, type PortalPage, SECTIONS } from '../page.ts';
 import { input } from '../shell/fields.ts';
 import { confirmation } from '../shell/forms.ts';
-import { errorSummary, problemOf } from '../shell/card.ts';
+import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { Confirmation, FormRequest } from './route-types.ts';
 
 /** What is asked, and when its form came back the same with what is wrong; or a page why nothing can be done. */

@@ -10,7 +10,8 @@ import { routedPath } from '#http/requests/routed-path.ts';
 import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import { checkInput, nothing, paramsOf, pathOf, FORM_BYTES_MAX } from './forms.ts';
+import { FORM_BYTES_MAX } from './forms.ts';
+import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
 import { confirmationPage } from './confirmation.ts';
 import {
   refuseOtherOrigins,
@@ -24,7 +25,7 @@ import type { PortalRoutes, WrongFilters } from './route-types.ts';
 import { type AnyAction, runAction } from './run-action.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
 import type { z } from 'zod';
-import { problemOf } from '../shell/card.ts';
+import { problemOf } from '../shell/notice.ts';
 
 /** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
 export const PORTAL_ROUTE = {

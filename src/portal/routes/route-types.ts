@@ -11,7 +11,7 @@ import type {
 } from '../page.ts';
 import type { ConfirmationFacts } from '../shell/forms.ts';
 import type { Reader } from '../shell/times.ts';
-import type { nothing } from './forms.ts';
+import type { nothing } from './check-input.ts';
 
 /** Who looks at what, and when. */
 type PortalRequest<Params> = {

@@ -8,15 +8,8 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
-import {
-  checkInput,
-  nothing,
-  paramsOf,
-  pathOf,
-  toFormWords,
-  fieldsOf,
-  formTokenOf,
-} from './forms.ts';
+import { fieldsOf, formTokenOf } from './forms.ts';
+import { checkInput, nothing, paramsOf, pathOf, toFormWords } from './check-input.ts';
 import { PortalRefusal, personOf, readerOf, sessionOf } from './session-guard.ts';
 import type { Action, ActionResult, FormRequest } from './route-types.ts';
 import { ONCE_PARAMETER } from './send-page.ts';

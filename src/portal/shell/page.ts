@@ -14,7 +14,7 @@ import { assetPath } from '../assets/assets.ts';
 import { count, timeText } from './times.ts';
 import { codeBlock, details } from './texts.ts';
 import { attributes, cut, foreign, hidden, link } from './parts.ts';
-import { doneNotice } from './card.ts';
+import { doneNotice } from './notice.ts';
 
 /** A whole page, in the frame of who is signed in. */
 export function renderPage(

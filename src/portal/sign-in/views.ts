@@ -6,7 +6,8 @@ import type { ErrorCode } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type HtmlValue } from '../html.ts';
 import { renderLoneRefusal } from '../routes/error-views.ts';
-import { body, remark } from '../shell/card.ts';
+import { body } from '../shell/card.ts';
+import { remark } from '../shell/notice.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { cut, link, type State } from '../shell/parts.ts';
 

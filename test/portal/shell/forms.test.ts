@@ -8,7 +8,7 @@ import {
   postForm,
   wide,
 } from '#portal/shell/forms.ts';
-import { remark } from '#portal/shell/card.ts';
+import { remark } from '#portal/shell/notice.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, isInert, person } from './support.ts';
 

@@ -5,7 +5,7 @@ import {
   notice,
   problemOf,
   remark,
-} from '#portal/shell/card.ts';
+} from '#portal/shell/notice.ts';
 import { expect, test } from 'vitest';
 import { hostile, isInert } from './support.ts';
 

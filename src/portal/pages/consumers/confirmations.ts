@@ -7,7 +7,7 @@ import { html, type Html } from '../../html.ts';
 import { requireTyped, typedField, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { select } from '../../shell/fields.ts';
-import { problemOf, remark } from '../../shell/card.ts';
+import { problemOf, remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/parts.ts';
 import { agoText, type Reader, timeText } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';

@@ -2,7 +2,7 @@ import type { FieldProblem } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { checks, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
-import { remark } from '../../shell/card.ts';
+import { remark } from '../../shell/notice.ts';
 import { count } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
 import type { PagesContext } from '../../context.ts';

@@ -3,7 +3,7 @@ import { html, type Html } from '../../html.ts';
 import { cut, type State } from '../../shell/parts.ts';
 import { ago, counted, type Reader, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
-import { type RefusalReason, refusalIn } from '../partners/routes.ts';
+import { type RefusalReason, refusalIn } from '../partners/verdict.ts';
 
 /** How one part of the service is, as the page shows it. */
 export type HealthLine = {

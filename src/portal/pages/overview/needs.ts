@@ -12,7 +12,7 @@ import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { consumerPath, consumersPath } from '../consumers/query.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
-import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/routes.ts';
+import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */
 export type Operation = {

@@ -3,18 +3,8 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
-import {
-  body,
-  card,
-  empty,
-  type Fact,
-  facts,
-  pair,
-  row,
-  split,
-  stats,
-  notice,
-} from '../../shell/card.ts';
+import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
+import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note, type State } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
 import { RECEIPTS_PATH } from '../receipts/query.ts';

@@ -22,7 +22,7 @@ import {
   shortId,
   STATUS_WORDS,
 } from './words.ts';
-import { partnerPath } from '../partners/routes.ts';
+import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/table.ts';
 import { startParameter, withQuery } from '../../address.ts';

@@ -6,7 +6,7 @@ import { html } from '../../html.ts';
 import type { FormProblem, PortalPage } from '../../page.ts';
 import { refuseTyped, typedField } from '../../routes/confirmation.ts';
 import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
-import { notice } from '../../shell/card.ts';
+import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';

@@ -10,7 +10,7 @@ import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { partnerPath } from '../partners/routes.ts';
+import { partnerPath } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
 import { claimPath, OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 import {

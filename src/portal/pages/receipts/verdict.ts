@@ -1,7 +1,7 @@
 import type { Outcome, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
-import { notice } from '../../shell/card.ts';
+import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
 import { count, counted, type Reader, time } from '../../shell/times.ts';
 import { countWords, type ReceiptFacts } from './words.ts';

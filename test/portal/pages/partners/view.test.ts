@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { reasonOf, verdictOf, partnersMeta, partnersView } from '#portal/pages/partners/routes.ts';
+import { partnersMeta, partnersView } from '#portal/pages/partners/routes.ts';
+import { reasonOf, verdictOf } from '#portal/pages/partners/verdict.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, isInert, reader } from '../../shell/support.ts';
 

@@ -3,7 +3,8 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { withQuery } from '../../../address.ts';
 import { may } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
-import { body, card, facts, list, pair, row, split, notice } from '../../../shell/card.ts';
+import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
+import { notice } from '../../../shell/notice.ts';
 import {
   badge,
   badgeOf,
