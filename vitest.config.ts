@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests of whole programs. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
-const APART = ['test/{adapters,bench,compose}/**/*.test.ts'];
+const APART = ['test/{adapters/{github,postgres,threads},bench,compose}/**/*.test.ts'];
 const CORES = availableParallelism();
 /** The seconds by folder, at the end. */
 const SECONDS = './test/support/seconds.ts';
@@ -36,6 +36,7 @@ export default defineConfig({
       },
     ],
     globalSetup: [
+      'test/support/memory-folder.ts',
       'test/support/build.ts',
       'test/support/migrated-store.ts',
       'test/support/postgres/global-setup.ts',
