@@ -7,17 +7,15 @@ import { describeChangeLog } from '../../contract/change-log.ts';
 import { issueChange } from '../../leads/instance-changes/support.ts';
 import { connectToPostgres, temporaryPostgres } from '../../support/postgres/database.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
-import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
+import { connectTo, threadedDatabase } from '../../support/stores.ts';
 
 /** Two processes on one file. */
-function twoOnFile(database: Database = temporaryDatabase()) {
+function twoOnFile(database: Database) {
   return {
     mine: createChangeLog(database, { instanceId: 'mine' }),
     theirs: createChangeLog(connectTo(database.handle.name), { instanceId: 'theirs' }),
   };
 }
-
-describeChangeLog('SQLite', async () => twoOnFile());
 
 describeChangeLog('SQLite, written by a thread', async () => twoOnFile(await threadedDatabase()));
 

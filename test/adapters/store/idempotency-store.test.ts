@@ -1,11 +1,7 @@
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { describeIdempotencyStore } from '../../contract/idempotency-store.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
-import { temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
-
-describeIdempotencyStore('SQLite', async (bounds) =>
-  createIdempotencyStore(temporaryDatabase(), bounds),
-);
+import { threadedDatabase } from '../../support/stores.ts';
 
 describeIdempotencyStore('SQLite, written by a thread', async (bounds) =>
   createIdempotencyStore(await threadedDatabase(), bounds),

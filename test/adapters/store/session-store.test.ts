@@ -1,12 +1,7 @@
 import { createSessionStore } from '#adapters/store/session-store.ts';
 import { describeSessionStore } from '../../contract/session-store.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
-import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
-
-describeSessionStore('SQLite', async () => {
-  const database = temporaryDatabase();
-  return [createSessionStore(database), createSessionStore(connectTo(database.handle.name))];
-});
+import { connectTo, threadedDatabase } from '../../support/stores.ts';
 
 describeSessionStore('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();

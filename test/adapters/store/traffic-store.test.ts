@@ -1,12 +1,7 @@
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { describeTrafficStore } from '../../contract/traffic-store.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
-import { connectTo, temporaryDatabase, threadedDatabase } from '../../support/stores.ts';
-
-describeTrafficStore('SQLite', async () => {
-  const database = temporaryDatabase();
-  return [createTrafficStore(database), createTrafficStore(connectTo(database.handle.name))];
-});
+import { connectTo, threadedDatabase } from '../../support/stores.ts';
 
 describeTrafficStore('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();

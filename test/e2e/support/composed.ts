@@ -9,14 +9,10 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { writeMigratedStore } from '../../support/migrated-store.ts';
+import { builtWriter } from '../../support/stores.ts';
 
 export const TRACKER_TOKEN = 'composed-tracker-token';
 export const WEBHOOK_SECRET = 'composed-webhook-secret';
-/** As production has it; it starts sooner than what is stripped of its types at each start. */
-const BUILT_WRITER = new URL(
-  '../../../dist/adapters.sqlite.writer.thread-main.js',
-  import.meta.url,
-);
 
 /** The whole service in this process, on a clock that tests move. */
 export type Composed = {
@@ -51,7 +47,7 @@ export type ComposedOptions = {
 /** Composes the service as the program does, on a port of its own. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
-  const { writerModule = BUILT_WRITER } = options;
+  const { writerModule = builtWriter } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath =
     options.storePath ?? writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));

@@ -12,8 +12,6 @@ import { REPOSITORY } from '../../../support/directory.ts';
 import { buildPartners, payloadKey, sealer } from '../../../support/partners.ts';
 import { openReceiptFixture } from '../../../support/receipt-fixture.ts';
 
-describeReceiptStore('SQLite', async () => openReceiptFixture(temporaryDatabase()));
-
 describeReceiptStore('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();
   return openReceiptFixture(database, connectTo(database.handle.name));

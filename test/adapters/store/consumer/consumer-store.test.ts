@@ -25,8 +25,6 @@ function openFixture(database: StoreDatabase, elsewhere: StoreDatabase, clock: F
 const onFile = (database: Database, clock: FakeClock) =>
   openFixture(database, connectTo(database.handle.name), clock);
 
-describeConsumerStore('SQLite', async ({ clock }) => onFile(temporaryDatabase(), clock));
-
 describeConsumerStore('SQLite, written by a thread', async ({ clock }) =>
   onFile(await threadedDatabase(), clock),
 );
