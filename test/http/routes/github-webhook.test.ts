@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import { createEventQueue } from '#http/routes/github-webhook/event-queue.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import type { TrackerDelivery, TrackerWebhook } from '#http/services.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
@@ -177,7 +176,7 @@ describe('the work', () => {
   });
 });
 
-test('a delivery that is verified for long holds up nobody, and undoes nothing that came later', async () => {
+test('a delivery that is verified for long holds up nobody', async () => {
   const gate = Promise.withResolvers<void>();
   const worked: TrackerEvent[] = [];
   const eventOf = (title: string): TrackerEvent => ({
@@ -205,32 +204,5 @@ test('a delivery that is verified for long holds up nobody, and undoes nothing t
   gate.resolve();
   expect(await slow).toBe(202);
   await app.close();
-  expect(worked[1]).toMatchObject({ issue: { title: 'slow', updatedAt: 4999 } });
-});
-
-describe('the queue', () => {
-  const issue = { kind: 'issue', issue: {} as never, isGone: false } as const;
-
-  test('lets others have a turn after fifty events', async () => {
-    const log: string[] = [];
-    const queue = createEventQueue({ work: () => void log.push('event'), onFailure: () => {} });
-    for (let index = 0; index < 60; index += 1) queue.push(issue);
-    expect(log).toEqual([]);
-    setImmediate(() => log.push('others'));
-    await queue.drained();
-    expect(log.indexOf('others')).toBe(50);
-    expect(log).toHaveLength(61);
-  });
-
-  test('that grows too long is dropped for one "everything"', async () => {
-    const worked: TrackerEvent[] = [];
-    const queue = createEventQueue({
-      work: (event) => void worked.push(event),
-      onFailure: () => {},
-    });
-    for (let index = 0; index < 1001; index += 1) queue.push(issue);
-    queue.push({ kind: 'ignored' });
-    await queue.drained();
-    expect(worked).toEqual([{ kind: 'everything' }, issue]);
-  });
+  expect(worked).toEqual([eventOf('fast'), eventOf('slow')]);
 });

@@ -1,5 +1,7 @@
+import { setImmediate as afterResponse } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
 import type { AreaContext, HttpApp } from '../../http-app.ts';
@@ -8,8 +10,6 @@ import { acceptRawJson, rawBodyOf } from '../../requests/json-body.ts';
 import { declaredBytes } from '../../requests/read-body.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { requireJson } from '../../requests/content-type.ts';
-import { createArrivalOrder } from './arrival-order.ts';
-import { createEventQueue } from './event-queue.ts';
 import { toTrackportError } from '../../problems/framework-errors.ts';
 
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
@@ -22,18 +22,20 @@ const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
  */
 export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
   const { log, refusals, trackerWebhook } = context;
-  const queue = createEventQueue({
-    work: trackerWebhook.onTrackerEvent,
-    onFailure: (error) => log.error(errorFields(error), 'a tracker event could not be applied'),
-  });
-  const order = createArrivalOrder();
+  const work = (event: TrackerEvent): void => {
+    try {
+      trackerWebhook.onTrackerEvent(event);
+    } catch (error) {
+      log.error(errorFields(error), 'a tracker event could not be applied');
+    }
+  };
   acceptRawJson(app, context.readBody);
   app.addHook('onError', async (request, _reply, error) => {
     const reason = trackerRefusalOf(request, error);
     if (reason !== undefined) trackerWebhook.onRefused(reason);
   });
   app.addHook('onClose', async () => {
-    await queue.drained();
+    await afterResponse(); // behind all events that wait
     await trackerWebhook.settled();
   });
   const preParsing = async (request: FastifyRequest): Promise<void> =>
@@ -41,19 +43,15 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
   app.post('/api/v1/webhooks/github', { ...webhookRoute, preParsing }, async (request, reply) => {
     const { headers } = request;
     request.logFacts = deliveryFacts(headers['x-github-delivery']);
-    const arrival = order.arrive();
-    try {
-      const event = await trackerWebhook.verify({
-        event: textOf(headers['x-github-event']),
-        signature: textOf(headers['x-hub-signature-256']),
-        rawBody: rawBodyOf(request),
-      });
-      queue.push(arrival.place(event));
-    } catch (error) {
-      refusals.rethrow(request.ip, error);
-    } finally {
-      arrival.leave();
-    }
+    const delivery = {
+      event: textOf(headers['x-github-event']),
+      signature: textOf(headers['x-hub-signature-256']),
+      rawBody: rawBodyOf(request),
+    };
+    const event = await trackerWebhook
+      .verify(delivery)
+      .catch((error: unknown) => refusals.rethrow(request.ip, error));
+    if (event.kind !== 'ignored') setImmediate(work, event); // the response goes out first
     return reply.code(202).send({ accepted: true });
   });
 }
