@@ -12,7 +12,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import type { SpecText } from '#catalog/spec/spec-body.ts';
-import type { Visibility } from '#leads/reading/prepared-query.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Log, LogFields } from '#shared/log.ts';
@@ -64,7 +63,7 @@ export type BearerContext = AreaContext & BearerServices;
 /** Adds the routes of one area to a scope of their own. */
 export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
 
-/** What the holder of a key may know of itself. */
+/** Who called with a key, and how often it may. */
 export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
 
 /** What areas and hooks leave on a request, besides what the framework has there. */
@@ -84,11 +83,7 @@ type RequestFacts = {
   spec: SpecText | undefined;
   /** Whose bearer token is good. */
   token: TokenPrincipal | undefined;
-  /** Of a key with the grant `catalog:read`. */
-  grantedWorkspace: string | undefined;
-  /** Of a key with the grant `leads:read`. */
-  visibility: Visibility | undefined;
-  /** Of any key. */
+  /** Whose key is good, and may come here. */
   keyHolder: KeyHolder | undefined;
 };
 
@@ -101,8 +96,6 @@ export function decorateRequests(app: HttpApp): void {
     bodyHold: undefined,
     spec: undefined,
     token: undefined,
-    grantedWorkspace: undefined,
-    visibility: undefined,
     keyHolder: undefined,
   };
   for (const name of Object.keys(facts)) app.decorateRequest(name, undefined);

@@ -12,10 +12,8 @@ import { hangUpOf } from '../requests/hang-up.ts';
  * `catalog:read` instead. Who sends both is who the token says.
  */
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
-  const byKey = async (request: FastifyRequest): Promise<void> => {
-    const admitted = await admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
-    request.grantedWorkspace = admitted.grant;
-  };
+  const byKey = (request: FastifyRequest): Promise<void> =>
+    admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
   app.addHook('onRequest', async (request) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);
     if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken();
@@ -46,7 +44,10 @@ export const forCatalogReaders = {
 
 /** Whose catalog the caller reads, and whether it still waits. */
 export function readerOf(request: FastifyRequest): { workspaceId: string; signal: AbortSignal } {
-  const workspaceId = request.grantedWorkspace ?? tokenOf(request).workspaceId;
+  const { keyHolder } = request;
+  const workspaceId = keyHolder
+    ? grantedWorkspace(keyHolder.principal.grants)
+    : tokenOf(request).workspaceId;
   return { workspaceId, signal: hangUpOf(request) };
 }
 

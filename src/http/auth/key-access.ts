@@ -2,35 +2,41 @@ import type { FastifyRequest } from 'fastify';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
-import type { AreaContext } from '../http-app.ts';
+import type { AreaContext, KeyHolder } from '../http-app.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
 
 /** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;
 
 /**
- * Lets the holder of a key in: who it is, what it may do by `grantOf`, then its quota. From here on the
+ * Lets the holder of a key in: who it is, whether it may come here, then its quota. From here on the
  * response says what is left of that, and when the key expires, if that is within 14 days.
  * @throws {unauthorized} @throws {quota-exceeded} too many calls, or bad keys
- * @throws {store-unavailable} and what `grantOf` throws
+ * @throws {store-unavailable} and what `requireGrant` throws
  */
-export async function admitKey<Grant>(
+export async function admitKey(
   { access, refusals, clock }: Pick<AreaContext, 'access' | 'refusals' | 'clock'>,
   request: FastifyRequest,
-  grantOf: (principal: ConsumerPrincipal) => Grant,
-): Promise<{ grant: Grant; limitPerMinute: number }> {
+  requireGrant?: (principal: ConsumerPrincipal) => unknown,
+): Promise<void> {
   const principal = await access
     .authenticate(keyOf(request))
     .catch((error: unknown) => refusals.rethrow(request.ip, error));
   const { consumerId, keyId } = principal;
   request.logFacts = { consumerId, keyId };
   announceExpiry(request, principal, clock);
-  const grant = grantOf(principal);
+  requireGrant?.(principal);
   const quota = access.countCall(principal);
   const { ratelimit, 'ratelimit-policy': policy } = rateLimitHeaders(quota);
   request.headersOut?.push('ratelimit-policy', policy, 'ratelimit', ratelimit);
   if (quota.isExceeded) refuseOverLimit(quota);
-  return { grant, limitPerMinute: quota.limitPerMinute };
+  request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
+}
+
+/** Whom `admitKey` let in. */
+export function keyHolderOf({ keyHolder }: FastifyRequest): KeyHolder {
+  if (keyHolder === undefined) throw new Error('no key was looked at');
+  return keyHolder;
 }
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */

@@ -6,7 +6,7 @@ import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching/memoize.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { AreaContext, HttpApp } from '../http-app.ts';
-import { admitKey, keyOf } from './key-access.ts';
+import { admitKey, keyHolderOf, keyOf } from './key-access.ts';
 
 /** A hot key gives the same principal each time, and so the same visibility. */
 const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
@@ -19,16 +19,12 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
  * looked at only after all three.
  */
 export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
-  app.addHook('onRequest', async (request) => {
-    const { grant } = await admitKey(context, request, visibilityFor);
-    request.visibility = grant;
-  });
+  app.addHook('onRequest', (request) => admitKey(context, request, visibilityFor));
 }
 
-/** What the consumer may see, as the hook of `requireLeadGrant` found it. */
+/** What the consumer may see. */
 export function visibilityOf(request: FastifyRequest): Visibility {
-  if (request.visibility === undefined) throw new Error('the lead grant hook did not run');
-  return request.visibility;
+  return visibilityFor(keyHolderOf(request).principal);
 }
 
 /** Those whose key has been revoked since, or may read other leads; each key is asked for once. */

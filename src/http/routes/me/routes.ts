@@ -3,7 +3,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { AreaContext, HttpApp, KeyHolder } from '../../http-app.ts';
-import { admitKey } from '../../auth/key-access.ts';
+import { admitKey, keyHolderOf } from '../../auth/key-access.ts';
 import { uncached } from '../../responses/headers.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
@@ -28,14 +28,10 @@ const keyHolderOut = z
 
 /** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
 export function meRoutes(app: HttpApp, context: AreaContext): void {
-  app.addHook('onRequest', async (request) => {
-    const { grant, limitPerMinute } = await admitKey(context, request, (principal) => principal);
-    request.keyHolder = { principal: grant, limitPerMinute };
-  });
-  app.get('/api/v1/me', meRoute, async ({ keyHolder }, reply) => {
-    if (keyHolder === undefined) throw new Error('the access hook did not run');
-    return reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolder));
-  });
+  app.addHook('onRequest', (request) => admitKey(context, request));
+  app.get('/api/v1/me', meRoute, async (request, reply) =>
+    reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolderOf(request))),
+  );
 }
 
 function toOut({ principal, limitPerMinute }: KeyHolder): z.infer<typeof keyHolderOut> {
