@@ -13,7 +13,7 @@ import { schemaCompilers } from '../schema-compilers.ts';
 import { tidyComponents } from './components.ts';
 import type { RouteDescription } from './describe-route.ts';
 import { type OpenApiDocument, operationKeysOf, operationsOf } from './document.ts';
-import { addExamples } from './examples.ts';
+import { withExample } from './examples.ts';
 import { responseHeaders, securitySchemes, tags } from './parts.ts';
 import { shareParts } from './references.ts';
 import { examplesOf, headersOf, problemExamples, responsesOf, schemesOf } from './responses.ts';
@@ -42,7 +42,9 @@ export async function buildDocument(routes: readonly RouteOptions[]): Promise<Op
     const one = byKey.get(key);
     if (one) complete(operation, one);
   }
-  return shareParts(addExamples(withoutDefaults(tidyComponents(whole))));
+  return shareParts(
+    tidyComponents(whole, (name, schema) => withExample(name, withoutDefaults(schema))),
+  );
 }
 
 /** The plugin describes what is registered after it: a server of its own, which never listens. */

@@ -4,18 +4,30 @@ const SCHEMAS = '#/components/schemas/';
 const INPUT = 'Input';
 
 /**
- * The document without what nothing refers to, its schemas in order. Each registered schema comes twice,
- * as `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
+ * The document without what nothing refers to, its schemas in order, each as `complete` makes it. Each registered
+ * schema comes twice, as `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
  */
-export function tidyComponents(document: OpenApiDocument): OpenApiDocument {
+export function tidyComponents(
+  document: OpenApiDocument,
+  complete: (name: string, schema: object) => object,
+): OpenApiDocument {
   const tidy = withUsedParts(document);
-  const schemas = Object.entries(tidy.components?.schemas ?? {}).sort(([left], [right]) =>
-    left < right ? -1 : 1,
+  const used = new Set(Object.keys(tidy.components?.schemas ?? {}).sort());
+  const shorten = (name: string): string => {
+    const short = name.endsWith(INPUT) ? name.slice(0, -INPUT.length) : name;
+    return used.has(short) ? name : short;
+  };
+  const text = JSON.stringify(tidy, (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith(SCHEMAS)
+      ? SCHEMAS + shorten(value.slice(SCHEMAS.length))
+      : value,
   );
-  return shortenNames({
-    ...tidy,
-    components: { ...tidy.components, schemas: Object.fromEntries(schemas) },
+  const copy = JSON.parse(text) as OpenApiDocument;
+  const schemas = [...used].map((name) => {
+    const short = shorten(name);
+    return [short, complete(short, copy.components?.schemas?.[name] ?? {})];
   });
+  return { ...copy, components: { ...copy.components, schemas: Object.fromEntries(schemas) } };
 }
 
 /** The document without the tags, security schemes and other components that no operation uses. */
@@ -52,25 +64,6 @@ function usedComponents({ paths, components = {} }: OpenApiDocument): Set<string
 function referencesIn(part: unknown): [kind: string, name: string][] {
   const found = JSON.stringify(part ?? null).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g);
   return [...found].map(([, kind = '', name = '']) => [kind, name]);
-}
-
-function shortenNames(document: OpenApiDocument): OpenApiDocument {
-  const used = new Set(Object.keys(document.components?.schemas ?? {}));
-  const renamed = new Map(
-    [...used]
-      .filter((name) => name.endsWith(INPUT) && !used.has(name.slice(0, -INPUT.length)))
-      .map((name) => [name, name.slice(0, -INPUT.length)]),
-  );
-  const shorten = (_key: string, value: unknown): unknown => {
-    if (typeof value !== 'string' || !value.startsWith(SCHEMAS)) return value;
-    const name = value.slice(SCHEMAS.length);
-    return SCHEMAS + (renamed.get(name) ?? name);
-  };
-  const copy = JSON.parse(JSON.stringify(document, shorten)) as OpenApiDocument;
-  const schemas = Object.entries(copy.components?.schemas ?? {}).map(
-    ([name, schema]) => [renamed.get(name) ?? name, schema] as const,
-  );
-  return { ...copy, components: { ...copy.components, schemas: Object.fromEntries(schemas) } };
 }
 
 function hasOperation(document: OpenApiDocument, tag: string): boolean {

@@ -1,4 +1,3 @@
-import type { OpenApiDocument } from './document.ts';
 import { problemExamples } from './responses.ts';
 
 const lead = {
@@ -147,14 +146,7 @@ const examples: Readonly<Record<string, unknown>> = {
   Problem: problemExamples()['validation-failed']?.value,
 };
 
-/** The document with an example on each schema that has one, unless its own says more. */
-export function addExamples(document: OpenApiDocument): OpenApiDocument {
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) => [
-    name,
-    name in examples ? { examples: [examples[name]], ...schema } : schema,
-  ]);
-  return {
-    ...document,
-    components: { ...document.components, schemas: Object.fromEntries(schemas) },
-  };
+/** The schema of this name with its example, if it has one, unless its own says more. */
+export function withExample(name: string, schema: object): object {
+  return name in examples ? { examples: [examples[name]], ...schema } : schema;
 }

@@ -1,5 +1,3 @@
-import type { OpenApiDocument } from './document.ts';
-
 type Schema = Record<string, unknown>;
 
 /**
@@ -25,23 +23,12 @@ const SHORT_PATTERNS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The document with the defaults of fields in words: some generators take a field of a body that has
+ * A component with the defaults of its fields in words: some generators take a field of a body that has
  * a `default` for one that is required. Parameters retain theirs.
  */
-export function withoutDefaults(document: OpenApiDocument): OpenApiDocument {
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(
-    ([name, schema]) => [name, withDefaultsInWords(schema as Schema)] as const,
-  );
-  return {
-    ...document,
-    components: { ...document.components, schemas: Object.fromEntries(schemas) },
-  };
-}
-
-function withDefaultsInWords(schema: Schema): Schema {
-  const { properties } = schema;
-  if (typeof properties !== 'object' || properties === null) return schema;
-  const fields = Object.entries(properties).map(([name, field]) => [
+export function withoutDefaults(schema: object): object {
+  if (!('properties' in schema)) return schema;
+  const fields = Object.entries(schema.properties as object).map(([name, field]) => [
     name,
     withDefaultInWords(field as Schema),
   ]);

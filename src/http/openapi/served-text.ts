@@ -4,39 +4,17 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { RouteOptions } from 'fastify';
-import { systemCodeOf } from '#shared/errors.ts';
 import { programUrl } from '#shared/program.ts';
 import { withUsedParts } from './components.ts';
 import { type OpenApiDocument, operationKeysOf, operationsOf, renderDocument } from './document.ts';
 
-const MADE = programUrl('openapi.json');
-
-/**
- * What the file `made` says of these routes; its own text where they are all that it describes. An
- * installation may leave the file out: then the document is made from the routes.
- */
-export async function servedText(
-  routes: readonly RouteOptions[],
-  made: URL = MADE,
-): Promise<string> {
-  const text = await readIfThere(made);
-  if (text === undefined) {
-    const { buildDocument } = await import('./build-document.ts');
-    return renderDocument(await buildDocument(routes));
-  }
+/** What the file says of these routes; its own text where they are all that it describes. */
+export async function servedText(routes: readonly RouteOptions[]): Promise<string> {
+  const text = await readFile(programUrl('openapi.json'), 'utf8');
   const document = JSON.parse(text) as OpenApiDocument;
   const served = new Set(routes.flatMap(operationKeysOf));
   const isWhole = operationsOf(document).every(({ key }) => served.has(key));
   return isWhole ? text : renderDocument(withUsedParts(withOperations(document, served)));
-}
-
-async function readIfThere(file: URL): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 function withOperations(document: OpenApiDocument, served: ReadonlySet<string>): OpenApiDocument {

@@ -50,16 +50,3 @@ test('one operation of a path can be there without the others', async () => {
   expect(Object.keys(paths)).toEqual(['/api/v1/catalog/{id}']);
   expect(Object.keys(paths['/api/v1/catalog/{id}'] ?? {})).toEqual(['get']);
 });
-
-test('an installation without the file makes the document of its routes', async () => {
-  const described = { tag: 'Leads', operationId: 'one', summary: 'One', ok: {}, problems: [] };
-  const config = { described };
-  const missing = new URL('no-such-file.json', import.meta.url);
-  const route = { method: 'GET', url: '/one/:id', config, handler: () => undefined } as const;
-  const { paths = {} } = JSON.parse(await servedText([route], missing)) as OpenApiDocument;
-  expect(paths['/one/{id}']?.get).toMatchObject({ operationId: 'one' });
-});
-
-test('a file that cannot be read is a failure, not a document without routes', async () => {
-  await expect(servedText([], new URL('.', import.meta.url))).rejects.toThrow('EISDIR');
-});
