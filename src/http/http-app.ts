@@ -19,7 +19,6 @@ import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
 import type { BodyHold } from './requests/body-budget.ts';
 import type { ReadBody } from './requests/read-body.ts';
-import type { SendRendered } from './responses/send-rendered.ts';
 import type { RefusalLimiter } from './auth/refusal-limiter.ts';
 import type { BearerServices, Services } from './services.ts';
 
@@ -44,7 +43,6 @@ export type HttpContext = {
   refusals: RefusalLimiter;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
-  sendRendered: SendRendered;
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<Set<ProblemPage>, 'add'>;
   /** What the framework refuses before a route is found can be another failure on the paths of an area. */

@@ -24,7 +24,6 @@ import {
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
-import { sendRendered } from './responses/send-rendered.ts';
 import { createEarlyResponses } from './responses/early-responses.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
 import { decorateRequests, type HttpApp, type HttpContext } from './http-app.ts';
@@ -110,7 +109,6 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       log,
       refusals,
       readBody,
-      sendRendered,
       problemPages,
       earlyErrors,
     },

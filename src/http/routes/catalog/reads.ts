@@ -19,6 +19,7 @@ import { renderedVersion, type RenderedVersion, versionHeaderNames } from './res
 import { matchesNone } from '../../requests/precondition.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
 import { linkNext } from '../../responses/next-link.ts';
+import { sendRendered } from '../../responses/send-rendered.ts';
 import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import { artifactParams, catalogQuery, versionQuery } from './schema.ts';
@@ -65,7 +66,7 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
 
 /** The spec of a conditional read is fetched only when the caller does not have it. */
 async function respondToRead(
-  { catalog, sendRendered }: BearerContext,
+  { catalog }: BearerContext,
   cache: ResponseCache<RenderedVersion>,
   { request, reply, ref }: Exchange & { ref: VersionRef },
 ) {

@@ -10,6 +10,7 @@ import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { cacheStatus, renderOnce } from '../../responses/rendered-response.ts';
+import { sendRendered } from '../../responses/send-rendered.ts';
 import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';
 import { leadParams, pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
@@ -61,7 +62,7 @@ const leadListQuery = leadListParameters.transform(
 export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
-  const { sendRendered, publicUrl, leads } = context;
+  const { publicUrl, leads } = context;
   requireLeadGrant(app, context);
   app.get('/api/v1/leads', listRoute, (request, reply) =>
     leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
 import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
+import { sendRendered } from '../../responses/send-rendered.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 
 /** Where status addresses are. */
 export const STATUS_PATH = '/api/v1/receipt-status';
 
 /** What became of a delivery, for whoever has its status address. */
-export function receiptStatusRoutes(app: HttpApp, { partners, sendRendered }: AreaContext): void {
+export function receiptStatusRoutes(app: HttpApp, { partners }: AreaContext): void {
   const render = createRenderer(receiptStatusOut);
   app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
     const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);

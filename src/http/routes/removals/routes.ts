@@ -5,12 +5,13 @@ import { requireLeadGrant, visibilityOf } from '../../auth/lead-access.ts';
 import { revalidatedFor } from '../../responses/headers.ts';
 import { nextLink } from '../../responses/next-link.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
+import { sendRendered } from '../../responses/send-rendered.ts';
 import { describeRoute, keyHeaders } from '../../openapi/describe-route.ts';
 import { pageParameters, sinceParameter } from '../../requests/parameters.ts';
 
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
 export function removalRoutes(app: HttpApp, context: AreaContext): void {
-  const { claimedLeads, sendRendered, publicUrl } = context;
+  const { claimedLeads, publicUrl } = context;
   const render = createRenderer(removalListOut);
   const headers = Object.entries(revalidatedFor('X-API-KEY')).flat();
   requireLeadGrant(app, context);
