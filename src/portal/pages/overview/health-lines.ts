@@ -6,13 +6,22 @@ import { DAY } from '#shared/clock.ts';
 import { type RefusalReason, refusalIn } from '../partners/verdict.ts';
 
 /** How one part of the service is, as the page shows it. */
-export type HealthLine = {
+export type HealthLine = Look & {
   /** As `/readyz` names it. */
   name: string;
   label: string;
+  text?: Html | undefined;
+  /** Where it is not well, in a sentence; by default its label and its word. */
+  heading?: string | undefined;
+  /** Where the webhook does not get through: what leads to the card about it, and what that says. */
+  setUp?: { step: string; heading: string; text: string };
+};
+
+type Look = {
   state: State;
   word: string;
-  text?: Html;
+  /** As it should be, though it is not `ok`. */
+  isSettled?: true;
 };
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -24,15 +33,12 @@ const LABELS: Readonly<Record<string, string>> = {
   processes: 'Processes',
 };
 
-/** Of a worker that another instance works for. */
-export const STANDBY_WORD = 'Stands by';
-
-type Look = { state: State; word: string };
+const WELL: Look = { state: 'ok', word: 'Ok' };
 
 const LOOKS: Readonly<Record<string, Look>> = {
-  ok: { state: 'ok', word: 'Ok' },
+  ok: WELL,
   complete: { state: 'ok', word: 'Complete' },
-  standby: { state: 'mute', word: STANDBY_WORD },
+  standby: { state: 'mute', word: 'Stands by', isSettled: true },
   unknown: { state: 'mute', word: 'Not known yet' },
   starting: { state: 'wait', word: 'Starting' },
   crawling: { state: 'wait', word: 'Being filled' },
@@ -45,34 +51,53 @@ const LOOKS: Readonly<Record<string, Look>> = {
   stopped: { state: 'bad', word: 'Stopped' },
 };
 
-/** What to do, or to know, where a part is not well. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  'tracker failing': 'Leads come from the cache meanwhile; trackport doctor says what to mend.',
-  'tracker exhausted': 'Leads come from the cache until then.',
-  'store unavailable': 'Look at the disk or the database: nothing is accepted meanwhile.',
-  'worker paused': 'Nothing is lost: give the credential the right to write, then work goes on.',
-  'worker lacking':
-    'Nothing is lost: put the partner into the file (enabled: false is enough) and send SIGHUP, then they are worked on.',
-  'worker failing': 'Nothing is lost: once the store works, work goes on.',
-  'issuer failing':
-    'Who is signed in stays so, and tokens signed with known keys still pass. See whether this machine reaches it.',
+/** Where a part is not well: that as a sentence, and what to do or to know. */
+const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
+  'tracker failing': {
+    heading: 'The tracker does not respond as it should',
+    remedy: 'Leads come from the cache meanwhile; trackport doctor says what to mend.',
+  },
+  'tracker exhausted': {
+    heading: 'The tracker’s quota is used up',
+    remedy: 'Leads come from the cache until then.',
+  },
+  'store unavailable': {
+    heading: 'The store cannot be used',
+    remedy: 'Look at the disk or the database: nothing is accepted meanwhile.',
+  },
+  'worker paused': {
+    heading: 'The tracker does not let deletions be worked on',
+    remedy: 'Nothing is lost: give the credential the right to write, then work goes on.',
+  },
+  'worker lacking': {
+    heading: 'Deletions wait for a partner that the configuration lacks',
+    remedy:
+      'Nothing is lost: put the partner into the file (enabled: false is enough) and send SIGHUP, then they are worked on.',
+  },
+  'worker failing': {
+    heading: 'Deletions are not worked on',
+    remedy: 'Nothing is lost: once the store works, work goes on.',
+  },
+  'worker stopped': { heading: 'Deletions are not worked on' },
+  'issuer failing': {
+    heading: 'The issuer does not respond',
+    remedy:
+      'Who is signed in stays so, and tokens signed with known keys still pass. See whether this machine reaches it.',
+  },
 };
 
 /** What `/readyz` says, with times in the reader's zone. Most of the service needs no issuer. */
 export function toHealthLine(name: string, result: CheckResult, reader: Reader): HealthLine {
   const look = LOOKS[result.state] ?? { state: 'mute', word: result.state };
-  const state = stateOf(name, result, look);
-  const { detail } = result;
-  const label = LABELS[name] ?? name;
-  const remedy = REMEDIES[`${name} ${result.state}`];
+  const { detail = '' } = result;
+  const { heading, remedy = '' } = AMISS[`${name} ${result.state}`] ?? {};
   return {
+    ...look,
     name,
-    label,
-    word: look.word,
-    state,
-    ...((detail ?? remedy) !== undefined && {
-      text: html`${withTimes(detail ?? '', reader)} ${remedy}`,
-    }),
+    state: stateOf(name, result, look),
+    label: LABELS[name] ?? name,
+    heading,
+    text: `${detail}${remedy}` === '' ? undefined : html`${withTimes(detail, reader)} ${remedy}`,
   };
 }
 
@@ -105,25 +130,48 @@ export type WebhookFacts = {
 
 const QUIET_MS = 7 * DAY;
 
-/** Whether the last delivery was refused; a good one after it shows that all is right again. */
-export function isRefused({ lastAt, refused }: WebhookFacts): boolean {
-  return refused !== undefined && refused.lastAt > (lastAt ?? 0);
-}
-
 /** When the last delivery came; what never came is not well, for changes are then seen late. */
 export function webhookLine(facts: WebhookFacts, reader: Reader): HealthLine {
-  const line = { name: 'webhook', label: 'Webhook' };
+  const named = { name: 'webhook', label: 'Webhook' };
   const { isKnown, lastAt, refused } = facts;
-  if (!isKnown) return { ...line, state: 'mute', word: 'Not known now' };
-  if (refused && isRefused(facts))
-    return { ...line, state: 'warn', word: 'Refused', text: refusedText(facts, refused, reader) };
-  if (lastAt === undefined)
-    return { ...line, state: 'warn', word: 'Never came', text: neverText(facts) };
-  const isQuiet = reader.nowMs - lastAt > QUIET_MS;
+  if (!isKnown) return { ...named, state: 'mute', word: 'Not known now' };
+  // A good one after it shows that all is right again.
+  if (refused && refused.lastAt > (lastAt ?? 0))
+    return { ...named, ...REFUSED, text: refusedText(facts, refused, reader) };
+  if (lastAt === undefined) return { ...named, ...NEVER_CAME, text: neverText(facts) };
   const others = refused && `${counted(refused.count, 'other')} refused in 30 days.`;
   const text = html`Last delivery ${ago(lastAt, reader)}. ${others}`;
-  return { ...line, state: isQuiet ? 'warn' : 'ok', word: isQuiet ? 'Quiet' : 'Ok', text };
+  const look = reader.nowMs - lastAt > QUIET_MS ? QUIET : WELL;
+  return { ...named, ...look, text };
 }
+
+const QUIET = {
+  state: 'warn',
+  word: 'Quiet',
+  heading: 'The tracker’s webhook has not come for a week',
+} as const;
+
+const REFUSED = {
+  state: 'warn',
+  word: 'Refused',
+  heading: 'The tracker’s webhook is refused',
+  setUp: {
+    step: 'Set it right',
+    heading: 'The webhook is refused',
+    text: 'Until one is accepted, changed leads are seen later. In the tracker’s settings, under webhooks, compare, then redeliver:',
+  },
+} as const;
+
+const NEVER_CAME = {
+  state: 'warn',
+  word: 'Never came',
+  heading: 'The tracker’s webhook has never come',
+  setUp: {
+    step: 'Set it up',
+    heading: 'The webhook has never come',
+    text: 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
+  },
+} as const;
 
 /** Whoever knows the address can send what is refused, so it is not said that the tracker did. */
 function refusedText(

@@ -15,25 +15,19 @@ import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */
-export type Operation = {
+export type Operation = RecentOutcomes & {
   /** Events that wait or are worked on. */
   open: number;
   /** Age of the oldest of them. */
   oldestMs: number | undefined;
-  /** Events of the last 7 days. */
-  failed: number;
-  unmatched: number;
-  /** Acknowledged, and of no use: nobody was named. */
-  rejected: number;
   /** About partners and consumers. */
   worries: readonly Need[];
-  hours: RecentOutcomes['hours'];
-  /** Some receipts with an event that ended FAILED, the newest first. */
-  deadLetters: readonly ReceiptDetailOut[];
-  /** The newest of those that nobody acknowledged. */
-  lastUnmatched: ReceiptDetailOut | undefined;
-  lastRejected: ReceiptDetailOut | undefined;
+  /** The newest receipts with an event that ended so: some that FAILED, one of the others. */
+  newest: Readonly<Record<EndedBadly, readonly ReceiptDetailOut[]>>;
 };
+
+/** What needs a person. REJECTED was acknowledged, and of no use: nobody was named. */
+export type EndedBadly = keyof RecentOutcomes['week'];
 
 /** Something that may not be well, the verdict where it is, and the steps of whom it concerns. */
 export type Need = {
@@ -56,7 +50,7 @@ export const OLDEST_MAX_MS = HOUR;
 export const PENDING_PATH = receiptsPath({ outcome: 'PENDING' });
 
 /** The list of receipts with an event of one outcome that needs a person, in the last 7 days. */
-export function weekOf(outcome: 'FAILED' | 'UNMATCHED' | 'REJECTED', nowMs: number): string {
+export function weekOf(outcome: EndedBadly, nowMs: number): string {
   const from = new Date(nowMs - 7 * DAY).toISOString().slice(0, 10);
   return receiptsPath({ outcome, from, ...(outcome !== 'FAILED' && { acknowledged: 'no' }) });
 }
@@ -74,37 +68,27 @@ export function needsOf(
 
 const gravity = ({ state }: Need): number => (state === 'bad' ? 0 : 1);
 
+const buttonTo = (href: string, text: string): Html => link(href, text, { look: 'button' });
+
 function needsOfQueue(queue: Operation, reader: Reader): Need[] {
-  const { oldestMs = 0, failed, unmatched, rejected, lastUnmatched, lastRejected } = queue;
-  const action = (href: string, text: string) => link(href, text, { look: 'button' });
+  const { oldestMs = 0, newest, week } = queue;
+  const { FAILED: failed = 0 } = week;
   return [
     {
       state: 'bad',
       total: failed,
       heading: `${counted(failed, 'deletion')} ${failed === 1 ? 'needs' : 'need'} a person`,
-      action: action(weekOf('FAILED', reader.nowMs), 'See the dead letters'),
-      steps: queue.deadLetters.map((receipt) => deadLetterStep(receipt, reader)),
+      action: buttonTo(weekOf('FAILED', reader.nowMs), 'See the dead letters'),
+      steps: newest.FAILED.map((receipt) => deadLetterStep(receipt, reader)),
     },
     {
       state: 'bad',
       total: oldestMs > OLDEST_MAX_MS ? 1 : 0,
       heading: `A deletion has waited for ${duration(oldestMs)}`,
-      action: action(PENDING_PATH, 'See what is pending'),
+      action: buttonTo(PENDING_PATH, 'See what is pending'),
     },
-    {
-      state: 'warn',
-      total: unmatched,
-      heading: `${counted(unmatched, 'event')} matched no lead`,
-      action: action(weekOf('UNMATCHED', reader.nowMs), 'See them'),
-      steps: lastUnmatched && [newestStep('UNMATCHED', unmatched, lastUnmatched, reader)],
-    },
-    {
-      state: 'warn',
-      total: rejected,
-      heading: `${counted(rejected, 'event')} could not be used`,
-      action: action(weekOf('REJECTED', reader.nowMs), 'See them'),
-      steps: lastRejected && [newestStep('REJECTED', rejected, lastRejected, reader)],
-    },
+    needOfOutcome('UNMATCHED', queue, reader),
+    needOfOutcome('REJECTED', queue, reader),
   ];
 }
 
@@ -124,58 +108,42 @@ function deadLetterStep(receipt: ReceiptDetailOut, reader: Reader): Step {
   };
 }
 
-/** `total`: how many events ended so; `last`: the newest receipt with one. */
-function newestStep(
-  outcome: 'UNMATCHED' | 'REJECTED',
-  total: number,
-  last: ReceiptDetailOut,
+/** All events that ended so, with a step for the newest. */
+function needOfOutcome(
+  outcome: Exclude<EndedBadly, 'FAILED'>,
+  { week, newest }: Operation,
   reader: Reader,
-): Step {
-  const { partnerId, receivedAt, events } = last;
-  const event = events.find((one) => one.outcome === outcome) ?? { names: [] };
+): Need {
+  const { [outcome]: total = 0 } = week;
   const { state, words } = OUTCOME_WORDS[outcome];
   const word = words.toLowerCase();
-  const next =
-    outcome === 'UNMATCHED'
-      ? html`${adviceFor(event, partnerId)} Replay when the lead turns up, or acknowledge it.`
-      : 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.';
+  const href = weekOf(outcome, reader.nowMs);
   const all = total === 1 ? 'See it' : `See all ${count(total)}`;
   return {
-    what: html`${badge(state, `${count(total)} ${word}`)}${note('last of ', foreign(partnerId, 60))}`,
-    since: time(Date.parse(receivedAt), reader, 'minute'),
-    next,
-    act: link(weekOf(outcome, reader.nowMs), all, { more: `${word} receipts` }),
+    state: 'warn',
+    total,
+    heading: `${counted(total, 'event')} ${outcome === 'UNMATCHED' ? 'matched no lead' : 'could not be used'}`,
+    action: buttonTo(href, 'See them'),
+    steps: newest[outcome].map(({ partnerId, receivedAt, events }) => ({
+      what: html`${badge(state, `${count(total)} ${word}`)}${note('last of ', foreign(partnerId, 60))}`,
+      since: time(Date.parse(receivedAt), reader, 'minute'),
+      next:
+        outcome === 'UNMATCHED'
+          ? html`${adviceFor(events.find((one) => one.outcome === outcome) ?? { names: [] }, partnerId)}
+            Replay when the lead turns up, or acknowledge it.`
+          : 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.',
+      act: link(href, all, { more: `${word} receipts` }),
+    })),
   };
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  'tracker Failing': 'The tracker does not respond as it should',
-  'tracker Quota used up': 'The tracker’s quota is used up',
-  'store Unavailable': 'The store cannot be used',
-  'worker Paused': 'The tracker does not let deletions be worked on',
-  'worker Lacks a partner': 'Deletions wait for a partner that the configuration lacks',
-  'worker Failing': 'Deletions are not worked on',
-  'worker Stopped': 'Deletions are not worked on',
-  'issuer Failing': 'The issuer does not respond',
-  'webhook Refused': 'The tracker’s webhook is refused',
-  'webhook Never came': 'The tracker’s webhook has never come',
-  'webhook Quiet': 'The tracker’s webhook has not come for a week',
-};
-
-/** What leads to the card about the webhook, by how it is. */
-const SET_UP: Readonly<Record<string, string>> = {
-  'Never came': 'Set it up',
-  Refused: 'Set it right',
-};
-
-function needOfPart({ name, label, word, state }: HealthLine): Need {
-  const heading = SENTENCES[`${name} ${word}`] ?? `${label}: ${word.toLowerCase()}`;
-  const step = name === 'webhook' ? SET_UP[word] : undefined;
+function needOfPart(line: HealthLine): Need {
+  const { label, word, heading = `${label}: ${word.toLowerCase()}`, setUp } = line;
   return {
-    state: state === 'bad' ? 'bad' : 'warn',
+    state: line.state === 'bad' ? 'bad' : 'warn',
     total: 1,
     heading,
-    ...(step !== undefined && { action: link('#set-up', step, { look: 'button' }) }),
+    action: setUp && buttonTo('#set-up', setUp.step),
   };
 }
 
@@ -214,9 +182,7 @@ function worry(
     state,
     total: of.length,
     heading: isOne ? headings[0] : `${count(of.length)} ${headings[1]}`,
-    action: isOne
-      ? link(only.href, 'See it', { look: 'button' })
-      : link(href, 'See them', { look: 'button' }),
+    action: isOne ? buttonTo(only.href, 'See it') : buttonTo(href, 'See them'),
     steps: of.slice(0, AFFECTED_SHOWN).map(({ badge: words, name, when, next, href: own }) => ({
       what: html`${badge(state, words)}${note(foreign(name, 60))}`,
       since: when,

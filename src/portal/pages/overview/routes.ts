@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
-import type { Outcome } from '#partners/receipts/receipt.ts';
 import { TRACKER, type TrafficSum } from '#partners/traffic/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
@@ -9,7 +8,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
 import type { PagesContext } from '../../context.ts';
-import { type Operation, worriesOf } from './needs.ts';
+import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';
 import { overviewPage } from './view.ts';
 
@@ -74,31 +73,28 @@ function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
 function readOperation(context: PagesContext, reader: Reader): Promise<Operation | undefined> {
   const { partners } = context;
   const { nowMs } = reader;
+  const since = nowMs - 7 * DAY;
   const read = async (): Promise<Operation> => {
-    const since = nowMs - 7 * DAY;
-    const [status, { hours, week }, deadLetters, worries] = await Promise.all([
+    const [{ open, oldestAskedAt }, recent, failed, worries] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
       readNewest(context, { outcome: 'FAILED', since }, ROWS),
       readWorries(context, reader),
     ]);
-    const { FAILED: failed = 0, UNMATCHED: unmatched = 0, REJECTED: rejected = 0 } = week;
-    const newestOf = async (outcome: Outcome, total: number) => {
+    const lastOf = async (outcome: EndedBadly) => {
       const filter = { outcome, since, isAcknowledged: false } as const;
-      return total === 0 ? undefined : (await readNewest(context, filter, 1))[0];
+      return recent.week[outcome] === undefined ? [] : readNewest(context, filter, 1);
     };
-    const { open, oldestAskedAt } = status;
     return {
+      ...recent,
       open,
       oldestMs: oldestAskedAt === undefined ? undefined : nowMs - oldestAskedAt,
-      failed,
-      unmatched,
-      rejected,
-      hours,
-      deadLetters,
       worries,
-      lastUnmatched: await newestOf('UNMATCHED', unmatched),
-      lastRejected: await newestOf('REJECTED', rejected),
+      newest: {
+        FAILED: failed,
+        UNMATCHED: await lastOf('UNMATCHED'),
+        REJECTED: await lastOf('REJECTED'),
+      },
     };
   };
   return orNothing(read());

@@ -18,13 +18,7 @@ import {
   type Step,
   weekOf,
 } from './needs.ts';
-import {
-  type HealthLine,
-  STANDBY_WORD,
-  isRefused,
-  type WebhookFacts,
-  webhookLine,
-} from './health-lines.ts';
+import { type HealthLine, type WebhookFacts, webhookLine } from './health-lines.ts';
 import { type Column, table } from '../../shell/table.ts';
 
 export type OverviewFacts = {
@@ -45,11 +39,11 @@ export type OverviewFacts = {
 
 /** Is everything well? If not: what first? */
 export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
-  const lines = given.lines.map((line) => withFailure(line, given, reader));
-  lines.push(webhookLine(given.webhook, reader));
+  const webhook = webhookLine(given.webhook, reader);
+  const lines = [...given.lines.map((line) => withFailure(line, given, reader)), webhook];
   const { operation } = given;
   const needs = needsOf(lines, operation, reader);
-  const toSetUp = setUp(given.webhook);
+  const toSetUp = webhook.setUp && setUpCard(webhook.setUp, given.webhook);
   const aside = [healthCard(lines, given, reader), quotaCard(given.quota, reader)];
   // Without the queue there is nothing for health to stand beside.
   const rest = operation
@@ -82,7 +76,7 @@ function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
 
 /** The verdict where nothing is amiss. What nobody knows of is not called well. */
 function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: string } {
-  if (lines.every(isSettled)) return { state: 'ok', heading: 'All is well' };
+  if (lines.every(isKnownWell)) return { state: 'ok', heading: 'All is well' };
   return { state: 'wait', heading: 'Nothing is amiss, but not all is known yet' };
 }
 
@@ -90,16 +84,14 @@ function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: str
 function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {
   const others = needs.slice(1).map(({ heading }) => `${heading}.`);
   const open = lines
-    .filter((line) => (line.state === 'mute' || line.state === 'wait') && !isSettled(line))
+    .filter((line) => (line.state === 'mute' || line.state === 'wait') && !isKnownWell(line))
     .map(({ label, word }) => `${label}: ${word.toLowerCase()}.`);
   const well = lines.filter(({ state }) => state === 'ok').map(({ label }) => label.toLowerCase());
   return [...others, ...open, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
 }
 
-/** A worker that stands by is as it should be. */
-function isSettled({ state, word }: HealthLine): boolean {
-  return state === 'ok' || word === STANDBY_WORD;
-}
+const isKnownWell = ({ state, isSettled }: HealthLine): boolean =>
+  state === 'ok' || isSettled === true;
 
 function wellSentence(names: readonly string[]): string {
   const [only] = names;
@@ -108,7 +100,8 @@ function wellSentence(names: readonly string[]): string {
   return `${list.charAt(0).toUpperCase()}${list.slice(1)} ${names.length === 1 ? 'is' : 'are'} well.`;
 }
 
-function numbers({ open, oldestMs, failed, unmatched }: Operation, { nowMs }: Reader): Html {
+function numbers({ open, oldestMs, week }: Operation, { nowMs }: Reader): Html {
+  const { FAILED: failed = 0, UNMATCHED: unmatched = 0 } = week;
   const [age, ...units] = oldestMs === undefined ? ['None'] : duration(oldestMs).split(' ');
   const isLate = (oldestMs ?? 0) > OLDEST_MAX_MS;
   return stats([
@@ -204,20 +197,18 @@ function quotaCard(quota: TrackerQuota | undefined, reader: Reader): Html | unde
 }
 
 /** Shown while the webhook does not get through: the exact values, to be copied. */
-function setUp(webhook: WebhookFacts): Html | undefined {
-  const { url, hasSecret, isKnown, lastAt } = webhook;
-  const wasRefused = isRefused(webhook);
-  if (!isKnown || (lastAt !== undefined && !wasRefused)) return undefined;
+function setUpCard(
+  { heading, text }: NonNullable<HealthLine['setUp']>,
+  { url, hasSecret }: WebhookFacts,
+): Html {
   const secret = hasSecret
     ? html`one of ${code('tracker.webhookSecrets')}`
     : html`make one with <code>openssl rand -hex 32</code>, and put it into
         ${code('tracker.webhookSecrets')} as well`;
   return empty({
     id: 'set-up',
-    heading: wasRefused ? 'The webhook is refused' : 'The webhook has never come',
-    text: wasRefused
-      ? 'Until one is accepted, changed leads are seen later. In the tracker’s settings, under webhooks, compare, then redeliver:'
-      : 'Without it changed leads are seen later. In the tracker’s settings, under webhooks, add:',
+    heading,
+    text,
     content: facts([
       ['Payload URL', code(url)],
       ['Content type', code('application/json')],

@@ -28,14 +28,10 @@ const ended = (outcome: Outcome, event: object = {}, own: object = {}) =>
 const operation: Operation = {
   open: 0,
   oldestMs: undefined,
-  failed: 0,
-  unmatched: 0,
-  rejected: 0,
+  week: {},
   worries: [],
   hours: hoursUntil(nowMs, 24).map((startMs) => ({ startMs, counts: {} })),
-  deadLetters: [],
-  lastUnmatched: undefined,
-  lastRejected: undefined,
+  newest: { FAILED: [], UNMATCHED: [], REJECTED: [] },
 };
 
 const well: OverviewFacts = {
@@ -83,14 +79,26 @@ test('a worker that stands by is as it should be', () => {
 });
 
 test.each<[string, Partial<OverviewFacts>, string]>([
-  ['dead letters', { operation: { ...operation, failed: 2 } }, '2 deletions need a person'],
+  [
+    'dead letters',
+    { operation: { ...operation, week: { FAILED: 2 } } },
+    '2 deletions need a person',
+  ],
   [
     'a deletion older than an hour',
     { operation: { ...operation, open: 1, oldestMs: 65 * MINUTE } },
     'A deletion has waited for 1 h 5 min',
   ],
-  ['unmatched events', { operation: { ...operation, unmatched: 5 } }, '5 events matched no lead'],
-  ['rejected events', { operation: { ...operation, rejected: 1 } }, '1 event could not be used'],
+  [
+    'unmatched events',
+    { operation: { ...operation, week: { UNMATCHED: 5 } } },
+    '5 events matched no lead',
+  ],
+  [
+    'rejected events',
+    { operation: { ...operation, week: { REJECTED: 1 } } },
+    '1 event could not be used',
+  ],
   [
     'a paused worker',
     { lines: [line('worker', 'paused')] },
@@ -118,7 +126,7 @@ test.each<[string, Partial<OverviewFacts>, string]>([
 
 test('what stops deletions comes before what can wait, and the rest stands below', () => {
   const lines = [line('issuer', 'failing'), line('store'), line('worker', 'paused')];
-  const text = page({ lines, operation: { ...operation, unmatched: 1 } });
+  const text = page({ lines, operation: { ...operation, week: { UNMATCHED: 1 } } });
   expect(verdictIn(text)).toBe('The tracker does not let deletions be worked on');
   expect(text).toContain(
     '1 event matched no lead. The issuer does not respond. Store and webhook are well.',
@@ -216,10 +224,9 @@ test('a webhook that was silent for a week is amiss', () => {
 
 test('each dead letter leads to its receipt and says what to do', () => {
   const letter = ended('FAILED', { lastError: 'locked', leadIds: ['4177'] });
-  const lastUnmatched = ended('UNMATCHED', { names: ['email'] });
-  const text = page({
-    operation: { ...operation, failed: 1, unmatched: 5, deadLetters: [letter], lastUnmatched },
-  });
+  const unmatched = ended('UNMATCHED', { names: ['email'] });
+  const newest = { FAILED: [letter], UNMATCHED: [unmatched], REJECTED: [] };
+  const text = page({ operation: { ...operation, week: { FAILED: 1, UNMATCHED: 5 }, newest } });
   expect(text).toContain('href="/portal/receipts/5b0f3c1e-7a52-4c1d-9b7e-2f6d1c9ae804"');
   expect(text).toContain('Issue #4177: Unlock the issue, then replay.');
   expect(text).toContain('Ask the partner for another e-mail of the person');
@@ -229,8 +236,8 @@ test('each dead letter leads to its receipt and says what to do', () => {
 });
 
 test('events that were of no use lead to their list and say whose turn it is', () => {
-  const lastRejected = ended('REJECTED');
-  const text = page({ operation: { ...operation, rejected: 2, lastRejected } });
+  const newest = { ...operation.newest, REJECTED: [ended('REJECTED')] };
+  const text = page({ operation: { ...operation, week: { REJECTED: 2 }, newest } });
   expect(text).toContain('Tell the partner');
   expect(text).toContain(
     'href="/portal/receipts?outcome=REJECTED&amp;acknowledged=no&amp;from=2026-11-14">See all 2',
@@ -240,9 +247,7 @@ test('events that were of no use lead to their list and say whose turn it is', (
 test('the list of receipts takes every filter that leads to it', () => {
   const operationLate = {
     ...operation,
-    failed: 1,
-    unmatched: 1,
-    rejected: 1,
+    week: { FAILED: 1, UNMATCHED: 1, REJECTED: 1 },
     oldestMs: 61 * MINUTE,
   };
   const text = page({ operation: operationLate });
@@ -259,7 +264,8 @@ test('the list of receipts takes every filter that leads to it', () => {
 test('a dead letter has the same next step here as on its receipt, whatever its code', () => {
   for (const error of [...eventErrorCodes, 'new', 'toString']) {
     const letter = ended('FAILED', { lastError: error });
-    const text = page({ operation: { ...operation, failed: 1, deadLetters: [letter] } });
+    const newest = { ...operation.newest, FAILED: [letter] };
+    const text = page({ operation: { ...operation, week: { FAILED: 1 }, newest } });
     expect(text).toContain(`${remedyOf(error).step}.`);
   }
 });
@@ -286,9 +292,11 @@ test('hostile texts stay texts', () => {
       },
       operation: {
         ...operation,
-        deadLetters: [letter],
-        lastUnmatched: ended('UNMATCHED', {}, own),
-        lastRejected: ended('REJECTED', {}, own),
+        newest: {
+          FAILED: [letter],
+          UNMATCHED: [ended('UNMATCHED', {}, own)],
+          REJECTED: [ended('REJECTED', {}, own)],
+        },
       },
     },
     reader,
