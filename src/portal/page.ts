@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from './html.ts';
 import type { Scope } from '#access/grants/scopes.ts';
 
@@ -79,9 +78,6 @@ export type PortalFrame = {
 
 /** Fields of a form as they were typed; a field that came several times is a list. */
 export type TypedFields = Readonly<Record<string, string | string[]>>;
-
-/** What is wrong with a form. Without a `pointer` it is about the form as a whole. */
-export type FormProblem = FieldProblem;
 
 /** Who is signed in to the portal, as its pages see them. */
 export type PortalPerson = {

@@ -1,8 +1,8 @@
 /** Pages that ask before something is done: see `confirm` of an action. */
 import { z } from 'zod';
 import { refuse } from '#shared/errors.ts';
-import { html, type Html, type HtmlValue } from '../html.ts';
-import { type FormProblem, type PortalPage, SECTIONS } from '../page.ts';
+import { html } from '../html.ts';
+import { type PortalPage, SECTIONS } from '../page.ts';
 import { input } from '../shell/fields.ts';
 import { confirmation } from '../shell/forms.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
@@ -17,21 +17,20 @@ export function confirmationPage<Params, Query>(
     const { person, path: action } = request;
     const shown = await confirm(request);
     if ('body' in shown) return shown;
-    const { title, section, crumbs, failed, wayOut = 'Cancel', ...rest } = shown;
-    const { problems = request.problems, ...given } = rest;
+    const { title, section, crumbs, failed, wayOut = 'Cancel', toType, ...rest } = shown;
+    const { problems = request.problems, fields = [], ...given } = rest;
+    const error = problemOf(problems, 'typed');
+    const last = toType === undefined ? [] : [input({ name: 'typed', label: toType, error })];
     const cancel = { href: crumbs.at(-1)?.href ?? SECTIONS[section].path, text: wayOut };
     const summary = problems.length > 0 && errorSummary({ heading: failed, problems });
-    const form = confirmation({ ...given, action, person, isDoneOnce, cancel });
+    const all = { ...given, fields: [...fields, ...last] };
+    const form = confirmation({ ...all, action, person, isDoneOnce, cancel });
     return { title, section, crumbs, body: html`${summary}${form}` };
   };
 }
 
-/** What a page that asks before something final wants typed again. */
+/** What a page that asks before something final wants typed again: see `toType`. */
 export const typedForm = z.object({ typed: z.string().trim() });
-
-export function typedField(label: HtmlValue, problems: readonly FormProblem[]): Html {
-  return input({ name: 'typed', label, error: problemOf(problems, 'typed') });
-}
 
 /** Alike is what looks alike. `what` is such as `the version`. @throws {validation-failed} */
 export function requireTyped(typed: string, expected: string, what: string): void {

@@ -1,14 +1,9 @@
 import type { z } from 'zod';
 import type { Scope } from '#access/grants/scopes.ts';
 import type { Actor } from '#shared/audit.ts';
-import type {
-  FormProblem,
-  Once,
-  PortalFile,
-  PortalPage,
-  PortalPerson,
-  TypedFields,
-} from '../page.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import type { HtmlValue } from '../html.ts';
+import type { Once, PortalFile, PortalPage, PortalPerson, TypedFields } from '../page.ts';
 import type { ConfirmationFacts } from '../shell/forms.ts';
 import type { Reader } from '../shell/times.ts';
 import type { nothing } from './check-input.ts';
@@ -82,8 +77,10 @@ export type Confirmation = Pick<PortalPage, 'section' | 'title'> &
     crumbs: readonly { href: string; text: string }[];
     /** What did not happen when the form comes back, such as `Not revoked`. */
     failed: string;
+    /** The label of what has to be typed again, last: see `typedForm`. */
+    toType?: HtmlValue;
     /** Those of the request in other words. */
-    problems?: readonly FormProblem[];
+    problems?: readonly FieldProblem[];
     /** Such as `Keep it`; default `Cancel`. */
     wayOut?: string;
   };
@@ -104,7 +101,9 @@ export type FormRequest<Params = unknown, Query = unknown> = PortalRequest<Param
   /** What the form is to hold again; empty when the page is opened. Never put a secret back into it. */
   typed: TypedFields;
   /** Empty when the page is opened. */
-  problems: readonly FormProblem[];
+  problems: readonly FieldProblem[];
+  /** Its field `seen`, where it was filled in before the sign-in: what it says of then still counts. */
+  seenBefore?: string;
 };
 
 type NoFields = typeof nothing;

@@ -38,7 +38,10 @@ export async function runAction(
     params: paramsOf(request, params),
     typed: fieldsOf(request),
   };
-  const back = (error: TrackportError) => backToForm({ ...sent, onProblems, isStale }, error);
+  const { seen } = sent.typed;
+  const seenBefore = isStale && typeof seen === 'string' ? seen : undefined;
+  const back = (error: TrackportError) =>
+    backToForm({ ...sent, seenBefore, onProblems, isStale }, error);
   if (isStale) return back(signedInAnew);
   const checked = checkInput(form, 'body', sent.typed);
   if ('problems' in checked)
@@ -75,22 +78,15 @@ function isOfEarlierSession(
   return true;
 }
 
-const SIGNED_IN_ANEW = 'signed-in-anew';
-
 const signedInAnew = new TrackportError('validation-failed', {
   errors: [
     {
-      code: SIGNED_IN_ANEW,
+      code: 'signed-in-anew',
       detail:
         'Your session ended while you filled this in. Nothing was done: look at it, then send it again.',
     },
   ],
 });
-
-/** Whether a form came back because it was filled in before the sign-in: what it says of then still counts. */
-export function isSignedInAnew({ problems }: Pick<FormRequest, 'problems'>): boolean {
-  return problems.some(({ code }) => code === SIGNED_IN_ANEW);
-}
 
 const FORM_STATUSES: ReadonlySet<number> = new Set([400, 409, 412, 422]);
 

@@ -1,5 +1,8 @@
 /** Fields of forms. A field's id is its name unless `id` is given; its error and its note are tied to it. */
 import { html, type Html, type HtmlValue } from '../html.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import type { TypedFields } from '../page.ts';
+import { problemOf } from './notice.ts';
 import { attributes } from './parts.ts';
 
 /** What every field has. */
@@ -9,9 +12,19 @@ export type FieldFacts = {
   /** Unique on the page; by default the name. */
   id?: string;
   note?: HtmlValue;
-  /** What is wrong with it; see `problemOf`. */
+  /** What is wrong with it. */
   error?: string;
 };
+
+/** A form that may have come back: what was typed, and what is wrong with it. */
+export type HeldForm = { typed: TypedFields; problems: readonly FieldProblem[] };
+
+/** What a field of a form holds, `otherwise` where nothing was typed, and what is wrong with it. */
+export function held(name: string, { typed, problems }: HeldForm, otherwise?: string) {
+  const { [name]: value } = typed;
+  const error = problemOf(problems, name);
+  return { name, value: typeof value === 'string' ? value : otherwise, error };
+}
 
 export type InputFacts = FieldFacts & {
   type?: 'text' | 'search' | 'number' | 'date';
@@ -117,14 +130,12 @@ export function checks(given: ChecksFacts): Html {
   </fieldset>`;
 }
 
-/** One box that stands alone. */
-export function check(given: FieldFacts & { value: string; checked?: boolean }): Html {
-  const names = attributes({
-    ...tied(given),
-    type: 'checkbox',
-    value: given.value,
-    checked: given.checked,
-  });
+/** One box that stands alone; ticked where it came back so. */
+export function check(facts: FieldFacts & { value: string }, form: HeldForm): Html {
+  const { value, error } = held(facts.name, form);
+  const given = { ...facts, error };
+  const checked = value === given.value;
+  const names = attributes({ ...tied(given), type: 'checkbox', value: given.value, checked });
   return html`<div class="field">
     <label class="check"><input${names} /> ${given.label}</label>${explained(given)}
   </div>`;

@@ -57,9 +57,10 @@ test('what was chosen is chosen', () => {
   expect(boxes.toString()).toContain('<legend>O</legend>');
   expect(boxes.toString()).toMatch(/value="DONE" checked/);
   expect(boxes.toString()).toContain('aria-describedby="o-error"');
-  expect(check({ name: 'c', label: 'C', value: '1', checked: true }).toString()).toContain(
-    'checked',
-  );
+  const came = { typed: { c: '1' }, problems: [{ pointer: '#/c', code: 'c', detail: 'No.' }] };
+  const box = check({ name: 'c', label: 'C', value: '1' }, came).toString();
+  expect(box).toContain('checked');
+  expect(box).toContain('id="c-error">No.');
 });
 
 test('a form carries the token of the session and what nobody types', () => {
@@ -114,7 +115,10 @@ test.each([
   ['text area', textArea(given)],
   ['select', select({ ...given, choices })],
   ['checks', checks({ ...given, kind: 'radio', choices, chosen: [] })],
-  ['check', check(given)],
+  [
+    'check',
+    check(given, { typed: {}, problems: [{ pointer: '#/a', code: 'c', detail: hostile }] }),
+  ],
   ['form', postForm({ action: '/a', person, values: { a: hostile } }, hostile)],
   ['button', button(hostile, { more: hostile })],
   ['filters', filters({ action: '/a', label: hostile, fields: [], submit: hostile })],

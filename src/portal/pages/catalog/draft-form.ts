@@ -12,11 +12,11 @@ import { type FieldProblem, isTrackportError, refuse } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import type { FormProblem, PortalPerson, TypedFields } from '../../page.ts';
+import type { PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
-import { choicesOf, input, select, textArea } from '../../shell/fields.ts';
+import { errorSummary } from '../../shell/notice.ts';
+import { choicesOf, held, input, select, textArea } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import type { PagesContext } from '../../context.ts';
@@ -138,7 +138,7 @@ export type DraftFormFacts = {
   /** Values that nobody types. */
   hidden?: Readonly<Record<string, string>>;
   words: Words;
-  problems: readonly FormProblem[];
+  problems: readonly FieldProblem[];
   cancel: string;
 };
 
@@ -155,11 +155,9 @@ export function draftFormView(given: DraftFormFacts): Html {
   return html`${problems.length > 0 && errorSummary({ heading: failed, problems, labels })}${plainCard(form)}`;
 }
 
-function field(name: Name, { fields, problems, words }: DraftFormFacts): Html {
+function field(name: Name, { fields: typed, problems, words }: DraftFormFacts): Html {
   const { form: _form, oneOf, ...facts }: Field = FIELDS[name];
-  const { [name]: value } = fields;
-  const text = typeof value === 'string' ? value : '';
-  const given = { ...facts, name, value: text, error: problemOf(problems, name) };
+  const given = { ...facts, ...held(name, { typed, problems }, '') };
   if (oneOf) return select({ ...given, choices: choicesOf(words[oneOf]) });
   if (facts.rows === undefined) return input(given);
   if (name !== 'spec') return textArea(given);

@@ -5,7 +5,6 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
-import { isSignedInAnew } from '../../routes/run-action.ts';
 import { counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {
@@ -158,7 +157,7 @@ async function editPage(
       action: versionPath(record.id, record.version, isDraft ? 'edit' : 'describe'),
       kind: isDraft ? 'draft' : 'describe',
       fields,
-      hidden: { seen: seenBefore(request) ?? seenOf(view) },
+      hidden: { seen: request.seenBefore ?? seenOf(view) },
       words: catalog.words(),
       problems: request.problems.map((one) => explainStale(one, overwriting(record, typed))),
       cancel: artifactPath(record.id, { version: record.version }),
@@ -180,12 +179,6 @@ const plain = (text: string | string[] | undefined): string =>
   String(text ?? '')
     .replaceAll('\r\n', '\n')
     .trim();
-
-/** A form of an earlier session says what was seen then: somebody may have changed it since. */
-function seenBefore(request: FormRequest): string | undefined {
-  const { seen } = request.typed;
-  return isSignedInAnew(request) && typeof seen === 'string' ? seen : undefined;
-}
 
 /** Asks for the version before a draft is deleted. */
 function addDelete(portal: PortalRoutes, context: PagesContext): void {

@@ -7,8 +7,8 @@ import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
-import { check, input } from '../../shell/fields.ts';
+import { remark } from '../../shell/notice.ts';
+import { check, held, input } from '../../shell/fields.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
@@ -93,19 +93,17 @@ const DAY_CHARACTERS_SHOWN = 20;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-function sunsetField({ view, typed, problems, reader }: VersionRequest, isAgain: boolean): Html {
-  const { sunsetAt } = view.record;
-  const { sunset: value } = typed;
-  const known = sunsetAt === undefined ? '' : dayOf(sunsetAt);
+function sunsetField(request: VersionRequest, isAgain: boolean): Html {
+  const { sunsetAt } = request.view.record;
+  const { value, ...rest } = held('sunset', request, sunsetAt === undefined ? '' : dayOf(sunsetAt));
   const note = 'It ends with that day, in UTC.';
   return input({
-    name: 'sunset',
+    ...rest,
     label: 'Sunset: the last day it stays',
     type: 'date',
-    min: dayOf(reader.nowMs),
-    value: typeof value === 'string' ? value.slice(0, DAY_CHARACTERS_SHOWN) : known,
+    min: dayOf(request.reader.nowMs),
+    value: value?.slice(0, DAY_CHARACTERS_SHOWN),
     note: isAgain ? note : `Optional. ${note}`,
-    error: problemOf(problems, 'sunset'),
   });
 }
 
@@ -148,7 +146,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
             : html`Its successor is ${code(successor)}.`,
           'It stays readable by its name. This cannot be undone.',
         ],
-        ...(isEarly && { fields: [earlyBox(request)] }),
+        ...(isEarly && { fields: [check(earlyBox, request)] }),
         submit: `Retire ${version}`,
       };
     },
@@ -159,15 +157,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
   });
 }
 
-function earlyBox({ problems, typed }: VersionRequest): Html {
-  return check({
-    name: 'early',
-    label: 'Retire it before its sunset',
-    value: 'yes',
-    checked: typed['early'] === 'yes',
-    error: problemOf(problems, 'early'),
-  });
-}
+const earlyBox = { name: 'early', label: 'Retire it before its sunset', value: 'yes' };
 
 /** Asks before the default is computed again. */
 function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {

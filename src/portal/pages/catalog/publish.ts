@@ -6,7 +6,7 @@ import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
+import { remark } from '../../shell/notice.ts';
 import { check } from '../../shell/fields.ts';
 import { code, link, note, place, sentence } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
@@ -34,7 +34,7 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
       return {
         failed,
         warning,
-        ...(mustAccept && { fields: [breakingBox(request)] }),
+        ...(mustAccept && { fields: [check(breakingBox, request)] }),
         consequences: [
           await defaultWords(context, request),
           'Whoever reads the catalog can rely on it: its content is frozen from now on.',
@@ -127,16 +127,12 @@ function nothingKnown(version: string, unclassified: number | undefined): Html {
 }
 
 /** Asks whether breaking changes are accepted. */
-function breakingBox({ problems, typed }: VersionRequest): Html {
-  return check({
-    name: 'breaking',
-    label: 'Publish it with its breaking changes',
-    note: 'A higher major number says the same to everybody.',
-    value: 'accept',
-    checked: typed['breaking'] === 'accept',
-    error: problemOf(problems, 'breaking'),
-  });
-}
+const breakingBox = {
+  name: 'breaking',
+  label: 'Publish it with its breaking changes',
+  note: 'A higher major number says the same to everybody.',
+  value: 'accept',
+};
 
 /** The page lists breaking changes itself: only that they must be accepted comes back at the box. */
 async function atBreaking<T>(work: () => Promise<T>): Promise<T> {

@@ -1,14 +1,13 @@
 /** What all pages and actions about one version share. */
 import { z } from 'zod';
 import type { Catalog } from '#catalog/index.ts';
-import { isTrackportError } from '#shared/errors.ts';
+import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
 import { html } from '../../html.ts';
-import type { FormProblem } from '../../page.ts';
-import { requireTyped, typedField, typedForm } from '../../routes/confirmation.ts';
+import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -99,7 +98,7 @@ type VersionAction<Form extends z.ZodObject> = {
   ) => Promise<ActionResult>;
 };
 
-type Rest = Omit<Confirmation, 'section' | 'title' | 'crumbs' | 'problems' | 'values' | 'danger'>;
+type Rest = Pick<Confirmation, 'failed' | 'warning' | 'consequences' | 'fields' | 'submit'>;
 
 /** What is confirmed about a version before it is done. */
 export function addVersionAction<Form extends z.ZodObject>(
@@ -120,16 +119,14 @@ export function addVersionAction<Form extends z.ZodObject>(
       const { items } = await catalog.listVersions(person, { id: name.id, limit: VERSIONS_MAX });
       const others = items.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
-      const { fields = [], ...rest } = await given.confirm({ ...request, problems, view, others });
-      const typed = typedField(html`Type the version: ${code(record.version)}`, problems);
+      const rest = await given.confirm({ ...request, problems, view, others });
       return {
         ...placeOf(record),
         title: `${title} ${name.version}`,
         problems,
         values: { seen: seenOf(view) },
         ...rest,
-        fields: isFinal ? [...fields, typed] : fields,
-        danger: isFinal,
+        ...(isFinal && { toType: html`Type the version: ${code(record.version)}`, danger: true }),
       };
     },
     run: async (request) => {
@@ -143,13 +140,13 @@ export function addVersionAction<Form extends z.ZodObject>(
 }
 
 /** For a page that asks: what the API would call a parameter is a box there. */
-function inWords(problem: FormProblem): FormProblem {
+function inWords(problem: FieldProblem): FieldProblem {
   if (problem.parameter !== 'early') return explainStale(problem, 'Look again, then confirm.');
   return { ...problem, detail: 'Its sunset is ahead. Tick the box to retire it before.' };
 }
 
 /** In words for a form: somebody else changed the version. `next` is what to do about it. */
-export function explainStale(problem: FormProblem, next: string): FormProblem {
+export function explainStale(problem: FieldProblem, next: string): FieldProblem {
   if (problem.code !== 'stale') return problem;
   const what = 'Somebody else has changed this version since you opened the page.';
   return { code: 'stale', detail: `${what} ${next}` };

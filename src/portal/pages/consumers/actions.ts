@@ -2,15 +2,14 @@ import type { z } from 'zod';
 import { grantOf } from '#access/grants/grant.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { refuse, TrackportError } from '#shared/errors.ts';
+import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import type { FormProblem, ShownSecret, TypedFields } from '../../page.ts';
+import type { ShownSecret, TypedFields } from '../../page.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
-import { isSignedInAnew } from '../../routes/run-action.ts';
 import { plainCard, row } from '../../shell/card.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
-import { input, select } from '../../shell/fields.ts';
+import { errorSummary } from '../../shell/notice.ts';
+import { held, input, select } from '../../shell/fields.ts';
 import { button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import type { PagesContext } from '../../context.ts';
@@ -99,9 +98,8 @@ function addGrants(portal: PortalRoutes, context: PagesContext): void {
     ...ofConsumer,
     form: grantsForm,
     onProblems: (request) => {
-      const { typed, problems } = request;
-      const seen = isSignedInAnew(request) && { seen: String(typed['seen']) };
-      const returned = { heading: 'Grants not saved', problems, ...seen };
+      const { typed, problems, seenBefore: seen } = request;
+      const returned = { heading: 'Grants not saved', problems, seen };
       return consumerPage(context, request, { ...returned, chosen: typedVisibility(typed) });
     },
     run: async ({ form, params: { id }, origin }) => {
@@ -115,7 +113,7 @@ function addGrants(portal: PortalRoutes, context: PagesContext): void {
 }
 
 /** The API offers to force a name that another consumer has; the portal does not. */
-function inWords(problem: FormProblem): FormProblem {
+function inWords(problem: FieldProblem): FieldProblem {
   if (problem.code !== 'duplicate') return problem;
   return { ...problem, detail: 'Another consumer has this name. Choose another one.' };
 }
@@ -192,38 +190,31 @@ function newConsumerView(
   defaultLimit: number,
 ): Html {
   const problems = found.map(inWords);
-  const errorOf = (name: string): string | undefined => problemOf(problems, name);
+  const form = { typed, problems };
   const fields = [
     input({
-      name: 'name',
+      ...held('name', form),
       label: 'Name',
-      value: textOf(typed['name']),
       required: true,
       note: 'Who reads, as people here call it. It can be changed.',
-      error: errorOf('name'),
     }),
-    visibilityFields(typedVisibility(typed), labels, errorOf),
+    visibilityFields(typedVisibility(typed), labels, problems),
     select({
-      name: 'lifetime',
+      ...held('lifetime', form, LIFETIME_DEFAULT),
       label: 'Its first key works',
-      value: textOf(typed['lifetime']) ?? LIFETIME_DEFAULT,
       choices: LIFETIMES,
       note: 'A key that ends is replaced without a gap: rotate it in time.',
-      error: errorOf('lifetime'),
     }),
-    limitField(textOf(typed['limitPerMinute']), defaultLimit, errorOf('limitPerMinute')),
+    limitField(defaultLimit, form),
     row(
       button('Create consumer', { look: 'primary' }),
       link(CONSUMERS_PATH, 'Cancel', { look: 'button' }),
     ),
   ];
-  const form = postForm(
-    { action: `${CONSUMERS_PATH}/new`, person, look: 'body', isDoneOnce: true },
-    fields,
-  );
+  const action = `${CONSUMERS_PATH}/new`;
   const summary =
     problems.length > 0 && errorSummary({ heading: 'Not created', problems, labels: FIELDS });
-  return html`${summary}${plainCard(form)}`;
+  return html`${summary}${plainCard(postForm({ action, person, look: 'body', isDoneOnce: true }, fields))}`;
 }
 
 /** What was chosen in a form that came back; nothing is chosen before that. */

@@ -4,10 +4,10 @@ import { activeKeys } from '#access/consumers/find-consumers.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import { requireTyped, typedField, typedForm } from '../../routes/confirmation.ts';
+import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { select } from '../../shell/fields.ts';
-import { problemOf, remark } from '../../shell/notice.ts';
+import { held, select } from '../../shell/fields.ts';
+import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/parts.ts';
 import { agoText, type Reader, timeText } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
@@ -58,9 +58,8 @@ function addRevokeConsumer(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${CONSUMERS_PATH}/:id/revoke`, {
     ...ofConsumer,
     form: typedForm,
-    confirm: async ({ params, reader, problems }) => {
+    confirm: async ({ params, reader }) => {
       const consumer = await readOpen(context, params.id);
-      const label = html`Type the name of the consumer: ${foreign(consumer.name)}`;
       return {
         ...placeOf(consumer),
         title: 'Revoke consumer',
@@ -71,7 +70,7 @@ function addRevokeConsumer(portal: PortalRoutes, context: PagesContext): void {
           'It stays in this list and in the audit, revoked.',
           'This cannot be undone. Disabling can.',
         ],
-        fields: [typedField(label, problems)],
+        toType: html`Type the name of the consumer: ${foreign(consumer.name)}`,
         submit: 'Revoke consumer',
         danger: true,
         wayOut: 'Keep it',
@@ -90,20 +89,23 @@ function addNewKey(portal: PortalRoutes, context: PagesContext): void {
     ...ofConsumer,
     form: keyForm,
     doneOnce: true,
-    confirm: async ({ params, problems }) => {
-      const lifetime = { value: LIFETIME_DEFAULT, error: problemOf(problems, 'lifetime') };
-      return {
-        ...placeOf(await readOpen(context, params.id)),
-        title: 'Add a key',
-        failed: 'No key was made',
-        consequences: [
-          'One more key works beside those that there are, with the same grants.',
-          'It is shown once, on the next page. To replace a key, rotate it instead.',
-        ],
-        fields: [select({ name: 'lifetime', label: 'It works', choices: LIFETIMES, ...lifetime })],
-        submit: 'Make key',
-      };
-    },
+    confirm: async (request) => ({
+      ...placeOf(await readOpen(context, request.params.id)),
+      title: 'Add a key',
+      failed: 'No key was made',
+      consequences: [
+        'One more key works beside those that there are, with the same grants.',
+        'It is shown once, on the next page. To replace a key, rotate it instead.',
+      ],
+      fields: [
+        select({
+          ...held('lifetime', request, LIFETIME_DEFAULT),
+          label: 'It works',
+          choices: LIFETIMES,
+        }),
+      ],
+      submit: 'Make key',
+    }),
     run: async ({ form, params: { id }, origin }) => {
       const input = { id, ...present({ expiresInMs: form.lifetime }) };
       const made = await context.access.keys.add(input, origin);
@@ -122,8 +124,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
       const { consumer, key } = await readActiveKey(context, request);
       const { keyId, expiresAt } = key;
       const end = expiresAt !== undefined && timeText(expiresAt, request.reader, 'minute');
-      const error = problemOf(request.problems, 'overlap');
-      const overlap = { label: 'The old key stays good', value: OVERLAP_DEFAULT, error };
+      const overlap = held('overlap', request, OVERLAP_DEFAULT);
       return {
         ...placeOf(consumer),
         title: 'Rotate key',
@@ -133,7 +134,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
           'The new key is shown once, on the next page. Bring it to its consumer within that time.',
           ...(end ? [`The old key never works longer than it would have: ${end}.`] : []),
         ],
-        fields: [select({ name: 'overlap', choices: OVERLAPS, ...overlap })],
+        fields: [select({ ...overlap, label: 'The old key stays good', choices: OVERLAPS })],
         submit: 'Rotate key',
       };
     },
@@ -151,7 +152,6 @@ function addRevokeKey(portal: PortalRoutes, context: PagesContext): void {
     form: typedForm,
     confirm: async (request) => {
       const { consumer, key } = await readActiveKey(context, request);
-      const label = html`Type the id of the key: ${foreign(key.keyId)}`;
       return {
         ...placeOf(consumer),
         title: 'Revoke key',
@@ -162,7 +162,7 @@ function addRevokeKey(portal: PortalRoutes, context: PagesContext): void {
           othersOf(consumer, key, request.reader),
           'This cannot be undone. To replace a key without a gap, rotate it.',
         ],
-        fields: [typedField(label, request.problems)],
+        toType: html`Type the id of the key: ${foreign(key.keyId)}`,
         submit: 'Revoke key',
         danger: true,
         wayOut: 'Keep it',

@@ -3,13 +3,14 @@ import { grantOf } from '#access/grants/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import type { FormProblem, PortalPage, PortalPerson } from '../../page.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import type { PortalPage, PortalPerson } from '../../page.ts';
 import type { PageRequest } from '../../routes/route-types.ts';
 import type { PagesContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
-import { errorSummary, problemOf } from '../../shell/notice.ts';
-import { input } from '../../shell/fields.ts';
+import { errorSummary } from '../../shell/notice.ts';
+import { held, input } from '../../shell/fields.ts';
 import { actionButton, button, postForm } from '../../shell/forms.ts';
 import { code, foreign, link, note } from '../../shell/parts.ts';
 import { table } from '../../shell/table.ts';
@@ -39,9 +40,14 @@ export type ConsumerFacts = {
   follower: Follower | undefined;
   defaultLimit: number;
   /** Of a form on this page that came back. */
-  returned:
-    | { heading: string; problems: readonly FormProblem[]; chosen?: Visibility; seen?: string }
-    | undefined;
+  returned: Returned | undefined;
+};
+
+type Returned = {
+  heading: string;
+  problems: readonly FieldProblem[];
+  chosen?: Visibility;
+  seen?: string | undefined;
 };
 
 const LAST_CHANGES = 5;
@@ -52,7 +58,7 @@ type Request = Pick<PageRequest<unknown, { id: string }>, 'person' | 'params' | 
 export async function consumerPage(
   context: PagesContext,
   { person, params: { id }, reader }: Request,
-  returned?: ConsumerFacts['returned'],
+  returned?: Returned,
 ): Promise<PortalPage> {
   const { access, leadFeed } = context;
   const consumer = await access.consumers.read(id);
@@ -130,22 +136,17 @@ function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, reader: 
 
 function nameAndLimitCard({ consumer, person, returned, defaultLimit }: ConsumerFacts): Html {
   const { id, name, limitPerMinute } = consumer;
-  const problems = returned?.problems ?? [];
-  const form = (below: string) => ({
-    action: consumerPath(id, below),
-    person,
-    look: 'body' as const,
-  });
+  const came = { typed: {}, problems: returned?.problems ?? [] };
   return card(
     { id: 'h-settings', heading: 'Name and limit' },
     postForm(
-      form('name'),
-      input({ name: 'name', label: 'Name', value: name, error: problemOf(problems, 'name') }),
+      { action: consumerPath(id, 'name'), person, look: 'body' },
+      input({ ...held('name', came, name), label: 'Name' }),
       row(button('Save name')),
     ),
     postForm(
-      form('limit'),
-      limitField(limitPerMinute, defaultLimit, problemOf(problems, 'limitPerMinute')),
+      { action: consumerPath(id, 'limit'), person, look: 'body' },
+      limitField(defaultLimit, came, limitPerMinute),
       row(button('Save limit')),
     ),
   );
@@ -182,7 +183,7 @@ function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html
     names,
     postForm(
       { action: consumerPath(id, 'grants'), person, look: 'body', values: { seen } },
-      visibilityFields(chosen, labels, (name) => problemOf(problems, name)),
+      visibilityFields(chosen, labels, problems),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
   );

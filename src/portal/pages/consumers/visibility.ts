@@ -1,8 +1,8 @@
 import type { FieldProblem } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import { checks, input, textArea } from '../../shell/fields.ts';
+import { checks, held, type HeldForm, input, textArea } from '../../shell/fields.ts';
 import { cut, foreign } from '../../shell/parts.ts';
-import { remark } from '../../shell/notice.ts';
+import { problemOf, remark } from '../../shell/notice.ts';
 import { count } from '../../shell/times.ts';
 import type { Visibility } from './forms.ts';
 import type { PagesContext } from '../../context.ts';
@@ -17,45 +17,39 @@ export const knownLabels = ({ tracker }: PagesContext): Promise<KnownLabels> =>
 export function visibilityFields(
   { sees, label, workspace }: Visibility,
   labels: KnownLabels,
-  errorOf: (name: string) => string | undefined,
+  problems: readonly FieldProblem[],
 ): Html {
   return html`${checks({
     kind: 'radio',
     name: 'sees',
     label: 'Sees approved leads',
     chosen: [sees],
-    error: errorOf('sees'),
+    error: problemOf(problems, 'sees'),
     choices: [
       { value: 'all', label: 'all of them' },
       { value: 'labels', label: 'those with labels' },
       { value: 'nothing', label: 'none' },
     ],
   })}
-  ${labelFields(label, labels, errorOf('label'))}
+  ${labelFields(label, labels, problemOf(problems, 'label'))}
   ${input({
     name: 'workspace',
     label: 'Reads the catalog of the workspace',
     value: workspace,
     note: 'Empty: it reads no catalog. A workspace is what the tokens of its owners name; “default” without one.',
-    error: errorOf('workspace'),
+    error: problemOf(problems, 'workspace'),
   })}`;
 }
 
-/** How many calls a consumer may make. `value`: as it was typed, or as it is. */
-export function limitField(
-  value: string | number | undefined,
-  defaultLimit: number,
-  error: string | undefined,
-): Html {
+/** How many calls a consumer may make. `own`: as it is. */
+export function limitField(defaultLimit: number, form: HeldForm, own?: number): Html {
   return input({
-    name: 'limitPerMinute',
+    ...held('limitPerMinute', form, own?.toString()),
     label: 'Calls per minute',
     type: 'number',
     min: 1,
-    value,
     placeholder: String(defaultLimit),
     note: `Empty: the default, ${count(defaultLimit)}. Each instance counts on its own.`,
-    error,
   });
 }
 

@@ -3,8 +3,7 @@ import type { ClaimOut } from '#leads/claims/claim-out.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import type { FormProblem } from '../../page.ts';
-import { refuseTyped, typedField, typedForm } from '../../routes/confirmation.ts';
+import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
@@ -35,12 +34,12 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${PATH}/release`, {
     ...ofLead,
     form: typedForm,
-    confirm: async ({ params: { number }, reader, problems }) => {
+    confirm: async ({ params: { number }, reader }) => {
       const found = await factsOf(number);
       const { title, section } = placeOf(number);
       const place = { section, crumbs: [{ href: claimPath(number), text: title }] };
       if (!found.claim) return { ...place, title, body: claimView(found, reader) };
-      return { ...place, ...releaseConfirmation(found, problems) };
+      return { ...place, ...releaseConfirmation(found) };
     },
     run: async ({ form, params: { number }, origin }) => {
       if (parseLeadId(form.typed) !== Number(number))
@@ -120,10 +119,7 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader):
 }
 
 /** Before readers see the lead again. */
-function releaseConfirmation(
-  { number, issueAddress }: ClaimFacts,
-  problems: readonly FormProblem[],
-) {
+function releaseConfirmation({ number, issueAddress }: ClaimFacts) {
   return {
     title: `Release lead #${number}?`,
     failed: 'Not released',
@@ -139,7 +135,7 @@ function releaseConfirmation(
       'The deletions that had claimed it leave it alone from then on.',
       'It goes into the audit log. Only a deletion that the partner sends again hides it anew, or the replay of a receipt that ended Unmatched for this release.',
     ],
-    fields: [typedField(`Type the number of the lead: ${number}`, problems)],
+    toType: `Type the number of the lead: ${number}`,
     submit: 'Release lead',
     danger: true,
     wayOut: 'Keep it hidden',

@@ -3,8 +3,8 @@ import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receip
 import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
-import type { FormProblem, PortalPage } from '../../page.ts';
-import { refuseTyped, typedField } from '../../routes/confirmation.ts';
+import type { PortalPage } from '../../page.ts';
+import { refuseTyped } from '../../routes/confirmation.ts';
 import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/parts.ts';
@@ -34,7 +34,7 @@ export function replayPages(portal: PortalRoutes, { partners: { receipts } }: Pa
       const filters = filtersOf(request);
       requireFilter(filters);
       const filter = toFilter(filters, request.person.timeZone);
-      return confirmationOf(filters, await receipts.previewReplay(filter), request.problems);
+      return confirmationOf(filters, await receipts.previewReplay(filter));
     },
     run: async ({ form: { filters, typed }, person, origin }) => {
       requireFilter(filters);
@@ -58,7 +58,6 @@ function filtersOf({ query, typed }: FormRequest<unknown, ReceiptsQuery>): Recei
 function confirmationOf(
   filters: ReceiptsFilters,
   preview: ReplayPreview,
-  problems: readonly FormProblem[],
 ): Confirmation | PortalPage {
   const back = { href: receiptsPath(filters), text: 'As filtered' };
   const place = {
@@ -73,7 +72,7 @@ function confirmationOf(
     failed: 'Nothing was replayed',
     values: Object.fromEntries(givenFilters(filters)),
     consequences: consequencesOf(filters, preview),
-    fields: [typedField(`Type the number of events: ${events}`, problems)],
+    toType: `Type the number of events: ${events}`,
     submit: `Replay ${counted(events, 'event')}`,
     wayOut: 'Back to the list',
   };
