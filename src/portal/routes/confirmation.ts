@@ -1,10 +1,13 @@
 /** Pages that ask before something is done: see `confirm` of an action. */
 import { z } from 'zod';
-import { refuse } from '#shared/errors.ts';
-import { html } from '../html.ts';
+import { type FieldProblem, refuse } from '#shared/errors.ts';
+import { present } from '../address.ts';
+import { html, type Html } from '../html.ts';
 import { type PortalPage, SECTIONS } from '../page.ts';
 import { input } from '../shell/fields.ts';
-import { confirmation } from '../shell/forms.ts';
+import { list, row } from '../shell/card.ts';
+import { button, postForm, type PostFormFacts } from '../shell/forms.ts';
+import { link } from '../shell/parts.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { Confirmation, FormRequest } from './route-types.ts';
 
@@ -17,16 +20,35 @@ export function confirmationPage<Params, Query>(
     const { person, path: action } = request;
     const shown = await confirm(request);
     if ('body' in shown) return shown;
-    const { title, section, crumbs, failed, wayOut = 'Cancel', toType, ...rest } = shown;
-    const { problems = request.problems, fields = [], ...given } = rest;
-    const error = problemOf(problems, 'typed');
-    const last = toType === undefined ? [] : [input({ name: 'typed', label: toType, error })];
-    const cancel = { href: crumbs.at(-1)?.href ?? SECTIONS[section].path, text: wayOut };
+    const { title, section, crumbs, failed, problems = request.problems, values } = shown;
     const summary = problems.length > 0 && errorSummary({ heading: failed, problems });
-    const all = { ...given, fields: [...fields, ...last] };
-    const form = confirmation({ ...all, action, person, isDoneOnce, cancel });
-    return { title, section, crumbs, body: html`${summary}${form}` };
+    const form = { action, person, isDoneOnce, ...present({ values }) };
+    return { title, section, crumbs, body: html`${summary}${confirmation(shown, form, problems)}` };
   };
+}
+
+/** The body of a page that asks before it does something. */
+function confirmation(
+  given: Confirmation,
+  form: PostFormFacts,
+  problems: readonly FieldProblem[],
+): Html {
+  const { section, crumbs, warning, consequences, submit, danger, toType } = given;
+  const out = crumbs.at(-1)?.href ?? SECTIONS[section].path;
+  const wayOut = link(out, given.wayOut ?? 'Cancel', { look: 'button' });
+  const error = problemOf(problems, 'typed');
+  const typed = toType !== undefined && input({ name: 'typed', label: toType, error });
+  const look = danger === true ? 'danger' : 'primary';
+  return html`<section class="card dialog" aria-label="Confirm">
+    <div class="body">
+      ${warning} ${consequences.length > 0 && list(...consequences)}
+      ${
+        submit === undefined
+          ? row(wayOut)
+          : postForm(form, given.fields, typed, row(button(submit, { look }), wayOut))
+      }
+    </div>
+  </section>`;
 }
 
 /** What a page that asks before something final wants typed again: see `toType`. */

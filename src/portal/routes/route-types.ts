@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import type { Scope } from '#access/grants/scopes.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { FieldProblem } from '#shared/errors.ts';
-import type { HtmlValue } from '../html.ts';
+import type { Html, HtmlValue } from '../html.ts';
 import type { Once, PortalFile, PortalPage, PortalPerson, TypedFields } from '../page.ts';
-import type { ConfirmationFacts } from '../shell/forms.ts';
 import type { Reader } from '../shell/times.ts';
 import type { nothing } from './check-input.ts';
 
@@ -72,18 +71,29 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
 };
 
 /** What is confirmed before it is done. The way out leads to the last of the crumbs, or the section. */
-export type Confirmation = Pick<PortalPage, 'section' | 'title'> &
-  Omit<ConfirmationFacts, 'action' | 'person' | 'cancel' | 'isDoneOnce'> & {
-    crumbs: readonly { href: string; text: string }[];
-    /** What did not happen when the form comes back, such as `Not revoked`. */
-    failed: string;
-    /** The label of what has to be typed again, last: see `typedForm`. */
-    toType?: HtmlValue;
-    /** Those of the request in other words. */
-    problems?: readonly FieldProblem[];
-    /** Such as `Keep it`; default `Cancel`. */
-    wayOut?: string;
-  };
+export type Confirmation = Pick<PortalPage, 'section' | 'title'> & {
+  crumbs: readonly { href: string; text: string }[];
+  /** What did not happen when the form comes back, such as `Not revoked`. */
+  failed: string;
+  /** Those of the request in other words. */
+  problems?: readonly FieldProblem[];
+  /** Who is hit and how, by `remark`. */
+  warning?: Html;
+  /** What happens, what does not, whether it can be undone. */
+  consequences: readonly HtmlValue[];
+  /** Such as a date. */
+  fields?: readonly Html[];
+  /** The label of what has to be typed again, last: see `typedForm`. */
+  toType?: HtmlValue;
+  /** Values that nobody types. */
+  values?: Readonly<Record<string, string>>;
+  /** Left out where it cannot be done: then nothing is asked. */
+  submit?: string;
+  /** Red, for what cannot be undone. */
+  danger?: boolean;
+  /** Such as `Keep it`; default `Cancel`. */
+  wayOut?: string;
+};
 
 export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Params> & {
   /** For use cases: who does it, by which request. */

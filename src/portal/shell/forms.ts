@@ -1,7 +1,6 @@
 /** Forms, and the filters of a list. */
 import type { PortalPerson } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { row } from './card.ts';
 import { hidden, link } from './parts.ts';
 
 export type PostFormFacts = {
@@ -90,39 +89,4 @@ export function chips(inForce: readonly Chip[], suggestions: readonly Chip[] = [
     ${inForce.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
     ${suggestions.map(({ label, href }) => html`${link(href, label)} `)}
   </div>`;
-}
-
-export type ConfirmationFacts = PostFormFacts & {
-  /** Who is hit and how, by `remark`. */
-  warning?: Html;
-  /** What happens, what does not, whether it can be undone. */
-  consequences: readonly HtmlValue[];
-  /** The typed name, a date. */
-  fields?: readonly Html[];
-  /** Left out where it cannot be done: then nothing is asked. */
-  submit?: string;
-  /** Red, for what cannot be undone. */
-  danger?: boolean;
-  /** The way out. */
-  cancel: { href: string; text: string };
-};
-
-/** The body of a page that asks before it does something. */
-export function confirmation(given: ConfirmationFacts): Html {
-  const { warning, consequences, fields = [], submit, danger = false, cancel } = given;
-  const points = consequences.map((text) => html`<li>${text}</li>`);
-  const wayOut = link(cancel.href, cancel.text, { look: 'button' });
-  const press = submit !== undefined && button(submit, { look: danger ? 'danger' : 'primary' });
-  return html`<section class="card dialog" aria-label="Confirm">
-    <div class="body">
-      ${warning}
-      ${
-        points.length > 0 &&
-        html`<ul class="list">
-          ${points}
-        </ul>`
-      }
-      ${press ? postForm(given, fields, row(press, wayOut)) : row(wayOut)}
-    </div>
-  </section>`;
 }

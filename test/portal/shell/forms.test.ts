@@ -1,14 +1,5 @@
 import { check, checks, type Choice, input, select, textArea } from '#portal/shell/fields.ts';
-import {
-  actionButton,
-  button,
-  chips,
-  confirmation,
-  filters,
-  postForm,
-  wide,
-} from '#portal/shell/forms.ts';
-import { remark } from '#portal/shell/notice.ts';
+import { actionButton, button, chips, filters, postForm, wide } from '#portal/shell/forms.ts';
 import { expect, test } from 'vitest';
 import { flat, hostile, isInert, person } from './support.ts';
 
@@ -87,24 +78,6 @@ test('chips name what they take away; without any there is nothing', () => {
   const text = chips([{ label: 'Done', href: '/portal/receipts' }]).toString();
   expect(text).toContain('<span class="vh">Remove filter: </span>Done');
   expect(chips([]).toString()).toBe('');
-});
-
-test('a page that confirms warns, lists, asks, and has a way out', () => {
-  const text = confirmation({
-    action: '/portal/consumers/7/revoke',
-    person,
-    warning: remark('warn', 'In use'),
-    consequences: ['It cannot be undone.'],
-    fields: [input({ name: 'name', label: 'Type its name' })],
-    submit: 'Revoke key',
-    danger: true,
-    cancel: { href: '/portal/consumers/7', text: 'Keep it' },
-  }).toString();
-  const order = ['In use', 'cannot be undone', 'Type its name', 'btn danger', 'Keep it'];
-  expect(order.map((words) => text.indexOf(words))).toEqual(
-    order.map((words) => text.indexOf(words)).toSorted((a, b) => a - b),
-  );
-  expect(text.indexOf('In use')).toBeGreaterThan(0);
 });
 
 const choices: Choice[] = [{ value: hostile, label: hostile }];
