@@ -8,7 +8,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { sessionOverPage } from '../sign-in/views.ts';
-import { earlyView, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
+import { BROKEN_ADDRESS, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
 import { PortalRefusal } from './session-guard.ts';
 import { PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
 
@@ -27,7 +27,9 @@ export function earlyErrorPage(context: PortalContext): ProblemPage {
     if (!/^\/portal(?:\/|$)/.test(path)) return undefined;
     const nobody = { method: 'GET', headers: {}, portalSession: undefined };
     const request = { id: requestId, url: path, ...nobody };
-    return { headers: PORTAL_HEADERS, document: earlyView(context, { request, error }) };
+    const words = error.code === 'bad-request' ? BROKEN_ADDRESS : {};
+    const document = loneView(context, { request, error }, words);
+    return { headers: PORTAL_HEADERS, document };
   };
 }
 

@@ -79,12 +79,8 @@ export function loneView(context: PortalContext, failed: Failed, words: ErrorTex
   return renderLoneRefusal(context, given);
 }
 
-/** The same for what failed before any route was found: mostly the address itself. */
-export function earlyView(context: PortalContext, failed: Failed): string {
-  return loneView(context, failed, failed.error.code === 'bad-request' ? BROKEN_ADDRESS : {});
-}
-
-const BROKEN_ADDRESS: ErrorText = {
+/** Of an address that could not be taken apart. */
+export const BROKEN_ADDRESS: ErrorText = {
   heading: 'This address cannot be read',
   text: 'It was cut off on its way, or holds a percent sign that stands for nothing.',
   nextStep: 'go to the overview, and to the page from there.',

@@ -147,22 +147,18 @@ function numbersTable({ heading, series, slots }: BarsFacts, reader: Reader): Ht
   return table({ caption, columns: [hour, ...numbers], rows: slots.toReversed(), scrolls: true });
 }
 
-type QuotaFacts = {
-  /** Id of the heading of the card that it stands in. */
-  headingId: string;
-  /** Says in a sentence what is left and until when. */
-  caption: HtmlValue;
-  left: number;
-  limit: number;
-  /** Shares, 0 to 1, below which something changes; dashed. */
-  thresholds?: readonly number[];
-};
+/** Shares of a quota below which something changes; dashed. */
+const THRESHOLDS = [0.2, 0.1];
 
-/** The figure; it stands in a card as it is. */
-export function quotaBar(given: QuotaFacts): Html {
-  const { headingId, caption, left, limit, thresholds = [] } = given;
-  const share = limit > 0 ? Math.min(1, Math.max(0, left / limit)) : 0;
-  const marks = thresholds.map((at) => `M${at * 100} 0V20`).join('');
+/** What is left of a quota: the figure, which stands as it is in the card whose heading has that id. */
+export function quotaBar(
+  headingId: string,
+  caption: HtmlValue,
+  { remaining, limit }: { remaining: number; limit: number },
+): Html {
+  const share = limit > 0 ? Math.min(1, Math.max(0, remaining / limit)) : 0;
+  const marks = THRESHOLDS.map((at) => `M${at * 100} 0V20`).join('');
+  const state = (['ok', 'warn', 'bad'] as const)[THRESHOLDS.filter((at) => share < at).length];
   return html`<figure class="pic" aria-labelledby="${headingId}">
     <figcaption class="note" id="${headingId}-says">${caption}</figcaption>
     <svg
@@ -174,20 +170,10 @@ export function quotaBar(given: QuotaFacts): Html {
       aria-describedby="${headingId}-says"
     >
       <rect class="track" width="100" height="20" />
-      <rect
-        data-s="${stateOf(share, thresholds)}"
-        width="${Math.floor(share * 1000) / 10}"
-        height="20"
-      />
+      <rect data-s="${state}" width="${Math.floor(share * 1000) / 10}" height="20" />
       <path class="limit" d="${marks}" />
     </svg>
   </figure>`;
-}
-
-function stateOf(share: number, thresholds: readonly number[]): State {
-  const crossed = thresholds.filter((at) => share < at).length;
-  if (crossed === 0) return 'ok';
-  return crossed === thresholds.length && crossed > 1 ? 'bad' : 'warn';
 }
 
 export type Lane = {

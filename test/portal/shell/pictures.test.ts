@@ -90,8 +90,8 @@ test.each([
   [499, 'bad', 9.9],
   [6000, 'ok', 100],
 ])('of 5,000 calls %i left are %s', (left, state, width) => {
-  const facts = { headingId: 'q', caption: 'c', left, limit: 5000, thresholds: [0.2, 0.1] };
-  expect(quotaBar(facts).toString()).toMatch(new RegExp(`data-s="${state}"\\s+width="${width}"`));
+  const text = quotaBar('q', 'c', { remaining: left, limit: 5000 }).toString();
+  expect(text).toMatch(new RegExp(`data-s="${state}"\\s+width="${width}"`));
 });
 
 test.each([
@@ -108,7 +108,7 @@ test.each([
       lanes: [{ label: hostile, sentence: hostile, spans: [] }],
     }),
   ],
-  ['quota', quotaBar({ headingId: 'q', caption: hostile, left: 0, limit: 0 })],
+  ['quota', quotaBar('q', hostile, { remaining: 0, limit: 0 })],
 ])('what is put into %s stays text', (_, html) => {
   expect(isInert(html)).toBe(true);
 });

@@ -44,7 +44,8 @@ export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
   const { operation } = given;
   const needs = needsOf(lines, operation, reader);
   const toSetUp = webhook.setUp && setUpCard(webhook.setUp, given.webhook);
-  const aside = [healthCard(lines, given, reader), quotaCard(given.quota, reader)];
+  const quota = given.quota && quotaCard(given.quota, reader);
+  const aside = [healthCard(lines, given, reader), quota];
   // Without the queue there is nothing for health to stand beside.
   const rest = operation
     ? split([toSetUp, work(operation, { ...given, needs }, reader)], aside)
@@ -182,18 +183,11 @@ function healthCard(
   return card({ id: 'health', heading: 'Health', aside }, body(facts(rows)));
 }
 
-function quotaCard(quota: TrackerQuota | undefined, reader: Reader): Html | undefined {
-  if (!quota) return undefined;
+function quotaCard(quota: TrackerQuota, reader: Reader): Html {
   const { remaining, limit, resetAt } = quota;
   const left = `${count(remaining)} of ${count(limit)}`;
-  const picture = quotaBar({
-    headingId: 'quota',
-    caption: html`${left} calls left until ${time(resetAt, reader, 'clock')}.`,
-    left: remaining,
-    limit,
-    thresholds: [0.2, 0.1],
-  });
-  return card({ id: 'quota', heading: 'Tracker quota' }, picture);
+  const caption = html`${left} calls left until ${time(resetAt, reader, 'clock')}.`;
+  return card({ id: 'quota', heading: 'Tracker quota' }, quotaBar('quota', caption, quota));
 }
 
 /** Shown while the webhook does not get through: the exact values, to be copied. */
