@@ -11,15 +11,13 @@ import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#sh
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
-import { checkInput, nothing, paramsOf, pathOf } from './check-input.ts';
+import { checkInput, nothing, pathOf } from './check-input.ts';
 import { confirmationPage } from './confirmation.ts';
 import {
   refuseOtherOrigins,
   findSession,
-  personOf,
-  readerOf,
+  portalRequestOf,
   requireSession,
-  sessionOf,
 } from './session-guard.ts';
 import type { PortalRoutes, WrongFilters } from './route-types.ts';
 import { type AnyAction, runAction } from './run-action.ts';
@@ -48,17 +46,10 @@ export function createPortalRoutes(
       await requireSession(context, request, scope);
     };
     app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
-      const session = sessionOf(request);
       const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
-      const input = {
-        person: personOf(context, session),
-        reader: readerOf(context, session),
-        session,
-        path: pathOf(request),
-        params: paramsOf(request, params),
-      };
+      const input = portalRequestOf(context, request, params);
       const isShown = request.method === 'GET' && typeof onceId === 'string';
-      const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
+      const left = isShown ? await sessions.takeOnce(input.session, onceId) : undefined;
       const once = left as Once | undefined;
       // The schemas' defaults are those of the type parameters.
       const show = (more: object) => handler({ ...input, ...more } as never);

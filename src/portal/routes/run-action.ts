@@ -9,8 +9,8 @@ import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
 import { fieldsOf, formTokenOf } from './forms.ts';
-import { checkInput, nothing, paramsOf, pathOf, toFormWords } from './check-input.ts';
-import { PortalRefusal, personOf, readerOf, sessionOf } from './session-guard.ts';
+import { checkInput, nothing, toFormWords } from './check-input.ts';
+import { PortalRefusal, portalRequestOf, sessionOf } from './session-guard.ts';
 import type { Action, ActionResult, FormRequest } from './route-types.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
 
@@ -28,22 +28,15 @@ export async function runAction(
   action: AnyAction,
 ): Promise<ActionOutcome> {
   const { params = nothing, form = nothing, page, onProblems = page, doneOnce } = action;
-  const session = sessionOf(request);
   const isStale = isOfEarlierSession(context, request, onProblems !== undefined);
-  const sent = {
-    person: personOf(context, session),
-    reader: readerOf(context, session),
-    session,
-    path: pathOf(request),
-    params: paramsOf(request, params),
-    typed: fieldsOf(request),
-  };
-  const { seen } = sent.typed;
+  const sent = { ...portalRequestOf(context, request, params), typed: fieldsOf(request) };
+  const { session, typed } = sent;
+  const { seen } = typed;
   const seenBefore = isStale && typeof seen === 'string' ? seen : undefined;
   const back = (error: TrackportError) =>
     backToForm({ ...sent, seenBefore, onProblems, isStale }, error);
   if (isStale) return back(signedInAnew);
-  const checked = checkInput(form, 'body', sent.typed);
+  const checked = checkInput(form, 'body', typed);
   if ('problems' in checked)
     return back(new TrackportError('validation-failed', { errors: checked.problems }));
   const signal = hangUpOf(request);
@@ -53,7 +46,7 @@ export async function runAction(
     return locationOf(context, session, result);
   };
   try {
-    const submitted = { session, path: request.url, typed: sent.typed };
+    const submitted = { session, path: request.url, typed };
     const location = doneOnce === true ? await submitOnce(context, submitted, work) : await work();
     return { kind: 'done', location };
   } catch (error) {

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import { requireScope, type Scope } from '#access/grants/scopes.ts';
 import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Reader } from '../shell/times.ts';
+import { paramsOf, pathOf } from './check-input.ts';
 import { newFormId } from './forms.ts';
 
 /** Who a request comes from; undefined when nobody is signed in. The issuer is asked where it is time for that. */
@@ -54,6 +56,22 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     formId: newFormId(),
     sessionEndsMs: endOf(session),
     timeZone: session.timeZone,
+  };
+}
+
+/** Who asks for what, and when. @throws {not-found} for a path that no object can have */
+export function portalRequestOf(
+  context: PortalContext,
+  request: FastifyRequest,
+  params: z.ZodType,
+) {
+  const session = sessionOf(request);
+  return {
+    person: personOf(context, session),
+    reader: readerOf(context, session),
+    session,
+    path: pathOf(request),
+    params: paramsOf(request, params),
   };
 }
 

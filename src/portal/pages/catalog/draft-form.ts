@@ -96,37 +96,25 @@ const NAMES = Object.keys(FIELDS) as Name[];
 /** What a field is called. */
 export const labelOf = (name: string): string => FIELDS[name as Name].label;
 
-const formOf = <const Names extends readonly Name[]>(names: Names) =>
-  Object.fromEntries(names.map((name) => [name, FIELDS[name].form])) as Record<
-    Names[number],
-    z.ZodString
-  >;
-
-const describing = ['title', 'owner', 'description', 'groupPath'] as const;
-const content = [
-  'spec',
-  ...describing,
-  'type',
-  'source',
-  'projectId',
-  'members',
-  'counts',
-] as const;
-const naming = ['id', 'version'] as const;
+const all = z.looseObject(
+  Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].form])) as Record<Name, z.ZodString>,
+);
+const content = all.omit({ id: true, version: true });
+const describing = all.pick({ title: true, owner: true, description: true, groupPath: true });
 
 /** `new`: with id and version, `draft`: everything, `describe`: what may change once published. */
 const KINDS = {
-  new: { names: [...naming, ...content], submit: 'Create draft', failed: 'Not created' },
-  draft: { names: content, submit: 'Save draft', failed: 'Not saved' },
-  describe: { names: describing, submit: 'Save', failed: 'Not saved' },
-} as const satisfies Record<string, { names: readonly Name[]; submit: string; failed: string }>;
+  new: { form: all, submit: 'Create draft', failed: 'Not created' },
+  draft: { form: content.extend({ seen: line }), submit: 'Save draft', failed: 'Not saved' },
+  describe: { form: describing.extend({ seen: line }), submit: 'Save', failed: 'Not saved' },
+};
 
-export const newDraftForm = z.looseObject(formOf(KINDS.new.names));
-export const draftForm = z.looseObject({ ...formOf(content), seen: line });
-export const describeForm = z.looseObject({ ...formOf(describing), seen: line });
+export const newDraftForm = KINDS.new.form;
+export const draftForm = KINDS.draft.form;
+export const describeForm = KINDS.describe.form;
 
 /** What is written about a version, as the form has it. */
-type ContentFields = Record<(typeof content)[number], string>;
+type ContentFields = Record<keyof typeof content.shape, string>;
 
 export type DraftFormFacts = {
   person: PortalPerson;
@@ -145,11 +133,11 @@ export type DraftFormFacts = {
 /** The form for a version: a new one, a draft, or what may still change of another one. */
 export function draftFormView(given: DraftFormFacts): Html {
   const { person, action, kind, hidden = {}, problems, cancel } = given;
-  const { names, submit, failed } = KINDS[kind];
+  const { form: schema, submit, failed } = KINDS[kind];
   const labels = Object.fromEntries(NAMES.map((name) => [name, labelOf(name)]));
   const form = postForm(
     { action, person, values: hidden, look: 'body' },
-    names.map((name) => field(name, given)),
+    NAMES.filter((name) => name in schema.shape).map((name) => field(name, given)),
     row(button(submit, { look: 'primary' }), link(cancel, 'Cancel', { look: 'button' })),
   );
   return html`${problems.length > 0 && errorSummary({ heading: failed, problems, labels })}${plainCard(form)}`;

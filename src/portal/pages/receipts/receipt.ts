@@ -7,12 +7,13 @@ import {
   type ReceiptEventDetail,
 } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
+import type { Once } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { badgeOf, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
-import { type ActionNotice, replayNotice } from './replay.ts';
+import { replayNotice } from './replay.ts';
 import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
 import {
   type IssueAddress,
@@ -79,7 +80,7 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
 }
 
 /** What was acknowledged, or that there was nothing. */
-function acknowledgedNotice(events: number): ActionNotice {
+function acknowledgedNotice(events: number): Once {
   return events > 0
     ? { notice: `${counted(events, 'event')} acknowledged: the overview speaks of it no more.` }
     : { isUndone: true, notice: 'There was nothing to acknowledge any more.' };

@@ -3,7 +3,7 @@ import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receip
 import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
-import type { PortalPage } from '../../page.ts';
+import type { Once, PortalPage } from '../../page.ts';
 import { refuseTyped } from '../../routes/confirmation.ts';
 import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
@@ -127,10 +127,8 @@ const REASONS: Readonly<Record<NotQueuedReason, string>> = {
   payloadDropped: 'cannot be worked again, their content was dropped after 30 days',
 };
 
-export type ActionNotice = { notice: string; isUndone?: boolean };
-
 /** What a replay did, or why it did nothing, in a sentence. */
-export function replayNotice({ queued, notQueued = {} }: Replayed): ActionNotice {
+export function replayNotice({ queued, notQueued = {} }: Replayed): Once {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
   const rest = left.map(([reason, n]) => `${count(n)} ${REASONS[reason]}`).join(', ');
   const others = rest === '' ? '' : ` Left as they are: ${rest}.`;
