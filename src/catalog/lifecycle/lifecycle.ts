@@ -90,11 +90,17 @@ function requireSunset(version: VersionRecord, now: number): void {
 export function refuseTransition(action: string, current: Lifecycle): never {
   const allowed = allowedIn[current];
   throw new TrackportError('invalid-lifecycle-transition', {
-    detail: `"${action}" is not possible for a ${current} version. ${
-      allowed.length === 0 ? 'Nothing changes it any more.' : `Possible now: ${allowed.join(', ')}.`
-    }`,
+    detail: refusalOf(action, current, allowed),
     extensions: { current, allowed },
   });
+}
+
+function refusalOf(action: string, current: Lifecycle, allowed: readonly string[]): string {
+  if (allowed.includes(action))
+    return `The default version is ${current}: name it with \`version\` to ${action} it.`;
+  const next =
+    allowed.length === 0 ? 'Nothing changes it any more.' : `Possible now: ${allowed.join(', ')}.`;
+  return `"${action}" is not possible for a ${current} version. ${next}`;
 }
 
 /**

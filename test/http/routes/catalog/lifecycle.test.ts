@@ -179,19 +179,21 @@ describe('deprecate', () => {
     expect((await call('GET', '/petstore')).body.version).toBe('1.0.0');
   });
 
-  test.each(['DRAFT', 'DEPRECATED', 'RETIRED'] as const)(
-    'without a version is refused when all that is left is %s',
-    async (state) => {
-      const { call } = openCatalogApp();
-      await make(call, state);
-      const refused = await call('POST', '/petstore/deprecate');
-      expect(refused.status).toBe(409);
-      expect(refused.body).toMatchObject({
-        code: 'invalid-lifecycle-transition',
-        current: state,
-      });
-    },
-  );
+  test.each([
+    ['DRAFT', '"deprecate" is not possible for a DRAFT version. Possible now: publish,'],
+    ['DEPRECATED', 'The default version is DEPRECATED: name it with `version` to deprecate it.'],
+    ['RETIRED', '"deprecate" is not possible for a RETIRED version. Nothing changes it any more.'],
+  ] as const)('without a version is refused when all that is left is %s', async (state, detail) => {
+    const { call } = openCatalogApp();
+    await make(call, state);
+    const refused = await call('POST', '/petstore/deprecate');
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({
+      code: 'invalid-lifecycle-transition',
+      current: state,
+      detail: expect.stringContaining(detail),
+    });
+  });
 
   test('of an artifact that is not there is a 404', async () => {
     const { call } = openCatalogApp();
