@@ -36,8 +36,8 @@ type State = {
 };
 
 /**
- * The first change after a quiet time goes out at the end of its turn, in the commit that takes the
- * same event into the lead directory. What the store fails goes out later, as "everything".
+ * The first change after a quiet time goes out at the end of its turn. What the store fails goes out later,
+ * as "everything".
  */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const state: State = { issues: new Map(), isEverything: false, hasFailed: false };
