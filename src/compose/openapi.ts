@@ -22,7 +22,7 @@ export async function renderOpenApi(): Promise<string> {
     publicUrl: () => '',
     refusalLimiter: { take: notServing },
     ...unservedServices(),
-    operations: { metrics, checks: () => [], isStopping: () => false },
+    operations: unserved,
   });
   try {
     await app.ready();

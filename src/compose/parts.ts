@@ -3,7 +3,6 @@ import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
-import type { Operations } from '#http/routes/operations/readiness.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
@@ -30,8 +29,6 @@ export type Ground = {
   log: Log;
   registry: Registry;
   tracing: Tracing | undefined;
-  /** See `Operations`. */
-  together?: Operations['together'];
   store: Store;
   /** What is acquired says there how it is given back, last first. */
   held: ReleaseStack;

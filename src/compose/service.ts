@@ -8,7 +8,11 @@ import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { Operations } from '#http/routes/operations/readiness.ts';
+import {
+  type CombineReports,
+  createServiceReports,
+  type ServiceReports,
+} from '#http/routes/operations/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import { createTraffic } from '#partners/traffic/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -44,8 +48,8 @@ export type ServiceDeps = {
   thread?: { module?: URL };
   /** What the environment says of traces; default off. */
   tracing?: TracingChoice;
-  /** See `Operations`. */
-  together?: Operations['together'];
+  /** See `ReportSources`. */
+  combineReports?: CombineReports;
   /** See `ListenDeps`. */
   reusePort?: boolean;
   /** See `ServerDeps`. */
@@ -81,19 +85,22 @@ export async function serve(
   { store, tracing }: Opened,
   held: ReleaseStack,
 ): Promise<Service> {
-  const { config, clock, log, logOutput, together, reusePort = false } = deps;
+  const { config, clock, log, logOutput, combineReports, reusePort = false } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
   const cut = new AbortController();
-  const ground = { config, settings, clock, log, registry, tracing, together, store, held };
+  const ground = { config, settings, clock, log, registry, tracing, store, held };
   const parts = await createParts(ground, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
     ending: new AbortController(),
   };
-  const { app, operationsApp } = await createApps(parts, address, deps.limits);
+  const { app, operationsApp } = await createApps(parts, address, {
+    limits: deps.limits,
+    combineReports,
+  });
 
   await store.opened();
   if (operationsApp) await listenForOperations(parts, operationsApp, reusePort);
@@ -171,7 +178,7 @@ type Apps = { app: HttpApp; operationsApp?: HttpApp };
 async function createApps(
   parts: ServiceParts,
   address: Address,
-  limits: ServerDeps['limits'],
+  { limits, combineReports: combine }: Pick<ServiceDeps, 'limits' | 'combineReports'>,
 ): Promise<Apps> {
   const { config, clock, registry, identity, catalog, bodies, store } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
@@ -186,12 +193,12 @@ async function createApps(
     parseJson: bodies.parse,
     limits,
   };
-  const operations: Operations = {
+  const reports = createServiceReports(parts, {
     metrics: registry,
-    together: parts.together,
-    isStopping: () => address.isStopping,
     checks: () => healthChecks(parts),
-  };
+    isStopping: () => address.isStopping,
+    combine,
+  });
   const app = createApp({
     ...parts,
     ...server,
@@ -205,22 +212,25 @@ async function createApps(
         readSpecBody: bodies.specBody,
         idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
       },
-    portal: await openPortal(parts),
-    operations: opsPort === undefined ? operations : undefined,
+    portal: await openPortal(parts, reports),
+    operations: opsPort === undefined ? reports : undefined,
   });
   if (opsPort === undefined) return { app };
   // Its own requests are not worth measuring, and a registry takes each metric once.
-  const operationsApp = createOperationsApp({ ...server, metrics: new Registry() }, operations);
+  const operationsApp = createOperationsApp({ ...server, metrics: new Registry() }, reports);
   return { app, operationsApp };
 }
 
 /** Loaded where one is configured: nobody else pays for it. */
-async function openPortal(parts: ServiceParts): Promise<AppDeps['portal']> {
+async function openPortal(
+  parts: ServiceParts,
+  { readiness }: Pick<ServiceReports, 'readiness'>,
+): Promise<AppDeps['portal']> {
   const { identity, catalog, config } = parts;
   const { portal, identity: rules } = config;
   if (!identity || !catalog || !portal || !rules) return undefined;
   const { composePortal } = await import('./portal/portal.ts');
-  return composePortal({ ...parts, portal, rules, identity, catalog });
+  return composePortal({ ...parts, portal, rules, identity, catalog, readiness });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

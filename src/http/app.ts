@@ -6,7 +6,7 @@ import { landingRoutes } from './routes/landing/routes.ts';
 import { leadRoutes } from './routes/leads/routes.ts';
 import { leadFeedRoutes } from './routes/lead-feed/routes.ts';
 import { removalRoutes } from './routes/removals/routes.ts';
-import type { Operations } from './routes/operations/readiness.ts';
+import type { ServiceReports } from './routes/operations/readiness.ts';
 import { operationRoutes } from './routes/operations/routes.ts';
 import { partnerRoutes } from './routes/partners/routes.ts';
 import { meRoutes } from './routes/me/routes.ts';
@@ -27,7 +27,7 @@ export function createApp(deps: AppDeps): HttpApp {
   const { bearer, operations, portal } = deps;
   const places = { hasPortal: portal !== undefined, hasOperations: operations !== undefined };
   const areas: (Area | undefined)[] = [
-    operations && ((scope, whole) => operationRoutes(scope, whole, operations)),
+    operations && ((scope) => operationRoutes(scope, operations)),
     (scope) => landingRoutes(scope, places),
     problemRoutes,
     docsRoutes,
@@ -52,9 +52,9 @@ export function createApp(deps: AppDeps): HttpApp {
 }
 
 /** `/healthz`, `/readyz` and `/metrics` alone, for a port that the public does not reach. */
-export function createOperationsApp(deps: ServerDeps, operations: Operations): HttpApp {
-  const { app, context } = createServer(deps);
-  register(app, (scope) => operationRoutes(scope, context, operations));
+export function createOperationsApp(deps: ServerDeps, reports: ServiceReports): HttpApp {
+  const { app } = createServer(deps);
+  register(app, (scope) => operationRoutes(scope, reports));
   return app;
 }
 

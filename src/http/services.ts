@@ -7,7 +7,7 @@ import type { Leads } from '#leads/index.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
-import type { Operations } from './routes/operations/readiness.ts';
+import type { ServiceReports } from './routes/operations/readiness.ts';
 import type { PartnerRegistry } from './telemetry/partner-metrics.ts';
 
 /** What the areas of routes work on: one bag for all of them. */
@@ -23,7 +23,7 @@ export type Services = {
   /** Without an issuer nothing that takes bearer tokens is served. */
   bearer?: BearerServices | undefined;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
-  operations?: Operations | undefined;
+  operations?: ServiceReports | undefined;
 };
 
 /** What there is only with an issuer of tokens. */

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as timersRun } from 'node:timers/promises';
-import { Registry } from 'prom-client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { buildTestApp } from '../support/http/app.ts';
+import { buildTestApp, serviceReports } from '../support/http/app.ts';
 
 const LAG_MS_MAX = 20;
-const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
+const operations = serviceReports();
 
 async function openApp(): Promise<HttpApp> {
   const app = buildTestApp({ operations, limits: { lagMsMax: LAG_MS_MAX } });

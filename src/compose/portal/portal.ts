@@ -8,7 +8,6 @@ import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
-import { createWhole } from '#http/routes/operations/routes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PagesContext } from '#portal/context.ts';
 import { addPages, portalArea } from '#portal/portal.ts';
@@ -21,14 +20,13 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { ServiceParts } from '../parts.ts';
-import { healthChecks } from '../telemetry/health.ts';
 
 type PortalParts = ServiceParts & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
   identity: Identity;
   catalog: Catalog;
-};
+} & Pick<PagesContext, 'readiness'>;
 
 const PURGE_EVERY_MS = HOUR;
 /** A page does not wait longer for the tracker: it can do without its labels. */
@@ -72,7 +70,6 @@ function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesConte
       labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
       issueAddress: issueAddressOf(apiUrl, repository),
     },
-    readiness: composeReadiness(parts),
     hasReadyz: config.server.opsPort === undefined,
     defaultLimit: () => settings.current().consumers.limitPerMinute,
     readSpecText: parts.bodies.specText,
@@ -135,14 +132,4 @@ async function purgeNowAndThen(
       .purge()
       .catch((error: unknown) => log.warn(errorFields(error), 'ended sessions were not purged'));
   }
-}
-
-/**
- * What `/readyz` says, where several processes serve together that of all of them. They learn how this
- * one is from the same function; the routes of `/readyz`, made later, put theirs in its place.
- */
-function composeReadiness(parts: ServiceParts): PagesContext['readiness'] {
-  const { together, registry: metrics } = parts;
-  const checks = () => healthChecks(parts);
-  return createWhole(parts, { together, metrics, checks, isStopping: () => false }).readiness;
 }

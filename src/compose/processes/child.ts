@@ -4,7 +4,7 @@
  */
 import { readEnvironment } from '#config/load.ts';
 import { readTracing } from '#config/tracing.ts';
-import type { OwnReports, Whole } from '#http/routes/operations/readiness.ts';
+import type { OwnReports, ServiceReports } from '#http/routes/operations/readiness.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 
@@ -41,14 +41,15 @@ export function runChild(): void {
         clock: systemClock,
         log,
         logOutput,
-        together: (reports) => {
+        combineReports: (reports) => {
           own = reports;
-          return createWhole(call);
+          return askPrimary(call);
         },
         tracing: readTracing(readEnvironment()),
         reusePort: CAN_REUSE_PORT,
       });
       started = starting.then((service) => ({ service, log }));
+      started.catch(() => undefined); // the primary is told by `start`
       return starting.then(({ url }) => ({ url }), reasonOf);
     },
     reload: async (packed) => {
@@ -79,7 +80,8 @@ function die(error: unknown): void {
   process.stderr.write(`${describeBug(error)}\n`, () => process.exit(EXIT_FAILED));
 }
 
-function createWhole(call: Ipc<PrimaryCalls>): Whole {
+/** What all processes say. */
+function askPrimary(call: Ipc<PrimaryCalls>): ServiceReports {
   const ask = async <Name extends keyof PrimaryCalls>(name: Name): Promise<PrimaryCalls[Name]> => {
     const report = await call(name);
     if (report === undefined) throw new Error('the processes could not be asked');

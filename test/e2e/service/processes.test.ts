@@ -1,5 +1,5 @@
 /** `serve --processes 2`: one port, one store, several processes, and it is one service all the same. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
@@ -288,8 +288,10 @@ test('a process that hangs is killed and replaced, and another one works meanwhi
   expect(valueIn(body, 'trackport_processes_hung_total')).toBeGreaterThan(0);
 }, 120_000);
 
-test('a stop drains the requests in flight in all processes', async () => {
-  const { tracker, config, key } = await createWorld();
+test('a stop drains the requests in flight in all processes, and /readyz says so beside a portal', async () => {
+  const identity = { issuer: 'http://127.0.0.1:9', audience: 'trackport' };
+  const portal = { clientId: 'portal' };
+  const { tracker, config, key } = await createWorld({ identity, portal });
   const number = makeLead(tracker);
   const { run, url } = await serveTogether(config);
   const gate = tracker.hold({ path: '/issues$' });
@@ -348,6 +350,16 @@ test('SIGHUP reloads all with one line, and who is replaced serves with what is 
     expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
   });
   for (const policy of await limits()) expect(policy).toContain('77');
+
+  renameSync(storeFileOf(config), `${storeFileOf(config)}.away`);
+  mkdirSync(storeFileOf(config));
+  const [next = 0] = childrenOf(run.child.pid);
+  process.kill(next, 'SIGKILL');
+  const reason = expect.stringContaining('store');
+  await eventually(() =>
+    expect(run.log()).toContainEqual(expect.objectContaining({ cause: 'exit code 1', reason })),
+  );
+  expect(run.stderr()).toBe('');
 });
 
 test('what keeps the service from starting ends the whole, as with one process', async () => {

@@ -1,9 +1,8 @@
 import { METHODS } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { Registry } from 'prom-client';
 import { createKnownPaths } from '#http/requests/known-paths.ts';
-import { buildTestApp } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 
 const app: HttpApp = buildTestApp({
@@ -14,7 +13,7 @@ const app: HttpApp = buildTestApp({
     onRefused: () => undefined,
     settled: async () => {},
   },
-  operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },
+  operations: serviceReports(),
 });
 afterAll(() => app.close());
 

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import { openCatalogApp } from '../../support/catalog.ts';
-import { buildTestApp } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads, type FakeResponses, withKey } from '../../support/http/leads.ts';
 
 const SALES = 'https://sales.example.com';
@@ -20,7 +19,7 @@ function serve(corsOrigins: readonly string[] | undefined, responses?: FakeRespo
       onRefused: () => undefined,
       settled: async () => {},
     },
-    operations: { metrics: new Registry(), checks: () => [], isStopping: () => false },
+    operations: serviceReports(),
     ...(corsOrigins && { corsOrigins }),
   });
   return app;

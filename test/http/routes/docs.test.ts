@@ -1,10 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { renderOpenApi } from '../../../src/compose/openapi.ts';
-import { buildTestApp } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 import { openDocument, operationsOf } from '../../support/http/openapi.ts';
 
@@ -89,8 +88,7 @@ describe('openapi.json', () => {
 test.each(['/openapi.json', '/problems/overloaded', '/healthz', '/readyz', '/metrics'])(
   '%s refuses a query parameter, as every path of the API does',
   async (url) => {
-    const operations = { metrics: new Registry(), checks: () => [], isStopping: () => false };
-    app = buildTestApp({ operations });
+    app = buildTestApp({ operations: serviceReports() });
     expect((await app.inject(url)).statusCode).toBe(200);
     const response = await app.inject(`${url}?x=1`);
     expect(response.statusCode).toBe(400);

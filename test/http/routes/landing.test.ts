@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import type { Operations } from '#http/routes/operations/readiness.ts';
-import { Registry } from 'prom-client';
-import { buildTestApp } from '../../support/http/app.ts';
+import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());
 
 const linksIn = (page: string) => [...page.matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
 
-const operations: Operations = {
-  metrics: new Registry(),
-  checks: () => [],
-  isStopping: () => false,
-};
+const operations = serviceReports();
 
 test('the first page leads to what there is, and each place is there', async () => {
   app = buildTestApp({ operations });

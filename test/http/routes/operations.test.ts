@@ -2,17 +2,13 @@ import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/http-app.ts';
-import type { HealthCheck, Operations } from '#http/routes/operations/readiness.ts';
+import type { HealthCheck } from '#http/routes/operations/readiness.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { buildTestApp, serverDeps } from '../../support/http/app.ts';
+import { buildTestApp, serverDeps, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';
 
 let app: HttpApp;
 afterEach(() => app.close());
-
-function operations(checks: HealthCheck[], rest: Partial<Operations> = {}): Operations {
-  return { metrics: new Registry(), checks: () => checks, isStopping: () => false, ...rest };
-}
 
 const ok: HealthCheck = { name: 'store', check: () => ({ isReady: true, state: 'ok' }) };
 
@@ -21,7 +17,7 @@ test('is alive while the process is, whatever the checks say', async () => {
     name: 'store',
     check: () => ({ isReady: false, state: 'unavailable' }),
   };
-  app = buildTestApp({ operations: operations([down]) });
+  app = buildTestApp({ operations: serviceReports({ checks: () => [down] }) });
   const response = await app.inject('/healthz');
   expect(response.statusCode).toBe(200);
   expect(response.json()).toEqual({ status: 'ok', version: expect.any(String), commit: 'source' });
@@ -32,7 +28,7 @@ test('an impaired part shows and leaves the instance ready', async () => {
     name: 'worker',
     check: () => ({ isReady: true, state: 'paused', detail: 'The token lacks a permission.' }),
   };
-  app = buildTestApp({ operations: operations([ok, paused]) });
+  app = buildTestApp({ operations: serviceReports({ checks: () => [ok, paused] }) });
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(200);
   expect(response.json()).toEqual({
@@ -49,7 +45,7 @@ test('a part that fails makes the instance not ready and says nothing internal',
     name: 'store',
     check: () => Promise.reject(new Error('SQLITE_IOERR /srv/secret')),
   };
-  app = buildTestApp({ operations: operations([broken]) });
+  app = buildTestApp({ operations: serviceReports({ checks: () => [broken] }) });
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(503);
   expect(response.json()).toEqual({
@@ -68,7 +64,7 @@ test('a part that hangs is not ready after two seconds', async () => {
       return new Promise(() => undefined);
     },
   };
-  app = buildTestApp({ clock, operations: operations([hanging]) });
+  app = buildTestApp({ clock, operations: serviceReports({ checks: () => [hanging] }, clock) });
   const pending = app.inject('/readyz');
   await received.promise;
   await clock.advance(2000);
@@ -76,7 +72,7 @@ test('a part that hangs is not ready after two seconds', async () => {
 });
 
 test('a stopping instance says so', async () => {
-  app = buildTestApp({ operations: operations([ok], { isStopping: () => true }) });
+  app = buildTestApp({ operations: serviceReports({ isStopping: () => true }) });
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(503);
   expect(response.json().status).toBe('stopping');
@@ -84,7 +80,7 @@ test('a stopping instance says so', async () => {
 
 test('metrics count responses by route template, never by address', async () => {
   const metrics = new Registry();
-  app = buildTestApp({ metrics, ...fakeLeads(), operations: operations([], { metrics }) });
+  app = buildTestApp({ metrics, ...fakeLeads(), operations: serviceReports({ metrics }) });
   await app.inject({ url: '/api/v1/leads/7', headers: withKey });
   await app.inject('/nowhere/ada@example.com');
   const response = await app.inject('/metrics');
@@ -97,7 +93,7 @@ test('metrics count responses by route template, never by address', async () => 
 });
 
 test('a port of its own serves these three and nothing else', async () => {
-  app = createOperationsApp(serverDeps(), operations([ok]));
+  app = createOperationsApp(serverDeps(), serviceReports());
   for (const url of ['/healthz', '/readyz', '/metrics'])
     expect((await app.inject(url)).statusCode).toBe(200);
   for (const url of ['/api/v1/leads', '/docs', '/openapi.json']) {

@@ -1,6 +1,11 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { type AppDeps, createApp } from '#http/app.ts';
+import {
+  createServiceReports,
+  type ReportSources,
+  type ServiceReports,
+} from '#http/routes/operations/readiness.ts';
 import type { Services } from '#http/services.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { HttpApp } from '#http/http-app.ts';
@@ -27,6 +32,15 @@ export function serverDeps(deps: Partial<ServerDeps> = {}): ServerDeps {
     ...deps,
     limits: { ...withoutRelief, ...deps.limits },
   };
+}
+
+/** What health and metrics are told by, with what a test brings in its place. */
+export function serviceReports(
+  sources: Partial<ReportSources> = {},
+  clock = systemClock,
+): ServiceReports {
+  const all = { metrics: new Registry(), checks: () => [], isStopping: () => false, ...sources };
+  return createServiceReports({ clock, log: silentLog }, all);
 }
 
 /** What a test brings, of services no more than it has requests for. */

@@ -29,17 +29,6 @@ export type Readiness = {
   checks: Record<string, CheckResult>;
 };
 
-/** What health and metrics are told by. */
-export type Operations = {
-  metrics: Registry;
-  /** Those that concern the configuration in force. */
-  checks: () => readonly HealthCheck[];
-  /** True from the first stop signal on. */
-  isStopping: () => boolean;
-  /** Where several processes serve together: what all of them say. Default: this one speaks for itself. */
-  together?: (own: OwnReports) => Whole;
-};
-
 /** What one process says of itself. */
 export type OwnReports = {
   readiness: () => Promise<Readiness>;
@@ -48,12 +37,40 @@ export type OwnReports = {
 };
 
 /** What the service as a whole says, whichever of its processes is asked. */
-export type Whole = {
+export type ServiceReports = {
   isHealthy: () => Promise<boolean>;
   readiness: () => Promise<Readiness>;
   /** In the text format of Prometheus. */
   metrics: () => Promise<string>;
 };
+
+export type ReportSources = {
+  metrics: Registry;
+  /** Those that concern the configuration in force. */
+  checks: () => readonly HealthCheck[];
+  /** True from the first stop signal on. */
+  isStopping: () => boolean;
+  /**
+   * Where several processes serve: takes what this one says of itself, and gives what all of them say.
+   * Called once. Default: this process is the service.
+   */
+  combine?: CombineReports;
+};
+
+export type CombineReports = (own: OwnReports) => ServiceReports;
+
+export function createServiceReports(
+  deps: CheckDeps,
+  { metrics, checks, isStopping, combine }: ReportSources,
+): ServiceReports {
+  const readiness = async (): Promise<Readiness> => {
+    const results = await runChecks(deps, checks());
+    return { isStopping: isStopping(), checks: results };
+  };
+  return combine
+    ? combine({ readiness, metrics: () => metrics.getMetricsAsJSON() })
+    : { isHealthy: () => Promise.resolve(true), readiness, metrics: () => metrics.metrics() };
+}
 
 type CheckDeps = { clock: Clock; log: Log };
 
