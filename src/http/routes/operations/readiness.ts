@@ -77,7 +77,7 @@ type CheckDeps = { clock: Clock; log: Log };
 const CHECK_TIMEOUT_MS = 2000;
 
 /** Runs all checks beside each other, each for at most 2 s; never rejects. */
-export async function runChecks(
+async function runChecks(
   deps: CheckDeps,
   checks: readonly HealthCheck[],
 ): Promise<Readiness['checks']> {
