@@ -5,15 +5,9 @@ import type { LogFields } from '#shared/log.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { AUDIENCE, makeKey, makeToken, startIssuer } from '../../support/issuer.ts';
-import { openOperatorApp, verifierOfNames } from '../../support/http/operator.ts';
-import { buildPartners, secretsOf } from '../../support/partners.ts';
-import {
-  buildPartnerServer,
-  callOverHttp,
-  NOW,
-  SECRET_ONE,
-  signedHeaders,
-} from '../../partners/support.ts';
+import { openOperatorApp } from '../../support/http/operator.ts';
+import { buildPartners } from '../../support/partners.ts';
+import { callOverHttp } from '../../partners/support.ts';
 
 const operatorPaths = [
   ['GET', '/consumers'],
@@ -119,24 +113,6 @@ describe('the Authorization header', () => {
   });
 });
 
-describe('many bad tokens', () => {
-  test('from one address are 429 in time; good ones pass all the while', async () => {
-    const { call, clock } = openOperatorApp();
-    for (let at = 0; at < 300; at += 1)
-      expect((await call('GET', '/receipts', { token: 'bad' })).status).toBe(401);
-    const limited = await call('GET', '/receipts', { token: 'bad' });
-    expect([limited.status, limited.body.code, limited.headers['retry-after']]).toEqual([
-      429,
-      'quota-exceeded',
-      '60',
-    ]);
-    expect((await call('GET', '/receipts')).status).toBe(200);
-    expect((await call('GET', '/receipts', { token: 'owner' })).status).toBe(403);
-    await clock.advance(60_000);
-    expect((await call('GET', '/receipts', { token: 'bad' })).status).toBe(401);
-  });
-});
-
 /** An app whose tokens come from a real issuer on this machine, waited for `timeoutMs` at most. */
 async function openIssuedApp(timeoutMs = 5000) {
   const issuer = await startIssuer();
@@ -220,47 +196,5 @@ describe('an issuer', () => {
     expect(lines).toContainEqual(expect.objectContaining({ status: 401, code: 'unauthorized' }));
     for (const part of [...good.split('.'), ...bad.split('.')])
       expect(JSON.stringify(lines)).not.toContain(part);
-  });
-});
-
-describe('a partner with requireBearer', () => {
-  const partners = {
-    'crm-one': {
-      scheme: 'hmac-sha256',
-      secrets: secretsOf(SECRET_ONE),
-      requireBearer: true,
-    },
-  } as const;
-  const path = '/api/v1/webhooks/partners/crm-one/events';
-  const body = Buffer.from('{"eventType":"lead.qualified"}');
-  const issuing = { bearer: { verifier: verifierOfNames } };
-
-  test('is heard with a signature and any valid token', async () => {
-    const { app } = buildPartnerServer({ partners, app: issuing, clock: createFakeClock(NOW) });
-    const send = (authorization: string[]) =>
-      callOverHttp(app, {
-        path,
-        body,
-        headers: [
-          ...Object.entries(signedHeaders('crm-one', { body, path })),
-          ...authorization.map((value): [string, string] => ['authorization', value]),
-        ],
-      });
-    expect((await send(['Bearer owner'])).status).toBe(202);
-    for (const authorization of [[], ['Bearer bad'], ['Bearer owner', 'Bearer owner']]) {
-      const refused = await send(authorization);
-      expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Signature']);
-    }
-  });
-
-  test('is not heard with a token alone', async () => {
-    const { app } = buildPartnerServer({ partners, app: issuing, clock: createFakeClock(NOW) });
-    const reply = await app.inject({
-      method: 'POST',
-      url: path,
-      headers: { 'content-type': 'application/json', authorization: 'Bearer owner' },
-      payload: body,
-    });
-    expect(reply.statusCode).toBe(401);
   });
 });

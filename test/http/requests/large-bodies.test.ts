@@ -2,7 +2,6 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import nock from 'nock';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createBodyBudget } from '#http/requests/body-budget.ts';
 import type { HttpApp } from '#http/http-app.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 
@@ -63,39 +62,6 @@ async function eventually<T>(
 }
 
 const end = (socket: Socket): boolean => socket.write('{}');
-
-describe('the budget', () => {
-  test('counts a body from the moment it is large, with all of its bytes, until it is let go', () => {
-    const budget = createBodyBudget(ROOM);
-    const hold = budget.hold();
-    expect(hold.add(64 * KIB)).toBe(true);
-    expect(budget.heldBytes()).toBe(0);
-    expect(hold.add(1)).toBe(true);
-    expect(budget.heldBytes()).toBe(64 * KIB + 1);
-    hold.release();
-    hold.release();
-    expect(budget.heldBytes()).toBe(0);
-  });
-
-  test('has no room for one byte too many, and forgets the body that brought it', () => {
-    const budget = createBodyBudget(ROOM);
-    const first = budget.hold();
-    expect(first.add(ROOM - LARGE)).toBe(true);
-    expect(budget.hasRoomFor(LARGE)).toBe(true);
-    expect(budget.hasRoomFor(LARGE + 1)).toBe(false);
-    const second = budget.hold();
-    expect(second.add(LARGE)).toBe(true);
-    expect(second.add(1)).toBe(false);
-    expect(budget.heldBytes()).toBe(ROOM - LARGE);
-  });
-
-  test('always has room for small ones', () => {
-    const budget = createBodyBudget(0);
-    expect(budget.hasRoomFor(64 * KIB)).toBe(true);
-    expect(budget.hold().add(64 * KIB)).toBe(true);
-    expect(budget.hasRoomFor(64 * KIB + 1)).toBe(false);
-  });
-});
 
 describe('with two large bodies on their way', () => {
   async function crowded(gate?: Promise<void>) {

@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import type { HttpApp } from '#http/http-app.ts';
-import { createKnownPaths } from '#http/requests/known-paths.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 
@@ -56,14 +55,4 @@ test.each(['/api/v1/l%65ads', '/api/v1/leads/%37', '/%64ocs'])(
 test('an escaped slash is none', async () => {
   const response = await app.inject({ method: 'POST', url: '/api/v1%2Fleads' });
   expect(response.statusCode).toBe(404);
-});
-
-test('templates stand for one segment, and for nothing else', () => {
-  const paths = createKnownPaths();
-  paths.add({ method: ['GET', 'HEAD'], url: '/a/:id/b.json' });
-  paths.add({ method: 'POST', url: '/a/:id/b.json' });
-  expect(paths.methodsOf('/a/1/b.json')).toEqual(['GET', 'HEAD', 'POST']);
-  expect(paths.methodsOf('/a/1/bxjson')).toBeUndefined();
-  expect(paths.methodsOf('/a/1/2/b.json')).toBeUndefined();
-  expect(paths.methodsOf('/a//b.json')).toBeUndefined();
 });

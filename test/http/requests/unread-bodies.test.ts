@@ -54,13 +54,9 @@ describe("the tracker's webhook, its body held back", () => {
 
   test.each([
     ['without a signature', '401', `${JSON_TYPE}${LENGTH}`],
-    ['in chunks, without a signature', '401', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`],
     ['with SHA-1', '401', `${JSON_TYPE}${LENGTH}X-Hub-Signature-256: sha1=${'ab'.repeat(20)}\r\n`],
-    ['with capitals', '401', `${JSON_TYPE}${LENGTH}X-Hub-Signature-256: ${HEX}\r\n`],
     ['signed twice', '401', `${JSON_TYPE}${LENGTH}${signed}${signed}`],
     ['as a form', '415', `Content-Type: text/plain\r\n${LENGTH}${signed}`],
-    ['as nothing', '415', `${LENGTH}${signed}`],
-    ['compressed', '415', `${JSON_TYPE}${LENGTH}${signed}Content-Encoding: gzip\r\n`],
     ['too large', '413', `${JSON_TYPE}Content-Length: 26214401\r\n${signed}`],
     ['as it should be', '408', `${JSON_TYPE}${LENGTH}${signed}`],
   ])('%s: %s, and no second answer', async (_how, status, headers) => {
@@ -106,15 +102,7 @@ describe("a partner's request, its body held back", () => {
 
   test.each([
     ['nothing', '401', ''],
-    ['a cut signature', '401', `X-Partner-Signature: ${HEX.slice(0, -1)}\r\n`],
-    ['the other scheme, without a time', '401', base64],
     ['the other scheme, too old', '401', `${base64}${at(-AGE_MAX_MS - 1)}`],
-    ['the other scheme, too far ahead', '401', `${base64}${at(AGE_MAX_MS + 1)}`],
-    [
-      'the other scheme, in seconds',
-      '401',
-      `${base64}X-Vendor-Request-Timestamp: ${NOW / 1000}\r\n`,
-    ],
     ['a signature', '408', hex],
     ['the other scheme, just in time', '408', `${base64}${at(-AGE_MAX_MS)}`],
     ['both', '408', `${hex}${base64}${at(0)}`],

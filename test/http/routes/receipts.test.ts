@@ -75,53 +75,21 @@ describe('GET /receipts', () => {
     });
   });
 
-  test('filters by partner, status, outcome and time, all at once too', async () => {
+  test('filters by all that a query can name, with or without a # before a lead id', async () => {
     const server = openOperatorApp();
     const dead = await receive(server, { end: failed });
-    const settled = await receive(server, { end: done });
     await server.clock.advance(1000);
-    const open = await receive(server, { partnerId: 'crm-two' });
-    const find = async (query: string) =>
-      idsOf((await server.call('GET', `/receipts?${query}`)).body);
-    expect(await find('partnerId=crm-one')).toEqual([settled, dead]);
-    expect(await find('partnerId=nobody')).toEqual([]);
-    expect(await find('status=FAILED')).toEqual([dead]);
-    expect(await find('status=ACCEPTED')).toEqual([open]);
-    expect(await find('outcome=DONE')).toEqual([settled]);
-    expect(await find('outcome=PENDING')).toEqual([open]);
-    expect(await find('since=2026-03-01T12:00:01Z')).toEqual([open]);
-    expect(await find('since=2026-03-01T13:00:01+01:00')).toEqual([open]);
-    expect(await find('since=2026-03-01')).toEqual([open, settled, dead]);
-    expect(await find('partnerId=crm-one&status=FAILED&outcome=FAILED')).toEqual([dead]);
-    expect(await find('partnerId=crm-two&status=FAILED')).toEqual([]);
-  });
-
-  test('filters by what an event was known by, with or without a # before a lead id', async () => {
-    const server = openOperatorApp();
-    const one = await receive(server, { externalId: 'x-1' });
-    const two = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
+    const open = await receive(server, { externalId: 'x-2', partnerId: 'crm-two' });
     server.database.handle
       .prepare(`UPDATE event SET lead_ids = '["24"]' WHERE external_id = 'x-2'`)
       .run();
     const find = async (query: string) =>
       idsOf((await server.call('GET', `/receipts?${query}`)).body);
-    expect(await find('externalId=x-1')).toEqual([one]);
-    expect(await find('eventId=event-1')).toEqual([two, one]);
-    expect(await find('correlationId=correlation-x-2')).toEqual([two]);
-    expect(await find('leadId=24')).toEqual([two]);
-    expect(await find('leadId=%2324')).toEqual([two]);
-    expect(await find('eventId=event-1&partnerId=crm-one&outcome=PENDING')).toEqual([one]);
-    expect(await find('leadId=25')).toEqual([]);
-  });
-
-  test('refuses a cursor of another event id', async () => {
-    const server = openOperatorApp();
-    for (let at = 0; at < 3; at += 1) await receive(server);
-    const page = await server.call('GET', '/receipts?limit=1&eventId=event-1');
-    const { nextCursor } = page.body.pagination;
-    const other = await server.call('GET', `/receipts?limit=1&eventId=e&cursor=${nextCursor}`);
-    expect([other.status, other.body.code]).toEqual([400, 'invalid-cursor']);
-    expect(other.body.errors).toMatchObject([{ parameter: 'eventId', code: 'differs' }]);
+    expect(await find('partnerId=crm-one&status=FAILED&outcome=FAILED')).toEqual([dead]);
+    expect(await find('since=2026-03-01T13:00:01%2B01:00&externalId=x-2')).toEqual([open]);
+    expect(await find('correlationId=correlation-x-2&leadId=24')).toEqual([open]);
+    expect(await find('eventId=event-1&leadId=%2324')).toEqual([open]);
+    expect(await find('eventId=event-1&leadId=25')).toEqual([]);
   });
 
   test('takes a cursor alone, which repeats every filter', async () => {
@@ -157,19 +125,13 @@ describe('GET /receipts', () => {
   });
 
   test.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['status=DONE', 'status'],
     ['status=accepted', 'status'],
     ['outcome=ACCEPTED', 'outcome'],
     ['since=yesterday', 'since'],
-    ['since=2026-03-01T12:00:00', 'since'],
     ['partner=crm-one', 'partner'],
-    ['status=FAILED&status=ACCEPTED', 'status'],
     ['leadId=x-1', 'leadId'],
     ['leadId=0', 'leadId'],
     [`eventId=${'x'.repeat(256)}`, 'eventId'],
-    ['correlationId=a&correlationId=b', 'correlationId'],
   ])('refuses ?%s', async (query, parameter) => {
     const { call } = openOperatorApp();
     const { status, body } = await call('GET', `/receipts?${query}`);

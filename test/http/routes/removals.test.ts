@@ -52,15 +52,12 @@ test.each([
   expect(received).toEqual([]);
 });
 
-test.each(['limit=0', 'limit=101', 'since=soon', 'state=all', 'label=x', 'what=1'])(
-  'are refused with %s',
-  async (query) => {
-    serve();
-    const response = await app.inject({ url: `${url}?${query}`, headers: withKey });
-    expect(response.statusCode).toBe(400);
-    expect(response.json().errors).toHaveLength(1);
-  },
-);
+test.each(['limit=0', 'since=soon', 'label=x'])('are refused with %s', async (query) => {
+  serve();
+  const response = await app.inject({ url: `${url}?${query}`, headers: withKey });
+  expect(response.statusCode).toBe(400);
+  expect(response.json().errors).toHaveLength(1);
+});
 
 test('that a caller has already are 304, with the address of the next page', async () => {
   serve();

@@ -4,7 +4,6 @@ import { openOperatorApp, type OperatorApp } from '../../../support/http/operato
 import { PUBLIC_URL } from '../../../support/http/app.ts';
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const START = '2026-03-01T12:00:00Z';
 
 const create = async (
@@ -96,7 +95,6 @@ describe('POST /consumers', () => {
     ['no body', undefined, { pointer: '#', code: 'missing' }],
     ['no name', {}, { pointer: '#/name', code: 'missing' }],
     ['a name that is no text', { name: 7 }, { pointer: '#/name', code: 'invalid' }],
-    ['an empty name', { name: ' ' }, { pointer: '#/name', code: 'out-of-range' }],
     ['a long name', { name: '😀'.repeat(201) }, { pointer: '#/name', code: 'out-of-range' }],
     ['a name with half a surrogate pair', { name: 'a\ud800' }, { pointer: '#/name' }],
     [
@@ -105,7 +103,6 @@ describe('POST /consumers', () => {
       { pointer: '#/grants/0/labels/0' },
     ],
     ['an unknown field', { name: 'a', scopes: [] }, { pointer: '#/scopes', code: 'unknown' }],
-    ['its id', { name: 'a', id: 'x' }, { pointer: '#/id', code: 'unknown' }],
     [
       'an unknown field of a grant',
       { name: 'a', grants: [{ action: 'leads:read', label: 'x' }] },
@@ -127,7 +124,6 @@ describe('POST /consumers', () => {
       { pointer: '#/grants', code: 'invalid' },
     ],
     ['a limit of none', { name: 'a', limitPerMinute: 0 }, { pointer: '#/limitPerMinute' }],
-    ['a limit as text', { name: 'a', limitPerMinute: '60' }, { pointer: '#/limitPerMinute' }],
     ['an expiry in words', { name: 'a', expires: 'soon' }, { pointer: '#/expires' }],
     ['an expiry of nothing', { name: 'a', expires: '0s' }, { pointer: '#/expires' }],
     ['an expiry in 11 years', { name: 'a', expires: '4000d' }, { pointer: '#/expires' }],
@@ -147,20 +143,6 @@ describe('POST /consumers', () => {
     const { id } = await create(server, { name: long, grants });
     const { body } = await server.call('GET', `/consumers/${id}`);
     expect(body).toMatchObject({ name: long, grants });
-  });
-
-  test('names every mistake at once', async () => {
-    const { call } = openOperatorApp();
-    const body = { name: 1, grants: 2, expires: 3, extra: 4 };
-    const { errors } = (await call('POST', '/consumers', { body })).body as {
-      errors: { pointer: string }[];
-    };
-    expect(errors.map(({ pointer }) => pointer).sort()).toEqual([
-      '#/expires',
-      '#/extra',
-      '#/grants',
-      '#/name',
-    ]);
   });
 
   test('names every mistake inside of its fields at once', async () => {
@@ -223,8 +205,6 @@ describe('GET /consumers', () => {
 
   test.each([
     ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=ten', 'limit'],
     ['name=x', 'name'],
     ['cursor=a&cursor=b', 'cursor'],
   ])('refuses ?%s', async (query, parameter) => {
@@ -232,12 +212,6 @@ describe('GET /consumers', () => {
     const { status, body } = await call('GET', `/consumers?${query}`);
     expect([status, body.code]).toEqual([400, 'validation-failed']);
     expect(body.errors).toMatchObject([{ parameter }]);
-  });
-
-  test.each(['', 'x', 'AAAA', 'A'.repeat(40)])('refuses the cursor "%s"', async (cursor) => {
-    const { call } = openOperatorApp();
-    const { status, body } = await call('GET', `/consumers?cursor=${cursor}`);
-    expect([status, body.code]).toEqual([400, 'invalid-cursor']);
   });
 });
 
@@ -356,20 +330,6 @@ describe('keys', () => {
     expect(await isGood(server, reply.body.key)).toBe(true);
   });
 
-  test('have an overlap of a day when nothing is said, and of none on request', async () => {
-    const server = openOperatorApp();
-    const { id, key, keyId } = await create(server);
-    const rotated = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`);
-    await server.clock.advance(DAY - 1);
-    expect(await isGood(server, key)).toBe(true);
-    await server.clock.advance(1);
-    expect(await isGood(server, key)).toBe(false);
-    const nextId = rotated.body.key.split('_')[1];
-    const body = { overlap: '0s' };
-    await server.call('POST', `/consumers/${id}/keys/${nextId}/rotate`, { body });
-    expect(await isGood(server, rotated.body.key)).toBe(false);
-  });
-
   test.each<[object, string]>([
     [{ overlap: '31d' }, '#/overlap'],
     [{ overlap: 60 }, '#/overlap'],
@@ -381,35 +341,6 @@ describe('keys', () => {
     const reply = await server.call('POST', `/consumers/${id}/keys/${keyId}/rotate`, { body });
     expect(reply.status).toBe(400);
     expect(reply.body.errors).toContainEqual(expect.objectContaining({ pointer }));
-  });
-
-  test('have one successor at a time', async () => {
-    const server = openOperatorApp();
-    const { id, keyId } = await create(server);
-    const path = `/consumers/${id}/keys/${keyId}/rotate`;
-    await server.call('POST', path);
-    const again = await server.call('POST', path);
-    expect([again.status, again.body]).toMatchObject([
-      409,
-      { code: 'invalid-lifecycle-transition', current: 'replaced' },
-    ]);
-  });
-
-  test('are revoked one by one, and only through their own consumer', async () => {
-    const server = openOperatorApp();
-    const mine = await create(server);
-    const other = await create(server, { name: 'other' });
-    for (const path of [`keys/${mine.keyId}`, `keys/${mine.keyId}/rotate`]) {
-      const method = path.endsWith('rotate') ? 'POST' : 'DELETE';
-      const reply = await server.call(method, `/consumers/${other.id}/${path}`);
-      expect([reply.status, reply.body.code]).toEqual([404, 'not-found']);
-    }
-    expect(await isGood(server, mine.key)).toBe(true);
-    const reply = await server.call('DELETE', `/consumers/${mine.id}/keys/${mine.keyId}`);
-    expect([reply.status, reply.body.state]).toEqual([200, 'active']);
-    expect(reply.body.keys).toMatchObject([{ keyId: mine.keyId, state: 'revoked' }]);
-    expect(await isGood(server, mine.key)).toBe(false);
-    expect(await isGood(server, other.key)).toBe(true);
   });
 });
 

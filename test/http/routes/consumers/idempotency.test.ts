@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR } from '#shared/clock.ts';
-import { statusesOf } from '../../../support/catalog.ts';
 import { openOperatorApp, type OperatorApp } from '../../../support/http/operator.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
 
@@ -94,21 +92,6 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
     expect(await consumers(server)).toEqual(made);
   });
 
-  test('of two at once one is done and the other has to wait', async () => {
-    const server = openOperatorApp();
-    const path = await prepare(server);
-    const keysBefore = await countKeys(server);
-    const replies = await Promise.all(
-      [1, 2].map(() => server.call('POST', path, { body, ...withKey('k') })),
-    );
-    expect(statusesOf(replies)).toEqual([status, 409]);
-    const refused = replies.find((reply) => reply.status === 409);
-    expect(['idempotency-in-progress', 'idempotency-replayed-secret']).toContain(
-      refused?.body.code,
-    );
-    expect(await countKeys(server)).toBe(keysBefore + 1);
-  });
-
   test('of two processes at once one is done and the other learns that it was', async () => {
     const database = temporaryDatabase();
     const there = openOperatorApp({ database });
@@ -139,18 +122,6 @@ describe.each(steps)('$name with an Idempotency-Key', ({ status, prepare, body, 
     await dying.call('POST', path, { body, ...withKey('k') });
     const again = await openOperatorApp({ database }).call('POST', path, { body, ...withKey('k') });
     expect(again.body.code).toBe('idempotency-replayed-secret');
-  });
-
-  test('is known for 24 hours', async () => {
-    const server = openOperatorApp();
-    const path = await prepare(server);
-    await server.call('POST', path, { body, ...withKey('k') });
-    await server.clock.advance(24 * HOUR);
-    const again = await server.call('POST', path, { body, ...withKey('k') });
-    expect(again.body.code).toBe('idempotency-replayed-secret');
-    await server.clock.advance(1);
-    const late = await server.call('POST', path, { body, ...withKey('k') });
-    expect(late.body.code).not.toBe('idempotency-replayed-secret');
   });
 
   test('belongs to the one who sent it', async () => {
