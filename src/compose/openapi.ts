@@ -26,7 +26,7 @@ export async function renderOpenApi(): Promise<string> {
   });
   try {
     await app.ready();
-    return renderDocument(await buildDocument(app.routes));
+    return renderDocument(buildDocument(app.routes));
   } finally {
     await app.close();
   }

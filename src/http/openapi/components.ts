@@ -1,35 +1,5 @@
 import { type OpenApiDocument, operationsOf } from './document.ts';
 
-const SCHEMAS = '#/components/schemas/';
-const INPUT = 'Input';
-
-/**
- * The document without what nothing refers to, its schemas in order, each as `complete` makes it. Each registered
- * schema comes twice, as `X` for responses and `XInput` for requests: where only the latter is used, it takes the name.
- */
-export function tidyComponents(
-  document: OpenApiDocument,
-  complete: (name: string, schema: object) => object,
-): OpenApiDocument {
-  const tidy = withUsedParts(document);
-  const used = new Set(Object.keys(tidy.components?.schemas ?? {}).sort());
-  const shorten = (name: string): string => {
-    const short = name.endsWith(INPUT) ? name.slice(0, -INPUT.length) : name;
-    return used.has(short) ? name : short;
-  };
-  const text = JSON.stringify(tidy, (_key, value: unknown) =>
-    typeof value === 'string' && value.startsWith(SCHEMAS)
-      ? SCHEMAS + shorten(value.slice(SCHEMAS.length))
-      : value,
-  );
-  const copy = JSON.parse(text) as OpenApiDocument;
-  const schemas = [...used].map((name) => {
-    const short = shorten(name);
-    return [short, complete(short, copy.components?.schemas?.[name] ?? {})];
-  });
-  return { ...copy, components: { ...copy.components, schemas: Object.fromEntries(schemas) } };
-}
-
 /** The document without the tags, security schemes and other components that no operation uses. */
 export function withUsedParts(document: OpenApiDocument): OpenApiDocument {
   const used = usedComponents(document);

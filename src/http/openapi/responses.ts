@@ -5,6 +5,7 @@ import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
 import { problemHelp } from '../problems/problem-help.ts';
 import { isBodiless } from '../requests/read-body.ts';
 import { keyHeaders, type RouteDescription, type SecurityScheme } from './describe-route.ts';
+import type { ToJsonSchema } from './schemas.ts';
 
 const fieldProblemOut = z
   .object({
@@ -81,36 +82,34 @@ function codesOf(method: string, described: RouteDescription): Map<number, Error
 
 const JSON_TYPE = 'application/json';
 
-/** The responses of a route, as Fastify takes their schemas. */
-export function responsesOf(method: string, described: RouteDescription): Record<number, unknown> {
+/** The responses of a route by status. */
+export function responsesOf(method: string, described: RouteDescription, toJson: ToJsonSchema) {
   const successes = Object.entries(described.ok).map(([status, success]) => {
     const { description, schema, mediaTypes = [JSON_TYPE] } = success;
-    const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
-    return [status, schema ? { description, content } : empty(description)] as const;
+    const content = schema && { schema: toJson(schema, 'output') };
+    const byType = Object.fromEntries(mediaTypes.map((type) => [type, content]));
+    return [status, { description, ...(content && { content: byType }) }] as const;
   });
   const problems = [...codesOf(method, described)].map(([status, codes]) => {
     const description = codes.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(' ');
-    return [status, { description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemOut } } }];
+    const schema = toJson(problemOut, 'output');
+    const content = { [PROBLEM_MEDIA_TYPE]: { schema, examples: referencesTo(codes) } };
+    return [status, { description, content }] as const;
   });
-  return {
+  const all = {
     ...Object.fromEntries(successes),
-    ...(described.notModified === true && { 304: empty('Not modified.') }),
+    ...(described.notModified === true && { 304: { description: 'Not modified.' } }),
     ...Object.fromEntries(problems),
   };
+  return Object.fromEntries(
+    Object.entries(all).map(([status, response]) => [
+      status,
+      { ...response, headers: headersOf(Number(status), described) },
+    ]),
+  );
 }
 
-/** The document shows no content where the schema is `null`. */
-function empty(description: string): z.ZodType {
-  return z.null().describe(description);
-}
-
-/** References to one example for each code that a response can have. */
-export function examplesOf(
-  method: string,
-  described: RouteDescription,
-  status: number,
-): Record<string, { $ref: string }> {
-  const codes = codesOf(method, described).get(status) ?? [];
+function referencesTo(codes: readonly ErrorCode[]) {
   return Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 }
 
@@ -174,17 +173,18 @@ export function usualHeaders(status: number): string[] {
 /** Problems that come after a request was counted; a 403 comes before. */
 const COUNTED = new Set([400, 404, 429, 502, 503]);
 
-/** The names of the headers of a response. */
-export function headersOf(status: number, described: RouteDescription): string[] {
+/** References to the headers of a response. */
+function headersOf(status: number, described: RouteDescription) {
   const { headers = [], problemHeaders = {} } = described;
   const schemes = schemesOf(described);
   const isProblem = status >= PROBLEM_STATUS_MIN;
   const ofKey = !isProblem || COUNTED.has(status) ? keyHeaders : [];
   const own = Object.keys(problemHeaders).filter((name) => problemHeaders[name]?.includes(status));
-  return [
+  const names = [
     ...usualHeaders(status),
     ...(status === 403 && schemes.includes('Bearer') ? ['WWW-Authenticate'] : []),
     ...(isProblem ? own : headers),
     ...(schemes.includes('ApiKey') ? (status === 403 ? ['Key-Expires'] : ofKey) : []),
   ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
