@@ -18,8 +18,12 @@ test.each([
   '/portal//evil.example',
   '//evil.example',
   'https://evil.example/portal',
+  '/portal/../evil',
   '/portal/\\evil.example',
   '/portal/sign-out',
+  '/portals',
+  'javascript:alert(1)',
+  `/portal?${'a'.repeat(3000)}`,
 ])('%s leads to the first page', (path) => {
   expect(ownPath(path)).toBe('/portal');
 });

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { html, safeHref } from '#portal/html.ts';
 import { expect, test } from 'vitest';
 
@@ -9,6 +10,18 @@ test('text and attribute values are escaped, markup of ours is not', () => {
   expect(text).not.toContain('<script');
   expect(text).toContain('<b>&quot;&gt;&lt;script&gt;');
   expect(text.match(/"/g)).toHaveLength(2);
+});
+
+// So no page can take a text for markup, and none tests that again but those of the catalog and of receipts.
+test('in every template what is put into an attribute stands in quotes, and all is escaped here', () => {
+  const files = globSync('src/portal/**/*.ts');
+  expect(files.length).toBeGreaterThan(40);
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    expect([file, text.match(/\s[\w-]+=\$\{/g)]).toEqual([file, null]);
+    const isRaw = /hono|isEscaped/.test(text) && !file.endsWith('/html.ts');
+    expect([file, isRaw]).toEqual([file, false]);
+  }
 });
 
 test('nothing leaves nothing behind', () => {

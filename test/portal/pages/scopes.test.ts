@@ -69,12 +69,14 @@ const actions: Record<string, string | undefined> = {
 };
 
 // What a scope, a session and a form's token are good for is tested where it is decided: `portal-routes.test.ts`.
-test('every page and action asks for its scope', () => {
+test('every page and action asks for its scope, and what shows a secret is done once', () => {
   const found = { pages: {} as typeof pages, actions: {} as typeof actions };
+  const doneOnce: string[] = [];
   const routes: PortalRoutes = {
     page: (path, { scope }) => void (found.pages[path] = scope),
-    action: (path, { scope, page, confirm }) => {
+    action: (path, { scope, page, confirm, ...action }) => {
       found.actions[path] = scope;
+      if (action.doneOnce === true) doneOnce.push(path);
       if (page ?? confirm) found.pages[path] = scope;
     },
   };
@@ -82,4 +84,9 @@ test('every page and action asks for its scope', () => {
   addPages(routes, context);
   addTimeZonePages(routes, {} as Parameters<typeof addTimeZonePages>[1]);
   expect(found).toEqual({ pages, actions });
+  expect(doneOnce.toSorted()).toEqual([
+    `${KEY}/rotate`,
+    '/portal/consumers/:id/keys/new',
+    '/portal/consumers/new',
+  ]);
 });

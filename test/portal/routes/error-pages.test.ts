@@ -48,6 +48,7 @@ describe('at a path of the portal a failure is a page', () => {
     ['GET', '/portal/things/..%2f..%2fx', 404],
     ['POST', '/portal/nothing', 404],
     ['PUT', '/portal', 405],
+    ['POST', '/portal/sign-in', 405],
     ['DELETE', '/portal/nothing', 404],
   ])('%s %s', async (method, url, status) => {
     const { app } = startPortal(twoPages);

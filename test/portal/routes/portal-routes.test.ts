@@ -104,20 +104,6 @@ describe('a page', () => {
     }
   });
 
-  test('is all that the portal sends, whatever the method', async () => {
-    const { app } = startPortal(things());
-    for (const method of ['POST', 'PUT', 'DELETE'] as const)
-      for (const [url, status] of [
-        ['/portal/nothing', 404],
-        ['/portal/things', 405],
-        ['/portal/sign-in', 405],
-      ] as const) {
-        const { statusCode, headers } = await app.inject({ method, url });
-        expect([url, statusCode]).toEqual([url, status]);
-        expect(headers['content-type']).toBe('text/html; charset=utf-8');
-      }
-  });
-
   test('of an ended session is one of nobody', async () => {
     const { signIn, clock } = startPortal(things());
     const admin = await signIn();

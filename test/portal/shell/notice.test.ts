@@ -1,13 +1,5 @@
-import {
-  doneNotice,
-  errorSummary,
-  fieldOf,
-  notice,
-  problemOf,
-  remark,
-} from '#portal/shell/notice.ts';
+import { errorSummary, fieldOf, problemOf } from '#portal/shell/notice.ts';
 import { expect, test } from 'vitest';
-import { hostile, isInert } from './support.ts';
 
 const problems = [
   { pointer: '#/name', code: 'taken', detail: 'Another consumer has this name.' },
@@ -15,19 +7,6 @@ const problems = [
   { parameter: 'since', code: 'format', detail: 'Not a date.' },
   { header: 'if-match', code: 'stale', detail: 'Changed meanwhile.' },
 ];
-
-test('a notice with actions puts them beside its text', () => {
-  const text = notice({
-    state: 'bad',
-    id: 'v',
-    heading: '2 wait',
-    text: 'why',
-    actions: 'See',
-  }).toString();
-  expect(text).toContain('class="notice act" data-s="bad" aria-labelledby="v"');
-  expect(text).toContain('<div class="row">See</div>');
-  expect(notice({ state: 'ok', id: 'v', heading: 'Well' }).toString()).not.toContain('act');
-});
 
 test('the summary of errors leads to each field', () => {
   const text = errorSummary({
@@ -47,19 +26,4 @@ test('a field finds what is wrong with it', () => {
   expect(problemOf(problems, 'labels')).toBe('No such label.');
   expect(problemOf(problems, 'label')).toBeUndefined();
   expect(fieldOf({ header: 'if-match', code: 'stale', detail: '' })).toBeUndefined();
-});
-
-test.each([
-  ['notice', notice({ state: 'ok', id: 'a', heading: hostile, text: hostile, actions: hostile })],
-  ['remark', remark('warn', hostile, hostile)],
-  ['done', doneNotice(hostile)],
-  [
-    'summary',
-    errorSummary({
-      heading: hostile,
-      problems: [{ pointer: `#/${hostile}`, code: 'x', detail: hostile }],
-    }),
-  ],
-])('what is put into a %s stays text', (_, html) => {
-  expect(isInert(html)).toBe(true);
 });

@@ -1,12 +1,11 @@
 import { html } from '#portal/html.ts';
 import { renderPage } from '#portal/shell/page.ts';
-import { refusal, renderLoneRefusal } from '#portal/routes/error-views.ts';
+import { refusal } from '#portal/routes/error-views.ts';
 import { renderSignIn } from '#portal/sign-in/views.ts';
 import { timeZoneForm } from '#portal/sign-in/time-zone.ts';
 import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';
-import { createFakeClock } from '../../support/clock.ts';
-import { flat, hostile, isInert, person, reader } from './support.ts';
+import { flat, person, reader } from './support.ts';
 
 const portal = { repository: 'corvane/leads' };
 const frame = { person, currentPath: '/portal/receipts?status=FAILED' };
@@ -44,10 +43,17 @@ test('a page that came back with problems says so first', () => {
   );
 });
 
-test('the foot says who is there, in which workspace and as what', () => {
-  const text = flat(renderPage(portal, frame, page));
-  expect(text).toContain('<strong>Operations on call</strong>Workspace corvane, as operator');
-});
+test.each([
+  [[], 'guest'],
+  [['catalog:read', 'catalog:write'], 'writer of the catalog'],
+  [['trackport:admin', 'catalog:read'], 'operator and reader of the catalog'],
+])(
+  'the foot says who is there, in which workspace and, with the scopes %j, as %s',
+  (scopes, role) => {
+    const text = flat(renderPage(portal, { ...frame, person: { ...person, scopes } }, page));
+    expect(text).toContain(`<strong>Operations on call</strong>Workspace corvane, as ${role}</p>`);
+  },
+);
 
 test('every page holds the warning before the session ends, for the script that shows it', () => {
   const text = renderPage(portal, frame, page);
@@ -122,51 +128,4 @@ test('the form for the zone has the chosen one chosen, also one of another name'
   const form = (timeZone: string) => timeZoneForm({ ...person, timeZone }, '/portal');
   expect(form('Europe/Berlin').toString()).toContain('<option value="Europe/Berlin" selected>');
   expect(form('US/Pacific').toString()).toContain('<option value="US/Pacific" selected>');
-});
-
-test('hostile texts stay texts on every page', () => {
-  const texts = [
-    renderPage(
-      { repository: hostile },
-      {
-        ...frame,
-        person: {
-          ...person,
-          name: hostile,
-          workspaceId: hostile,
-          formToken: hostile,
-          timeZone: hostile,
-        },
-        currentPath: `/portal?q=${hostile}`,
-        once: {
-          notice: hostile,
-          secret: {
-            heading: hostile,
-            value: hostile,
-            text: hostile,
-            note: hostile,
-            command: hostile,
-          },
-        },
-      },
-      {
-        ...page,
-        title: hostile,
-        crumbs: [{ href: hostile, text: hostile }],
-        meta: [hostile],
-        actions: hostile,
-      },
-    ),
-    renderSignIn(atIssuer(hostile), `/portal?${hostile}`, {
-      state: 'mute',
-      heading: hostile,
-      text: hostile,
-    }),
-    renderLoneRefusal(
-      { repository: hostile, clock: createFakeClock() },
-      { code: 'not-found', heading: hostile, requestId: hostile },
-    ),
-    timeZoneForm({ ...person, timeZone: hostile }, `/portal?${hostile}`).toString(),
-  ];
-  expect(texts.map(isInert)).toEqual([true, true, true, true]);
 });

@@ -7,7 +7,7 @@ import {
   type Slot,
 } from '#portal/shell/pictures.ts';
 import { expect, test } from 'vitest';
-import { flat, hostile, hoursUntil, isInert, reader } from './support.ts';
+import { flat, hoursUntil, reader } from './support.ts';
 
 const series: Series[] = [
   { key: 'DONE', label: 'Done', state: 'ok' },
@@ -92,23 +92,4 @@ test.each([
 ])('of 5,000 calls %i left are %s', (left, state, width) => {
   const text = quotaBar('q', 'c', { remaining: left, limit: 5000 }).toString();
   expect(text).toMatch(new RegExp(`data-s="${state}"\\s+width="${width}"`));
-});
-
-test.each([
-  ['bars', bars({ ...given, heading: hostile, aside: hostile, slots: [] }, reader)],
-  [
-    'lanes',
-    lanes({
-      headingId: 'h',
-      caption: hostile,
-      fromMs: 0,
-      untilMs: 1,
-      nowMs: 0,
-      axis: [hostile],
-      lanes: [{ label: hostile, sentence: hostile, spans: [] }],
-    }),
-  ],
-  ['quota', quotaBar('q', hostile, { remaining: 0, limit: 0 })],
-])('what is put into %s stays text', (_, html) => {
-  expect(isInert(html)).toBe(true);
 });

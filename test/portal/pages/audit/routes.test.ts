@@ -68,12 +68,8 @@ test('a long file gives others their turn after each read', async () => {
   expect(turns).toEqual(Array.from({ length: READS }, (_, at) => at));
 });
 
-test('only operators read it, and a wrong filter says so', async () => {
-  const { signIn } = await setUp(0);
-  const reader = await signIn(['catalog:read']);
-  expect(await reader.get('/portal/audit')).toMatchObject({ status: 403 });
-  expect(await reader.get('/portal/audit/file')).toMatchObject({ status: 403 });
-  const admin = await signIn();
+test('a wrong filter says so, an empty form is none', async () => {
+  const admin = await (await setUp(0)).signIn();
   expect(await admin.get('/portal/audit?from=soon')).toMatchObject({ status: 400 });
   expect(await admin.get('/portal/audit?cursor=made-up')).toMatchObject({ status: 400 });
   const empty = await admin.get('/portal/audit?who=&what=&on=&from=&to=');

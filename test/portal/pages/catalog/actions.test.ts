@@ -406,21 +406,11 @@ describe('a version', () => {
     expect(await defaultOf()).toBe('2.0.0');
   });
 
-  test('is changed by nobody without the scope, and of no other workspace', async () => {
+  test('of another workspace is changed by nobody', async () => {
     const { signIn, create, catalog, read } = await open();
     await create();
-    const reader = await signIn(['catalog:read']);
-    const writer = await signIn(['catalog:read', 'catalog:write']);
-    const publisher = await signIn(['catalog:read', 'catalog:publish']);
-    for (const below of ['edit', 'describe', 'delete']) {
-      expect((await reader.post(at(below), {})).status).toBe(403);
-      expect((await publisher.post(at(below), {})).status).toBe(403);
-    }
-    for (const below of ['publish', 'deprecate', 'retire', 'reinstate', 'default', 'unset-default'])
-      expect((await writer.post(at(below), {})).status).toBe(403);
     const principal = { subject: 'x', clientId: 'portal', scopes, workspaceId: 'other' };
     const stranger = await signIn(scopes, { principal });
-    expect((await stranger.get(at('publish'))).status).toBe(404);
     expect((await stranger.post(at('publish'), { seen: '"x"' })).status).toBe(404);
     expect((await read()).record).toMatchObject({ lifecycle: 'DRAFT', revision: 1 });
     expect((await catalog.list({ workspaceId: 'other' }, { limit: 1 })).items).toEqual([]);

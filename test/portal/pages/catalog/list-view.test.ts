@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CatalogFound, catalogListView } from '#portal/pages/catalog/routes.ts';
 import type { CatalogQuery } from '#portal/pages/catalog/query.ts';
-import { flat, hostile, isInert, reader } from '../../shell/support.ts';
+import { flat, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
 const render = ({
@@ -56,20 +56,6 @@ describe('the list of the catalog', () => {
     );
   });
 
-  test('shows each filter in force with the way out of it', () => {
-    const page = render({ query: { type: 'API', owner: 'team-intake' } });
-    expect(page).toContain('href="/portal/catalog?owner=team-intake"');
-    expect(page).toContain('href="/portal/catalog?type=API"');
-    expect(page).toContain('<option value="API" selected>');
-  });
-
-  test('leads on with the same filters', () => {
-    const pagination = { hasMore: true, nextCursor: 'c2' };
-    const page = render({ query: { type: 'API', cursor: 'c1' }, pagination });
-    expect(page).toContain('href="/portal/catalog?type=API&amp;cursor=c2"');
-    expect(page).toMatch(/href="\/portal\/catalog\?type=API"[^>]*>Newest/);
-  });
-
   test('says what to do when it is empty, to those who may', () => {
     const nothing = { items: [] };
     expect(render(nothing)).toContain('href="/portal/catalog/-/new"');
@@ -77,10 +63,7 @@ describe('the list of the catalog', () => {
     expect(render({ ...nothing, query: { q: 'x' } })).toContain('Show all');
   });
 
-  test('takes no text for markup, and cuts long ones', () => {
-    const texts = { title: hostile, owner: hostile, groupPath: hostile };
-    const query = { q: hostile, owner: hostile, groupPath: hostile, projectId: hostile };
-    expect(isInert(render({ items: [versionOf(texts)], query }))).toBe(true);
+  test('cuts long texts', () => {
     const long = 'x'.repeat(64_000);
     const lengthy = versionOf({ title: long, owner: long, groupPath: long });
     expect(render({ items: [lengthy] }).length).toBeLessThan(10_000);

@@ -78,9 +78,12 @@ describe('a consumer', () => {
     expect(names.status).toBe(422);
     expect(names.body).toContain('value="Cockpit"');
     expect(names.body).toContain('href="#name"');
+    expect(names.body).toContain('Another consumer has this name');
+    expect(names.body).not.toContain('force');
     const form = { name: '', sees: 'labels', lifetime: '90', limitPerMinute: '0' };
     const wrong = await admin.post('/portal/consumers/new', form);
     expect(wrong.body).toContain('Give it a name.');
+    expect(wrong.body).not.toContain('`name`');
     await onlyConsumer(access);
   });
 
@@ -229,7 +232,9 @@ describe('a key', () => {
     const { path, key } = await create(admin);
     const [old] = (await onlyConsumer(access)).keys;
     const rotate = `${path}/keys/${old?.keyId}/rotate`;
-    expect((await admin.get(rotate)).body).toContain('24 hours');
+    const { body } = await admin.get(rotate);
+    expect(body).toContain('24 hours');
+    expect(body).toContain('name="formId"');
     const { page } = await submit(admin, rotate, { overlap: '1' });
     const next = keyIn(page.body);
     expect([await isKeyGood(access, key), await isKeyGood(access, next)]).toEqual([true, true]);
@@ -291,25 +296,10 @@ describe('a form that is sent twice', () => {
     expect(keyIn((await admin.get(first.location ?? '')).body)).not.toBe('');
   });
 
-  test('creates one consumer, and a rotation rotates once', async () => {
-    const { admin, access, clock } = await setUp();
-    const formId = idIn((await admin.get('/portal/consumers/new')).body);
-    const form = { ...newConsumer, limitPerMinute: '', formId };
-    const twice = (path: string, fields: Record<string, string>) =>
-      whileTimePasses(clock, Promise.all([admin.post(path, fields), admin.post(path, fields)]));
-    const sent = await twice('/portal/consumers/new', form);
-    expect(sent.map(({ status }) => status)).toEqual([303, 303]);
-    const { id, keys } = await onlyConsumer(access);
-    const rotate = `/portal/consumers/${id}/keys/${keys[0]?.keyId}/rotate`;
-    const again = { overlap: '1', formId: idIn((await admin.get(rotate)).body) };
-    const rotated = await twice(rotate, again);
-    expect(new Set(rotated.map(({ location }) => location)).size).toBe(1);
-    expect((await onlyConsumer(access)).keys).toHaveLength(2);
-  });
-
   test('that was refused can be mended and sent again', async () => {
     const { admin, access } = await setUp();
     const formId = idIn((await admin.get('/portal/consumers/new')).body);
+    expect(formId).not.toBe('');
     const wrong = { ...newConsumer, name: '', limitPerMinute: '', formId };
     expect(await admin.post('/portal/consumers/new', wrong)).toMatchObject({ status: 422 });
     await submit(admin, '/portal/consumers/new', { ...wrong, name: 'Cockpit' });
@@ -334,12 +324,9 @@ describe('the list', () => {
     expect(await names('state=no-key')).toEqual([]);
   });
 
-  test('says what to do while there is nobody, and is not for readers', async () => {
-    const { admin, signIn } = await setUp();
+  test('says what to do while there is nobody', async () => {
+    const { admin } = await setUp();
     expect((await admin.get('/portal/consumers')).body).toContain('Nobody reads yet');
-    const reader = await signIn(['catalog:read']);
-    expect(await reader.get('/portal/consumers')).toMatchObject({ status: 403 });
-    expect(await reader.post('/portal/consumers/new', newConsumer)).toMatchObject({ status: 403 });
   });
 });
 
@@ -350,16 +337,4 @@ test('a label that is unknown many times over is named once', async () => {
   const { status, body } = await admin.post('/portal/consumers/new', form);
   expect(status).toBe(422);
   expect(Buffer.byteLength(body)).toBeLessThan(10_000);
-});
-
-test('what is wrong with a field is said in words of the page', async () => {
-  const { admin } = await setUp();
-  await create(admin, { name: 'Cockpit' });
-  const form = { ...newConsumer, limitPerMinute: '' };
-  const empty = await admin.post('/portal/consumers/new', { ...form, name: '' });
-  expect(empty.body).toContain('Give it a name.');
-  expect(empty.body).not.toContain('`name`');
-  const twice = await admin.post('/portal/consumers/new', form);
-  expect(twice.body).toContain('Another consumer has this name');
-  expect(twice.body).not.toContain('force');
 });

@@ -7,7 +7,7 @@ import { eventErrorCodes } from '#partners/receipts/event-error.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { expect, test } from 'vitest';
-import { flat, hostile, hoursUntil, isInert, reader } from '../../shell/support.ts';
+import { flat, hoursUntil, reader } from '../../shell/support.ts';
 
 const { nowMs } = reader;
 const MINUTE = 60_000;
@@ -274,34 +274,6 @@ test('without the scope there is health, and nothing of the queue', () => {
   const text = page({ operation: undefined });
   expect(text).toContain('id="health"');
   expect(text).not.toMatch(/receipts|deletion/i);
-});
-
-test('hostile texts stay texts', () => {
-  const own = { id: hostile, partnerId: hostile };
-  const letter = ended('FAILED', { lastError: hostile, leadIds: [hostile] }, own);
-  const text = overviewPage(
-    {
-      ...well,
-      lines: [line(hostile, hostile, hostile)],
-      trackerFailure: { cause: hostile, at: 0 },
-      webhook: {
-        ...well.webhook,
-        url: hostile,
-        lastAt: undefined,
-        refused: { count: 1, reason: hostile, lastAt: 1 },
-      },
-      operation: {
-        ...operation,
-        newest: {
-          FAILED: [letter],
-          UNMATCHED: [ended('UNMATCHED', {}, own)],
-          REJECTED: [ended('REJECTED', {}, own)],
-        },
-      },
-    },
-    reader,
-  ).body;
-  expect(isInert(text)).toBe(true);
 });
 
 test('the chart leaves out what no rule is for, unless it is asked for', () => {
