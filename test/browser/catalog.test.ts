@@ -135,19 +135,6 @@ describeInBrowser('the catalog in the portal', ({ open, portal }) => {
     },
   );
 
-  test('who may only read is offered nothing else', async () => {
-    const { url } = await portal();
-    const owner = await open();
-    await openAs(owner.page, { url, path: '/portal/catalog', person: 'owner' });
-    await createDraft(owner.page, 'browser-read');
-    const { page } = await open();
-    await openAs(page, { url, path: '/portal/catalog', person: 'reader' });
-    expect(await page.getByRole('link', { name: /Create/ }).count()).toBe(0);
-    await page.getByRole('table').getByRole('link').first().click();
-    await page.getByText('Life of the versions').waitFor();
-    expect(await page.getByRole('link', { name: /…|Edit|Create|Make/ }).count()).toBe(0);
-  });
-
   test('every page is without findings of axe', async () => {
     const { url } = await portal();
     const { page } = await open();
@@ -194,14 +181,5 @@ describeInBrowser('the catalog in the portal', ({ open, portal }) => {
       ...ends,
     ];
     expect(await findingsAt(page, after)).toEqual([]);
-  });
-
-  test('what a person may not do is refused on a page without findings of axe', async () => {
-    const { url } = await portal();
-    const { page } = await open();
-    await openAs(page, { url, path: '/portal/catalog', person: 'reader' });
-    expect(await findingsAt(page, [`${url}/portal/catalog/-/new`])).toEqual([]);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await page.locator('form[action*="/-/new"]').count()).toBe(0);
   });
 });

@@ -128,23 +128,4 @@ describeInBrowser('consumers in the portal', ({ open }) => {
     await page.getByText('The grants were saved.').waitFor();
     expect((await readLeads(url, key)).status).toBe(403);
   });
-
-  test('two tabs do not undo each other', async () => {
-    const { url } = await startSandboxPortal();
-    const { page } = await open();
-    await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
-    await createConsumer(page, 'approved');
-    const [path = ''] = page.url().split('?');
-    const other = await page.context().newPage();
-    await other.goto(path);
-    await page.goto(path);
-    await other.getByLabel('all of them').check();
-    await press(other, 'Save grants');
-    await other.getByText('The grants were saved.').waitFor();
-    await page.getByLabel('none').check();
-    await press(page, 'Save grants');
-    await page.getByText('Somebody else has changed these grants').waitFor();
-    expect(await page.getByLabel('none').isChecked()).toBe(true);
-    expect(await page.locator('dd', { hasText: 'all leads' }).count()).toBe(1);
-  });
 });

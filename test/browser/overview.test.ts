@@ -1,17 +1,9 @@
-import type { Page, Response } from 'playwright-core';
+import type { Response } from 'playwright-core';
 import { expect, test } from 'vitest';
-import {
-  describeInBrowser,
-  findingsOn,
-  openAs,
-  signInAs,
-  WITHOUT_SCRIPT,
-} from './support/portal.ts';
+import { describeInBrowser, findingsOn, openAs, signInAs } from './support/portal.ts';
 
 const WIDTHS = [320, 1280, 1920];
 const BYTES_MAX = 50_000;
-
-const verdict = (page: Page) => page.locator('#verdict');
 
 describeInBrowser('the overview', ({ open, portal }) => {
   test('has no finding of axe and scrolls nowhere, on a phone, a desk and a wall', async () => {
@@ -22,19 +14,6 @@ describeInBrowser('the overview', ({ open, portal }) => {
     await page.getByText('The same as a table').click();
     expect(await findingsOn(page, WIDTHS)).toEqual([]);
     expect(complaints).toEqual([]);
-  });
-
-  test('says all there is without script', async () => {
-    const { url } = await portal();
-    const { page } = await open(WITHOUT_SCRIPT);
-    await openAs(page, { url, path: '/portal', person: 'operator' });
-    expect(await verdict(page).innerText()).not.toBe('');
-    expect(await page.getByRole('button', { name: /^Use / }).count()).toBe(0);
-    await page.getByText('The same as a table').click();
-    expect(await page.getByRole('rowheader').first().isVisible()).toBe(true);
-    await page.getByRole('link', { name: 'Failed receipts' }).click();
-    expect(page.url()).toContain('/portal/receipts?outcome=FAILED&from=');
-    expect(await page.locator('h1').innerText()).toBe('Receipts');
   });
 
   test('comes whole with less than 50 KB, and from this service alone', async () => {

@@ -71,6 +71,7 @@ describeInBrowser('what is watched', ({ open, portal }) => {
     await openAs(page, { url, path: '/portal', person: 'owner' });
     await page.getByText('The same as a table').click();
     await page.getByRole('columnheader', { name: 'Unmatched' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Use / }).count()).toBe(0);
     await page.getByRole('link', { name: 'Failed receipts' }).click();
     await page.getByRole('link', { name: 'Remove filter: an event is Failed' }).waitFor();
     await page.getByRole('link', { name: 'Overview' }).first().click();

@@ -1,43 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  describeInBrowser,
-  findingsAt,
-  openAs,
-  PEOPLE,
-  signInAs,
-  WITHOUT_SCRIPT,
-} from './support/portal.ts';
-
-const modes: [string, BrowserContextOptions][] = [
-  ['with script', {}],
-  ['without script', WITHOUT_SCRIPT],
-];
+import { modes, openIn } from './support/modes.ts';
+import { describeInBrowser, findingsAt, openAs, PEOPLE } from './support/portal.ts';
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).first();
-
-/** Presses Tab until the element of that role and name has the focus, then Enter. */
-async function pressOn(page: Page, role: 'link' | 'button', name: string | RegExp): Promise<void> {
-  const wanted = page.getByRole(role, { name });
-  await wanted.waitFor();
-  for (let steps = 0; steps < 60; steps += 1) {
-    await page.keyboard.press('Tab');
-    if (await wanted.evaluate((element) => element.matches(':focus'))) {
-      await page.keyboard.press('Enter');
-      return;
-    }
-  }
-  throw new Error(`the keyboard does not reach ${String(name)}`);
-}
 
 describeInBrowser('signing in and out', ({ open, portal }) => {
   test.each(modes)(
     'leads to the page that was asked for, and out of the issuer, too: %s',
-    async (_mode, options) => {
+    async (_mode, mode) => {
       const { url, log } = await portal();
-      const { page, complaints } = await open(options);
+      const { page, complaints } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/audit?who=someone', person: 'operator' });
       expect(page.url()).toBe(`${url}/portal/audit?who=someone`);
       const before = await page.context().cookies(url);
@@ -63,23 +38,9 @@ describeInBrowser('signing in and out', ({ open, portal }) => {
     },
   );
 
-  test('works by keyboard alone', async () => {
+  test.each(modes)('tells a person who gives no consent what to do: %s', async (_mode, mode) => {
     const { url } = await portal();
-    const { page } = await open();
-    await page.goto(`${url}/portal/audit`);
-    await pressOn(page, 'link', /^Continue to/);
-    await pressOn(page, 'button', PEOPLE.operator);
-    await page.waitForURL(`${url}/portal/audit`);
-    await pressOn(page, 'button', 'Sign out');
-    await heading(page, 'Sign out of the sandbox?').waitFor();
-    await pressOn(page, 'button', 'Sign out');
-    await page.waitForURL(`${url}/portal/signed-out`);
-    expect(await page.getByText('You are signed out').count()).toBe(1);
-  });
-
-  test.each(modes)('tells a person who gives no consent what to do: %s', async (_mode, options) => {
-    const { url } = await portal();
-    const { page } = await open(options);
+    const { page } = await openIn(mode, open);
     await page.goto(`${url}/portal/audit`);
     await page.getByRole('link', { name: /^Continue to/ }).click();
     await page.getByRole('button', { name: 'Nobody' }).click();
@@ -88,26 +49,12 @@ describeInBrowser('signing in and out', ({ open, portal }) => {
     await page.getByRole('link', { name: 'Try again' }).click();
     await heading(page, 'Who is there?').waitFor();
   });
-
-  test('offers what the person may see, and refuses the rest', async () => {
-    const { url } = await portal();
-    const { page } = await open();
-    await page.goto(`${url}/portal/time-zone`);
-    await signInAs(page, 'reader');
-    const links = page.getByRole('navigation', { name: 'Portal' }).getByRole('link');
-    expect(await links.allInnerTexts()).toEqual(['Overview', 'Catalog']);
-    for (const path of ['audit', 'consumers', 'partners']) {
-      const response = await page.goto(`${url}/portal/${path}`);
-      expect(response?.status()).toBe(403);
-      await page.getByText('this needs trackport:admin').waitFor();
-    }
-  });
 });
 
 describeInBrowser('a session', ({ open, portal }) => {
-  test.each(modes)('ends when the issuer says so: %s', async (_mode, options) => {
+  test('ends when the issuer says so', async () => {
     const { url } = await portal();
-    const { page } = await open(options);
+    const { page } = await open();
     await page.goto(`${url}/portal/audit`);
     await page.getByRole('link', { name: /^Continue to/ }).click();
     const issuer = new URL(page.url()).origin;
@@ -129,29 +76,14 @@ describeInBrowser('a session', ({ open, portal }) => {
     expect(elsewhere.page.url()).toBe(`${url}/portal/audit`);
   });
 
-  test('that is over leaves a form undone, and says so', async () => {
-    const { url } = await portal();
-    const { page } = await open(WITHOUT_SCRIPT);
-    await openAs(page, {
-      url,
-      path: '/portal/time-zone?returnTo=/portal/audit',
-      person: 'operator',
-    });
-    await page.context().clearCookies();
-    await page.getByRole('button', { name: 'Use this zone' }).click();
-    await page.getByText('Nothing was done: your session ended').waitFor();
-    await signInAs(page, 'operator');
-    expect(new URL(page.url()).pathname).toBe('/portal/time-zone');
-  });
-
   test.each(modes)(
     'that ends while a form is filled in loses nothing of it: %s',
-    async (_mode, options) => {
+    async (_mode, mode) => {
       const { url } = await portal();
-      const { page } = await open(options);
+      const { page } = await openIn(mode, open);
       await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
       await page.getByText('Unused, the session ends at').waitFor();
-      const id = options.javaScriptEnabled === false ? 'leads-plain' : 'leads';
+      const id = `leads-${mode.name}`;
       const spec = `{"a": "<&${'x'.repeat(20_000)}"}`;
       await page.getByLabel('Id', { exact: true }).fill(id);
       await page.getByLabel('Title').fill('Leads & <more>');
@@ -185,20 +117,6 @@ describeInBrowser('a session', ({ open, portal }) => {
     },
   );
 
-  test('shows times in the zone that the person chose', async () => {
-    const { url } = await portal();
-    const { page } = await open(WITHOUT_SCRIPT);
-    await openAs(page, {
-      url,
-      path: '/portal/time-zone?returnTo=/portal/audit',
-      person: 'operator',
-    });
-    await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
-    await page.getByRole('button', { name: 'Use this zone' }).click();
-    await page.waitForURL(`${url}/portal/audit`);
-    expect(await page.locator('.foot').innerText()).toContain('Times in Asia/Tokyo');
-  });
-
   test('of one tab does no harm to another', async () => {
     const { url } = await portal();
     const { page: first } = await open();
@@ -211,13 +129,6 @@ describeInBrowser('a session', ({ open, portal }) => {
     await first.getByRole('button', { name: PEOPLE.owner }).click();
     await first.waitForURL(`${url}/portal/audit`);
     expect(await first.locator('.foot').innerText()).toContain(PEOPLE.owner);
-
-    // A form of the session before is nobody's now.
-    await second.getByRole('button', { name: 'Use this zone' }).click();
-    await heading(second, 'This form is from an earlier session').waitFor();
-    await second.getByRole('link', { name: 'Back' }).click();
-    await second.getByRole('button', { name: 'Use this zone' }).click();
-    await second.waitForURL(`${url}/portal`);
   });
 
   test('gives a stolen form nothing, though the browser sends its cookie along', async () => {
