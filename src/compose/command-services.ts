@@ -35,8 +35,11 @@ export function createCommandServices(deps: CommandServicesDeps) {
         (await import('./stores/copy.ts')).copyStore(request, deps.environment),
       rekey: async (config: Config) => (await import('./stores/rekey.ts')).openRekey(config),
     },
-    doctor: async (config: Config) =>
-      (await import('./doctor/doctor.ts')).openDoctor({ config, clock }),
+    doctor: async (config: Config) => {
+      const { examine } = await import('./doctor/doctor.ts');
+      const services = { examine: (how: { fix: boolean }) => examine({ config, clock }, how) };
+      return { services, close: async () => {} };
+    },
     backup: async (config: Config) => (await import('./stores/files.ts')).openBackup(config, clock),
     restore: async (config: Config) => (await import('./stores/files.ts')).openRestore(config),
     ...createStoreServices(clock),
@@ -94,8 +97,7 @@ function createStoreServices(clock: Clock) {
       return { services: await make(store, config), close: () => store.close() };
     };
   const toAccess = (store: Store, { consumers }: Config) => ({
-    access: composeAccess({
-      store,
+    access: composeAccess(store, {
       clock,
       log: silentLog,
       limitPerMinute: () => consumers.limitPerMinute,
@@ -120,7 +122,7 @@ function createStoreServices(clock: Clock) {
       local: async (config: Config) => {
         const { composeCatalog } = await import('./catalog.ts');
         return withStore(async (store) => ({
-          catalog: await composeCatalog({ rules: () => config.catalog, clock, store }),
+          catalog: await composeCatalog(store, { rules: () => config.catalog, clock }),
         }))(config);
       },
       remote: async (server: ImportServer) =>

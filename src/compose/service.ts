@@ -149,7 +149,7 @@ async function createParts(ground: Ground, cut: AbortSignal): Promise<ServicePar
   const identity = await openIdentity(ground);
   const catalog = identity && (await openCatalog(ground));
   const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
-  const access = composeAccess({ store, clock, log, limitPerMinute });
+  const access = composeAccess(store, { clock, log, limitPerMinute });
   held.push('the times of last use', () => access.close());
   const traffic = createTraffic({ store: store.stores.traffic(), clock, log });
   held.push('the record of traffic', () => traffic.close());
@@ -170,7 +170,7 @@ async function openIdentity({ config, clock, log, held }: Ground): Promise<Ident
 /** Loaded only where it is used. */
 async function openCatalog({ settings, clock, store }: Ground): Promise<Catalog> {
   const { composeCatalog } = await import('./catalog.ts');
-  return composeCatalog({ rules: () => settings.current().catalog, clock, store });
+  return composeCatalog(store, { rules: () => settings.current().catalog, clock });
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDoctor } from '../../src/compose/doctor/doctor.ts';
+import { examine as examineBy } from '../../src/compose/doctor/doctor.ts';
 import type { Finding } from '#shared/finding.ts';
 import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
@@ -49,7 +49,7 @@ async function examine(
   { fix = false, clock = systemClock }: { fix?: boolean; clock?: Clock } = {},
 ): Promise<readonly Finding[]> {
   const config = loadConfig({ environment: {}, settings });
-  return openDoctor({ config, clock }).services.examine({ fix });
+  return examineBy({ config, clock }, { fix });
 }
 
 function bySubject(findings: readonly Finding[], subject: string): Finding | undefined {

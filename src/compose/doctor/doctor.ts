@@ -21,20 +21,13 @@ import { StartError } from '../server/start-error.ts';
 import { checkServer } from './check-server.ts';
 import { openStore } from '../store.ts';
 
-export type DoctorDeps = { config: Config; clock: Clock };
+type DoctorDeps = { config: Config; clock: Clock };
 
-/** Nothing is opened before `examine`, so that a store that fails is a finding like any other. */
-export function openDoctor(deps: DoctorDeps): {
-  services: { examine(options: { fix: boolean }): Promise<readonly Finding[]> };
-  close(): Promise<void>;
-} {
-  return {
-    services: { examine: (options) => examine(deps, options) },
-    close: () => Promise.resolve(),
-  };
-}
-
-async function examine(deps: DoctorDeps, options: { fix: boolean }): Promise<readonly Finding[]> {
+/** Opens all that it looks at itself, so that a store that fails is a finding like any other. */
+export async function examine(
+  deps: DoctorDeps,
+  options: { fix: boolean },
+): Promise<readonly Finding[]> {
   const { config, clock } = deps;
   const tracker = createTrackerParts({ settings: createReloadable(config), clock });
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);

@@ -1,28 +1,13 @@
-import { type Access, createAccess } from '#access/index.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
 import { newUuid } from '#shared/ids.ts';
-import type { Log } from '#shared/log.ts';
 
 import type { Store } from '../store.ts';
 
-export type AccessDeps = {
-  store: Pick<Store, 'stores' | 'cursors'>;
-  clock: Clock;
-  log: Log;
-  /** Calls per minute of a consumer without a limit of its own. */
-  limitPerMinute: () => number;
-};
-
 /** Access on the open store. Close it before the store. */
-export function composeAccess({ store, clock, log, limitPerMinute }: AccessDeps): Access {
-  const { stores, cursors } = store;
-  return createAccess({
-    store: stores.consumers(),
-    audit: stores.audit(),
-    cursors,
-    clock,
-    newId: newUuid,
-    log,
-    limitPerMinute,
-  });
+export function composeAccess(
+  { stores, cursors }: Pick<Store, 'stores' | 'cursors'>,
+  deps: Pick<AccessPorts, 'clock' | 'log' | 'limitPerMinute'>,
+): Access {
+  const [store, audit] = [stores.consumers(), stores.audit()];
+  return createAccess({ store, audit, cursors, newId: newUuid, ...deps });
 }

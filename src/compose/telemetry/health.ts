@@ -10,13 +10,10 @@ import type { TrackerParts } from '../tracker/parts.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
 function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
-  return {
-    name: 'store',
-    check: async () => {
-      await checkReading();
-      await writes.check();
-      return { isReady: true, state: 'ok' };
-    },
+  return async () => {
+    await checkReading();
+    await writes.check();
+    return { isReady: true, state: 'ok' };
   };
 }
 
@@ -24,24 +21,20 @@ function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writ
 function trackerCheck(
   tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
 ): HealthCheck {
-  return {
-    name: 'tracker',
-    check: () => {
-      const quota = tracker.leadTracker.quota();
-      const left =
-        quota &&
-        `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
-      if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
-      const condition = tracker.condition();
-      if (condition.state === 'failing') {
-        tracker.probe();
-        const { cause, since } = condition;
-        const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
-        return { isReady: true, state: 'failing', detail };
-      }
-      const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
-      return { isReady: true, state: condition.state, detail };
-    },
+  return () => {
+    const quota = tracker.leadTracker.quota();
+    const left =
+      quota && `${quota.remaining} of ${quota.limit} calls left until ${toRfc3339(quota.resetAt)}.`;
+    if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
+    const condition = tracker.condition();
+    if (condition.state === 'failing') {
+      tracker.probe();
+      const { cause, since } = condition;
+      const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
+      return { isReady: true, state: 'failing', detail };
+    }
+    const detail = condition.state === 'ok' ? left : 'No call has succeeded yet.';
+    return { isReady: true, state: condition.state, detail };
   };
 }
 
@@ -50,17 +43,14 @@ function trackerCheck(
  * by; takes nothing out of service.
  */
 export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
-  return {
-    name: 'worker',
-    check: async () => {
-      const status = await partners.workerStatus();
-      const { state, lackedPartners } = status;
-      const isWell = state === 'running' || state === 'standby';
-      if (isWell && lackedPartners.length > 0)
-        return { isReady: true, state: 'lacking', detail: LACKING };
-      const detail = detailOf(status);
-      return { isReady: true, state: state === 'running' ? 'ok' : state, detail };
-    },
+  return async () => {
+    const status = await partners.workerStatus();
+    const { state, lackedPartners } = status;
+    const isWell = state === 'running' || state === 'standby';
+    if (isWell && lackedPartners.length > 0)
+      return { isReady: true, state: 'lacking', detail: LACKING };
+    const detail = detailOf(status);
+    return { isReady: true, state: state === 'running' ? 'ok' : state, detail };
   };
 }
 
@@ -75,29 +65,23 @@ function detailOf({ state, reason, failure }: WorkerStatus): string | undefined 
 
 /** How far the lead directory is filled. */
 function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
-  return {
-    name: 'directory',
-    check: async () => {
-      const { directory } = await partners.workerStatus();
-      const { state, issues, lastError } = directory;
-      const lastFailure = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
-      return { isReady: true, state, detail: `${issues} issues seen.${lastFailure}` };
-    },
+  return async () => {
+    const { directory } = await partners.workerStatus();
+    const { state, issues, lastError } = directory;
+    const lastFailure = lastError === undefined ? '' : ` Last failure: ${lastError}.`;
+    return { isReady: true, state, detail: `${issues} issues seen.${lastFailure}` };
   };
 }
 
 /** For people to read: most of the service needs no issuer. */
 function issuerCheck({ verifier }: Identity): HealthCheck {
-  return {
-    name: 'issuer',
-    check: () => {
-      const { state, keys, failure } = verifier.status();
-      const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
-      if (state === 'unknown')
-        return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
-      const lastFailure = failure === undefined ? '' : ` Last failure: ${failure}`;
-      return { isReady: true, state, detail: `${known}${lastFailure}` };
-    },
+  return () => {
+    const { state, keys, failure } = verifier.status();
+    const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
+    if (state === 'unknown')
+      return { isReady: true, state, detail: 'Not asked in the last 24 hours.' };
+    const lastFailure = failure === undefined ? '' : ` Last failure: ${failure}`;
+    return { isReady: true, state, detail: `${known}${lastFailure}` };
   };
 }
 
@@ -107,12 +91,12 @@ export function healthChecks({
   tracker,
   partners,
   identity,
-}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'identity'>): HealthCheck[] {
-  return [
-    storeCheck(store),
-    trackerCheck(tracker),
-    workerCheck(partners),
-    ...(partners.hasPartners() ? [directoryCheck(partners)] : []),
-    ...(identity ? [issuerCheck(identity)] : []),
-  ];
+}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'identity'>): Record<string, HealthCheck> {
+  return {
+    store: storeCheck(store),
+    tracker: trackerCheck(tracker),
+    worker: workerCheck(partners),
+    ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
+    ...(identity && { issuer: issuerCheck(identity) }),
+  };
 }

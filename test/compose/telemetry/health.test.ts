@@ -25,7 +25,7 @@ async function worldOnFailingStore() {
 
 test('the worker is failing while its store takes no writes, and ok again by itself', async () => {
   const { world, refuse } = await worldOnFailingStore();
-  const { check } = workerCheck({ workerStatus: () => world.partners.workerStatus() });
+  const check = workerCheck({ workerStatus: () => world.partners.workerStatus() });
   expect(await check()).toEqual({ isReady: true, state: 'ok' });
   const { number } = world.tracker.createIssue(leadIssue());
   const id = await world.send({ leadId: number });
@@ -43,7 +43,7 @@ test('what the worker waits for is told', async () => {
   const directory = { state: 'complete', issues: 3 } as const;
   const counts = { open: 0, deadLetters: 0, lackedPartners: [], directory };
   const told = async (status: object) =>
-    workerCheck({ workerStatus: async () => ({ state: 'running', ...counts, ...status }) }).check();
+    workerCheck({ workerStatus: async () => ({ state: 'running', ...counts, ...status }) })();
   expect(await told({ state: 'paused', reason: 'unauthorized' })).toEqual({
     isReady: true,
     state: 'paused',
@@ -58,7 +58,7 @@ test.each(['running', 'standby'] as const)(
   async (state) => {
     const directory = { state: 'complete', issues: 3 } as const;
     const status = { state, open: 2, deadLetters: 0, lackedPartners: ['crm-nine'], directory };
-    const told = await workerCheck({ workerStatus: async () => status }).check();
+    const told = await workerCheck({ workerStatus: async () => status })();
     expect(told).toMatchObject({ isReady: true, state: 'lacking' });
     expect(told.detail).toContain('lacks their partner');
     expect(told.detail).not.toContain('crm-nine');

@@ -10,25 +10,25 @@ import { fakeLeads, withKey } from '../../support/http/leads.ts';
 let app: HttpApp;
 afterEach(() => app.close());
 
-const ok: HealthCheck = { name: 'store', check: () => ({ isReady: true, state: 'ok' }) };
+const ok: HealthCheck = () => ({ isReady: true, state: 'ok' });
 
 test('is alive while the process is, whatever the checks say', async () => {
-  const down: HealthCheck = {
-    name: 'store',
-    check: () => ({ isReady: false, state: 'unavailable' }),
-  };
-  app = buildTestApp({ operations: serviceReports({ checks: () => [down] }) });
+  const down: HealthCheck = () => ({ isReady: false, state: 'unavailable' });
+  app = buildTestApp({ operations: serviceReports({ checks: () => ({ store: down }) }) });
   const response = await app.inject('/healthz');
   expect(response.statusCode).toBe(200);
   expect(response.json()).toEqual({ status: 'ok', version: expect.any(String), commit: 'source' });
 });
 
 test('an impaired part shows and leaves the instance ready', async () => {
-  const paused: HealthCheck = {
-    name: 'worker',
-    check: () => ({ isReady: true, state: 'paused', detail: 'The token lacks a permission.' }),
-  };
-  app = buildTestApp({ operations: serviceReports({ checks: () => [ok, paused] }) });
+  const paused: HealthCheck = () => ({
+    isReady: true,
+    state: 'paused',
+    detail: 'The token lacks a permission.',
+  });
+  app = buildTestApp({
+    operations: serviceReports({ checks: () => ({ store: ok, worker: paused }) }),
+  });
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(200);
   expect(response.json()).toEqual({
@@ -41,11 +41,8 @@ test('an impaired part shows and leaves the instance ready', async () => {
 });
 
 test('a part that fails makes the instance not ready and says nothing internal', async () => {
-  const broken: HealthCheck = {
-    name: 'store',
-    check: () => Promise.reject(new Error('SQLITE_IOERR /srv/secret')),
-  };
-  app = buildTestApp({ operations: serviceReports({ checks: () => [broken] }) });
+  const broken: HealthCheck = () => Promise.reject(new Error('SQLITE_IOERR /srv/secret'));
+  app = buildTestApp({ operations: serviceReports({ checks: () => ({ store: broken }) }) });
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(503);
   expect(response.json()).toEqual({
@@ -57,14 +54,14 @@ test('a part that fails makes the instance not ready and says nothing internal',
 test('a part that hangs is not ready after two seconds', async () => {
   const clock = createFakeClock();
   const received = Promise.withResolvers<void>();
-  const hanging: HealthCheck = {
-    name: 'store',
-    check: () => {
-      received.resolve();
-      return new Promise(() => undefined);
-    },
+  const hanging: HealthCheck = () => {
+    received.resolve();
+    return new Promise(() => undefined);
   };
-  app = buildTestApp({ clock, operations: serviceReports({ checks: () => [hanging] }, clock) });
+  app = buildTestApp({
+    clock,
+    operations: serviceReports({ checks: () => ({ store: hanging }) }, clock),
+  });
   const pending = app.inject('/readyz');
   await received.promise;
   await clock.advance(2000);

@@ -39,7 +39,7 @@ export function serviceReports(
   sources: Partial<ReportSources> = {},
   clock = systemClock,
 ): ServiceReports {
-  const all = { metrics: new Registry(), checks: () => [], isStopping: () => false, ...sources };
+  const all = { metrics: new Registry(), checks: () => ({}), isStopping: () => false, ...sources };
   return createServiceReports({ clock, log: silentLog }, all);
 }
 

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
@@ -13,15 +13,11 @@ export type CheckResult = {
   detail?: string;
 };
 
-export type HealthCheck = {
-  /** The key in the body's `checks`, such as `store`. */
-  name: string;
-  /**
-   * Runs on every request for `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
-   * of a `TrackportError` is shown.
-   */
-  check: () => Promise<CheckResult> | CheckResult;
-};
+/**
+ * Runs on every request for `/readyz`. What throws or takes longer than 2 s is not ready; the `detail`
+ * of a `TrackportError` is shown.
+ */
+export type HealthCheck = () => Promise<CheckResult> | CheckResult;
 
 export type Readiness = {
   isStopping: boolean;
@@ -46,8 +42,8 @@ export type ServiceReports = {
 
 export type ReportSources = {
   metrics: Registry;
-  /** Those that concern the configuration in force. */
-  checks: () => readonly HealthCheck[];
+  /** Those that concern the configuration in force, by their names in the body, such as `store`. */
+  checks: () => Readonly<Record<string, HealthCheck>>;
   /** True from the first stop signal on. */
   isStopping: () => boolean;
   /**
@@ -79,32 +75,32 @@ const CHECK_TIMEOUT_MS = 2000;
 /** Runs all checks beside each other, each for at most 2 s; never rejects. */
 async function runChecks(
   deps: CheckDeps,
-  checks: readonly HealthCheck[],
+  checks: Readonly<Record<string, HealthCheck>>,
 ): Promise<Readiness['checks']> {
-  const results = await Promise.all(checks.map((check) => runCheck(deps, check)));
-  return Object.fromEntries(results);
+  const results = Object.entries(checks).map(
+    async ([name, check]) => [name, await runCheck(deps, name, check)] as const,
+  );
+  return Object.fromEntries(await Promise.all(results));
 }
 
 async function runCheck(
   { clock, log }: CheckDeps,
+  name: string,
   check: HealthCheck,
-): Promise<[name: string, result: CheckResult]> {
-  const giveUp = new AbortController();
-  const tooSlow = clock
-    .sleep(CHECK_TIMEOUT_MS, { signal: giveUp.signal, unref: true })
-    .then((): CheckResult => ({
-      isReady: false,
-      state: 'unavailable',
-      detail: 'No answer in 2 s.',
-    }));
-  tooSlow.catch(() => undefined);
+): Promise<CheckResult> {
+  const done = new AbortController();
+  const tooSlow = sleepUntilAborted(clock, CHECK_TIMEOUT_MS, done.signal).then((): CheckResult => ({
+    isReady: false,
+    state: 'unavailable',
+    detail: 'No answer in 2 s.',
+  }));
   try {
-    return [check.name, await Promise.race([check.check(), tooSlow])];
+    return await Promise.race([check(), tooSlow]);
   } catch (error) {
-    log.warn({ check: check.name, ...errorFields(error) }, 'a health check failed');
+    log.warn({ check: name, ...errorFields(error) }, 'a health check failed');
     const detail = isTrackportError(error) ? error.detail : undefined;
-    return [check.name, { isReady: false, state: 'unavailable', detail }];
+    return { isReady: false, state: 'unavailable', detail };
   } finally {
-    giveUp.abort(new Error('the check is over'));
+    done.abort();
   }
 }
