@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Call, openCatalogApp, statusesOf } from '../../../support/catalog.ts';
+import { type Call, openCatalogApp } from '../../../support/catalog.ts';
 import { dyingAfterCommit, temporaryDatabase } from '../../../support/stores.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
@@ -107,19 +107,6 @@ test('a request that failed leaves its key free', async () => {
   await call('POST', '', { body: least });
   const published = await call('POST', '/petstore/publish', { headers: key('k') });
   expect(published.status).toBe(200);
-});
-
-test('of two at once one is done and the other has to wait', async () => {
-  const { call } = openCatalogApp();
-  const all = await Promise.all(
-    [1, 2].map(() => call('POST', '', { body: least, headers: key('k') })),
-  );
-  const statuses = statusesOf(all);
-  expect([
-    [201, 201],
-    [201, 409],
-  ]).toContainEqual(statuses);
-  expect((await call('GET', '/petstore/versions')).body.items).toHaveLength(1);
 });
 
 test.each(['', 'a b', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => {
