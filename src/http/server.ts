@@ -20,7 +20,6 @@ import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
 import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
 import { type ClientErrorDeps, createClientErrorHandler } from './problems/client-error.ts';
-import { createEarlyResponses } from './responses/early-responses.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
 import { decorateRequests, type HttpApp, type HttpContext } from './http-app.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
@@ -61,7 +60,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   const responseDeps = {
     ...deps,
     cors: createCors(deps.corsOrigins ?? []),
-    earlyResponses: createEarlyResponses(),
+    answeredEarly: new WeakMap(),
     problemPages: new Set<ProblemPage>(),
     refusalLog: createRefusalLog(deps),
   };

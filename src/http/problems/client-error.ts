@@ -1,20 +1,25 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { EarlyResponses } from '../responses/early-responses.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 import { type ProblemPage, renderEarlyProblem } from './problem-pages.ts';
 import type { RenderedProblem } from './problem.ts';
 import type { RefusalLog } from '../telemetry/refusal-log.ts';
 
+/**
+ * The request of a connection that had its response before its whole body had come. What then goes wrong with the
+ * rest gets no second response: a client would take it for that of its next request.
+ */
+export type AnsweredEarly = WeakMap<Duplex, IncomingMessage>;
+
 export type ClientErrorDeps = {
   publicUrl: () => string;
   newId: NewId;
   log: Log;
   refusalLog: RefusalLog;
-  earlyResponses: EarlyResponses;
+  answeredEarly: AnsweredEarly;
   problemPages: ReadonlySet<ProblemPage>;
 };
 
@@ -28,7 +33,7 @@ type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null }
  */
 export function createClientErrorHandler(deps: ClientErrorDeps) {
   return (error: Error, socket: Duplex): void => {
-    if (!canRespond(error, socket) || deps.earlyResponses.hasResponded(socket)) {
+    if (!canRespond(error, socket) || deps.answeredEarly.get(socket)?.complete === false) {
       socket.destroy();
       return;
     }

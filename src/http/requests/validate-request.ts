@@ -66,19 +66,9 @@ function schemaFor(route: RouteOptions, part: Part): z.ZodType | undefined {
   const { config = {} } = route;
   if (part === 'body' && config.freeBody === true) return undefined;
   const named = route.schema?.[part];
-  if (named instanceof z.ZodType)
-    return part === 'params' && acceptsAnyText(named) ? undefined : named;
+  if (named instanceof z.ZodType) return named;
   if (part === 'querystring') return config.freeQuery === true ? undefined : noQuery;
   return part === 'body' && !isBodilessRoute(route) ? noBody : undefined;
-}
-
-/** Path parameters are text already: a schema that only names them has nothing to check. */
-function acceptsAnyText(schema: z.ZodType): boolean {
-  if (!(schema instanceof z.ZodObject)) return false;
-  const members: unknown[] = Object.values(schema.shape);
-  return members.every(
-    (member) => member instanceof z.ZodString && (member.def.checks ?? []).length === 0,
-  );
 }
 
 /** Raw bytes belong to the route, which wants them so. */

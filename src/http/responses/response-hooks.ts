@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import type { Cors } from './cors.ts';
-import type { EarlyResponses } from './early-responses.ts';
+import type { AnsweredEarly } from '../problems/client-error.ts';
 import { noteFailure } from '../problems/note-failure.ts';
 import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
 import type { HttpApp } from '../http-app.ts';
@@ -17,7 +17,7 @@ import { securityHeaders } from './headers.ts';
 export type ResponseHooksDeps = RequestLogDeps & {
   publicUrl: () => string;
   metrics: Registry;
-  earlyResponses: EarlyResponses;
+  answeredEarly: AnsweredEarly;
   cors: Cors;
   problemPages: ReadonlySet<ProblemPage>;
 };
@@ -61,7 +61,7 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
       });
       app.addHook('onResponse', (request, reply, done) => {
         record(request, reply);
-        deps.earlyResponses.note(request.raw);
+        if (!request.raw.complete) deps.answeredEarly.set(request.raw.socket, request.raw);
         done();
       });
       app.addHook('onClose', () => deps.refusalLog.flush());

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { VersionRef } from '#catalog/artifact-store.ts';
 import { taggedOf } from '#catalog/version/version-view.ts';
 import {
@@ -31,13 +31,20 @@ const PATH = '/api/v1/catalog';
 /** Reading one version, the list, an artifact's versions and its audit. */
 export function addCatalogReads(app: HttpApp, context: BearerContext): void {
   const { catalog } = context;
-  const sendPageHeaders = createPageHeaders(context.publicUrl);
+  const toPage = <Item, Out>(
+    { request, reply }: Exchange,
+    { items, pagination }: { items: readonly Item[]; pagination: Pagination },
+    toOut: (item: Item) => Out,
+  ) => {
+    reply.headers(revalidated);
+    linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
+    return { items: items.map(toOut), pagination };
+  };
   const cache = createResponseCache<RenderedVersion>(() => catalog.dataVersion());
   const checkWords = ({ query }: FastifyRequest) => catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
-    const { items, pagination } = await catalog.list(readerOf(request), request.query);
-    sendPageHeaders(request, reply, pagination);
-    return { items: items.map(toArtifactSummaryOut), pagination };
+    const page = await catalog.list(readerOf(request), request.query);
+    return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
   app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
     respondToRead(context, cache, {
@@ -47,20 +54,14 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     }),
   );
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
-    const page = await catalog.listVersions(readerOf(request), {
-      ...request.params,
-      ...request.query,
-    });
-    sendPageHeaders(request, reply, page.pagination);
-    return { items: page.items.map(toArtifactSummaryOut), pagination: page.pagination };
+    const query = { ...request.params, ...request.query };
+    const page = await catalog.listVersions(readerOf(request), query);
+    return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
-    const page = await catalog.listAudit(readerOf(request), {
-      ...request.params,
-      ...request.query,
-    });
-    sendPageHeaders(request, reply, page.pagination);
-    return { items: page.items.map(toArtifactAuditEntryOut), pagination: page.pagination };
+    const query = { ...request.params, ...request.query };
+    const page = await catalog.listAudit(readerOf(request), query);
+    return toPage({ request, reply }, page, toArtifactAuditEntryOut);
   });
 }
 
@@ -82,13 +83,6 @@ async function respondToRead(
     renderedVersion(await catalog.read(reader, { ...ref, withSpec: true })),
   );
   return sendRendered({ request, reply }, { bytes: body, etag }, headers);
-}
-
-function createPageHeaders(publicUrl: () => string) {
-  return (request: FastifyRequest, reply: FastifyReply, pagination: Pagination): void => {
-    reply.headers(revalidated);
-    linkNext(request, reply, { pagination, publicUrl: publicUrl() });
-  };
 }
 
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
