@@ -92,21 +92,6 @@ describe('GET /receipts', () => {
     expect(await find('eventId=event-1&leadId=25')).toEqual([]);
   });
 
-  test('takes a cursor alone, which repeats every filter', async () => {
-    const server = openOperatorApp();
-    const ids: string[] = [];
-    for (let at = 0; at < 4; at += 1)
-      ids.unshift(await receive(server, { externalId: `x-${at % 2}` }));
-    const filters =
-      'externalId=x-1&eventId=event-1&outcome=PENDING&since=2020-01-01&partnerId=crm-one';
-    const first = await server.call('GET', `/receipts?limit=1&${filters}`);
-    const { nextCursor } = first.body.pagination;
-    for (const beside of ['', `&${filters}`, '&externalId=x-1']) {
-      const rest = await server.call('GET', `/receipts?cursor=${nextCursor}${beside}`);
-      expect(rest.body.items.map(({ id }: { id: string }) => id)).toEqual([ids[2]]);
-    }
-  });
-
   test('walks pages whose cursor belongs to the filters', async () => {
     const server = openOperatorApp();
     const ids: string[] = [];
@@ -185,15 +170,6 @@ describe('replays', () => {
         requestId: reply.headers['x-request-id'],
       },
     ]);
-  });
-
-  test('of a receipt without dead letters queue nothing and say why', async () => {
-    const server = openOperatorApp();
-    const id = await receive(server, { end: done });
-    const reply = await server.call('POST', `/receipts/${id}/replay`);
-    const body = { queued: 0, notQueued: { done: 1 } };
-    expect([reply.status, reply.body]).toEqual([202, body]);
-    expect(await server.work.counts()).toMatchObject({ open: 0 });
   });
 
   test('of a receipt that is not there are 404', async () => {

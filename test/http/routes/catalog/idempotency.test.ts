@@ -20,18 +20,6 @@ test('a repeat of a create gets the first response, and nothing is made twice', 
   expect((await call('GET', '/petstore/versions')).body.items).toHaveLength(1);
 });
 
-test.each(['publish', 'deprecate', 'reinstate', 'retire'])('%s honours it, too', async (action) => {
-  const { call } = openCatalogApp();
-  await call('POST', '', { body: least });
-  if (action !== 'publish') await call('POST', '/petstore/publish');
-  if (action === 'reinstate' || action === 'retire') await call('POST', '/petstore/deprecate');
-  const path = `/petstore/${action}?version=1.0.0`;
-  const first = await call('POST', path, { headers: key('k') });
-  const again = await call('POST', path, { headers: key('k') });
-  expect([first.status, again.status]).toEqual([200, 200]);
-  expect(again.text).toBe(first.text);
-});
-
 test('the same path with an escaped letter is the same request', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: least });
