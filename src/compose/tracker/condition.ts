@@ -1,4 +1,8 @@
-import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
+import {
+  isTrackerFailure,
+  type TrackerFailure,
+  type TrackerFailureKind,
+} from '#adapters/github/transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 
@@ -18,8 +22,8 @@ export type TrackerCondition =
 export type TrackerWatch = {
   /** The same tracker; every call's end is noted. */
   watch(tracker: LeadTracker): LeadTracker;
-  /** Notes why a call failed: a failure of the tracker, or an error that was made of one. */
-  failed(error: unknown): void;
+  /** The same call; it is noted when it fails, of one kind or any. Its success says too little. */
+  noteFailure<T>(call: Promise<T>, kind?: TrackerFailureKind): Promise<T>;
   condition(): TrackerCondition;
   /** The last failure since the start; `at` in ms since the Unix epoch. */
   lastFailure(): { cause: string; at: number } | undefined;
@@ -36,24 +40,23 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
   let last: TrackerFailure | undefined;
   let lastAt = 0;
 
-  const failed = (error: unknown): void => {
-    const failure = failureIn(error);
-    if (!failure) return;
+  const failed = (failure: TrackerFailure): void => {
     if (failures === 0) since = clock.now();
     failures += failure.kind === 'unauthorized' ? FAILURES_IN_A_ROW : 1;
     last = failure;
     lastAt = clock.now();
   };
-  const note = async <T>(call: Promise<T>): Promise<T> => {
-    try {
-      const result = await call;
-      hasSucceeded = true;
-      failures = 0;
-      return result;
-    } catch (error) {
-      failed(error);
+  const noteFailure: TrackerWatch['noteFailure'] = (call, kind) =>
+    call.catch((error: unknown) => {
+      const failure = failureIn(error);
+      if (failure && (kind === undefined || failure.kind === kind)) failed(failure);
       throw error;
-    }
+    });
+  const note = async <T>(call: Promise<T>): Promise<T> => {
+    const result = await noteFailure(call);
+    hasSucceeded = true;
+    failures = 0;
+    return result;
   };
   return {
     watch: (tracker) => ({
@@ -61,7 +64,7 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
       readIssue: (number, validator) => note(tracker.readIssue(number, validator)),
       quota: () => tracker.quota(),
     }),
-    failed,
+    noteFailure,
     lastFailure: () => last && { cause: describe(last), at: lastAt },
     condition: () => {
       if (last && failures >= FAILURES_IN_A_ROW)

@@ -6,7 +6,6 @@ import {
   parseRepositoryName,
   type Repository,
 } from '#adapters/github/repository.ts';
-import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
@@ -118,24 +117,13 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
 function watchCredential(client: TrackerClient, watch: TrackerWatch): TrackerClient {
   return {
     ...client,
-    request: (...call) =>
-      client.request(...call).catch((error: unknown) => {
-        if (isTrackerFailure(error, 'unauthorized')) watch.failed(error);
-        throw error;
-      }),
+    request: (...call) => watch.noteFailure(client.request(...call), 'unauthorized'),
   };
 }
 
 /** Its success says little: issues can be switched off, or kept from the credential. */
 function watchRepository(repository: Repository, watch: TrackerWatch): Repository {
-  return {
-    ...repository,
-    identify: () =>
-      repository.identify().catch((error: unknown) => {
-        watch.failed(error);
-        throw error;
-      }),
-  };
+  return { ...repository, identify: () => watch.noteFailure(repository.identify()) };
 }
 
 /** A client with what it was made for. */

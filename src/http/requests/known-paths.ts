@@ -9,18 +9,14 @@ export type KnownPaths = {
 
 /** Templates are Fastify's: `:name` stands for one segment, `*` for the rest. */
 export function createKnownPaths(): KnownPaths {
-  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  const known: { pattern: RegExp; methods: string[] }[] = [];
   return {
-    add: ({ method, url }) => {
-      const entry = known.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
-      for (const name of [method].flat()) entry.methods.add(name);
-      known.set(url, entry);
-    },
+    add: ({ method, url }) =>
+      void known.push({ pattern: patternOf(url), methods: [method].flat() }),
     methodsOf: (path) => {
-      const methods = [...known.values()]
-        .filter(({ pattern }) => pattern.test(path))
-        .flatMap((entry) => [...entry.methods]);
-      return methods.length === 0 ? undefined : [...new Set(methods)].sort();
+      const found = known.filter(({ pattern }) => pattern.test(path));
+      const methods = new Set(found.flatMap((entry) => entry.methods));
+      return methods.size === 0 ? undefined : [...methods].sort();
     },
   };
 }

@@ -64,7 +64,7 @@ test('failures count from the last success on, and a success ends them', async (
 test('a credential that is refused counts at once, whoever met it', async () => {
   const { watch, call } = setUp();
   await call();
-  watch.failed(refused);
+  await watch.noteFailure(Promise.reject(refused), 'unauthorized').catch(() => undefined);
   expect(watch.condition()).toEqual({
     state: 'failing',
     cause: 'unauthorized (401)',
@@ -76,7 +76,9 @@ test('a credential that is refused counts at once, whoever met it', async () => 
 
 test('what is no failure of the tracker counts for nothing', async () => {
   const { watch, tracker } = setUp();
-  for (let at = 0; at < 5; at += 1) watch.failed(new TypeError('a mistake of ours'));
+  const mistake = new TypeError('a mistake of ours');
+  for (let at = 0; at < 5; at += 1)
+    await watch.noteFailure(Promise.reject(mistake)).catch(() => undefined);
   expect(watch.condition()).toEqual({ state: 'unknown' });
   await tracker.readIssue(7);
   expect(watch.condition()).toEqual({ state: 'ok' });
@@ -105,4 +107,11 @@ test('the last failure stays to be seen after the tracker is well again', async 
   await call();
   expect(watch.lastFailure()).toEqual({ cause: 'server (503)', at: START + 1000 });
   expect(watch.condition()).toEqual({ state: 'ok' });
+});
+
+test('only failures of the kind that is asked for are noted', async () => {
+  const { watch } = setUp();
+  for (let at = 0; at < 5; at += 1)
+    await watch.noteFailure(Promise.reject(down), 'unauthorized').catch(() => undefined);
+  expect(watch.condition()).toEqual({ state: 'unknown' });
 });
