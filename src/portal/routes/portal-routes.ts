@@ -19,7 +19,8 @@ import {
   portalRequestOf,
   requireSession,
 } from './session-guard.ts';
-import type { PortalRoutes, WrongFilters } from './route-types.ts';
+import type { PortalRoutes } from './route-types.ts';
+import type { HeldForm } from '../shell/fields.ts';
 import { type AnyAction, runAction } from './run-action.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
 import type { z } from 'zod';
@@ -57,7 +58,7 @@ export function createPortalRoutes(
         const list = await showList(given, query, show);
         return sendPage(context, { request, reply }, list.page, list.refused ?? once);
       }
-      const result = await show({ query: queryOf(given, query), wrong: {} });
+      const result = await show({ query: queryOf(given, query), ...NOTHING_HELD });
       if ('content' in result) return sendFile(reply, result);
       return sendPage(context, { request, reply }, result, once);
     });
@@ -70,8 +71,7 @@ export function createPortalRoutes(
       const { scope, formBytesMax = FORM_BYTES_MAX } = given;
       const action = withPage(given as unknown as AnyAction);
       const { page: formPage } = action;
-      if (formPage)
-        page(path, action, (request) => formPage({ ...request, typed: {}, problems: [] }));
+      if (formPage) page(path, action, formPage);
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         refuseOtherOrigins(request, context.publicUrl());
         await requireSession(context, request, scope);
@@ -128,8 +128,10 @@ export function addFallbackRoutes(app: HttpApp, context: PortalContext): void {
   app.addHook('onRoute', (added) => paths.add(added));
 }
 
+const NOTHING_HELD: HeldForm = { typed: {}, problems: [] };
+
 type Search = Readonly<Record<string, unknown>>;
-type Show = (input: { query: unknown; wrong: WrongFilters }) => Promise<PortalPage | PortalFile>;
+type Show = (input: { query: unknown } & HeldForm) => Promise<PortalPage | PortalFile>;
 
 /** @throws {validation-failed} */
 function queryOf(given: Search, schema: z.ZodType): unknown {
@@ -164,17 +166,11 @@ type List = { given: Search; schema: z.ZodType; show: Show };
 
 async function showWithout(problems: readonly FieldProblem[], { given, schema, show }: List) {
   const entries = Object.entries(given);
-  const errorOf = (name: string) => problemOf(problems, name);
-  const fitting = Object.fromEntries(entries.filter(([name]) => errorOf(name) === undefined));
-  const wrong = Object.fromEntries(
-    entries.flatMap(([name, value]) => {
-      const error = errorOf(name);
-      return error === undefined
-        ? []
-        : [[name, { value: String(value).slice(0, TYPED_SHOWN), error }]];
-    }),
-  );
-  const page = (await show({ query: queryOf(fitting, schema), wrong })) as PortalPage;
+  const isWrong = ([name]: [string, unknown]) => problemOf(problems, name) !== undefined;
+  const query = queryOf(Object.fromEntries(entries.filter((one) => !isWrong(one))), schema);
+  const wrong = entries.filter(isWrong);
+  const typed = wrong.map(([name, value]) => [name, String(value).slice(0, TYPED_SHOWN)] as const);
+  const page = (await show({ query, typed: Object.fromEntries(typed), problems })) as PortalPage;
   if (problems.length === 0) return { page };
   const { actions: _actions, ...wider } = page;
   const details = problems.map(({ detail }) => detail).join(' ');

@@ -3,7 +3,8 @@ import type { Scope } from '#access/grants/scopes.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from '../html.ts';
-import type { Once, PortalFile, PortalPage, PortalPerson, TypedFields } from '../page.ts';
+import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
+import type { HeldForm } from '../shell/fields.ts';
 import type { Reader } from '../shell/times.ts';
 import type { nothing } from './check-input.ts';
 
@@ -30,14 +31,9 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
   isList?: true;
 };
 
-/** Filters that were left out by their names, for their fields: what was typed, and what is wrong with it. */
-export type WrongFilters = Readonly<Record<string, { value: string; error: string } | undefined>>;
-
-export type PageRequest<Query = unknown, Params = unknown> = PortalRequest<Params> & {
-  query: Query;
-  /** Empty where nothing is wrong, and on what is no list. */
-  wrong: WrongFilters;
-};
+/** With what came back of a form, or of a list's filters: only those that were wrong and left out. */
+export type PageRequest<Query = unknown, Params = unknown> = PortalRequest<Params> &
+  HeldForm & { query: Query };
 
 /** What a person can do: a form, and what it does. */
 export type Action<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType> = {
@@ -105,13 +101,11 @@ export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Para
 export type ActionResult = Once & { location: string };
 
 /** For a page with a form, when it is opened and when its form came back. */
-export type FormRequest<Params = unknown, Query = unknown> = PortalRequest<Params> & {
+export type FormRequest<Params = unknown, Query = unknown> = PageRequest<
   /** Undefined when the form came back. */
-  query: Query | undefined;
-  /** What the form is to hold again; empty when the page is opened. Never put a secret back into it. */
-  typed: TypedFields;
-  /** Empty when the page is opened. */
-  problems: readonly FieldProblem[];
+  Query | undefined,
+  Params
+> & {
   /** Its field `seen`, where it was filled in before the sign-in: what it says of then still counts. */
   seenBefore?: string;
 };

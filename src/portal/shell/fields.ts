@@ -16,8 +16,12 @@ export type FieldFacts = {
   error?: string;
 };
 
-/** A form that may have come back: what was typed, and what is wrong with it. */
-export type HeldForm = { typed: TypedFields; problems: readonly FieldProblem[] };
+/** A form that came back, with what is wrong with it; both are empty when its page is opened. */
+export type HeldForm = {
+  /** What the form is to hold again. Never put a secret back into it. */
+  typed: TypedFields;
+  problems: readonly FieldProblem[];
+};
 
 /** What a field of a form holds, `otherwise` where nothing was typed, and what is wrong with it. */
 export function held(name: string, { typed, problems }: HeldForm, otherwise?: string) {

@@ -4,7 +4,7 @@ import { present } from '../address.ts';
 import type { Html } from '../html.ts';
 import type { PageRequest } from '../routes/route-types.ts';
 import { empty, type EmptyFacts, plainCard } from './card.ts';
-import { type Choice, input, type InputFacts, select } from './fields.ts';
+import { type Choice, held, type HeldForm, input, type InputFacts, select } from './fields.ts';
 import { type Chip, chips, filters, wide } from './forms.ts';
 import { link } from './parts.ts';
 import { type Column, pager, type PagerFacts, table } from './table.ts';
@@ -21,7 +21,9 @@ export type Filter = InputFacts & {
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What an address asks for, for whom. */
-export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'query' | 'wrong' | 'reader'>;
+export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'reader'> & FiltersRequest<Filters>;
+
+type FiltersRequest<Filters> = HeldForm & { query: Filters };
 
 /** A page of a list. */
 export type Found<Row> = { items: readonly Row[]; pagination: Pagination };
@@ -93,12 +95,10 @@ export function isFiltered({ cursor: _cursor, ...filtered }: Query): boolean {
   return Object.keys(present(filtered)).length > 0;
 }
 
-function field(
-  filter: Filter,
-  { query, wrong }: Pick<ListRequest<Query>, 'query' | 'wrong'>,
-): Html {
+function field(filter: Filter, request: FiltersRequest<Query>): Html {
   const { any, choices, isWide, ...rest } = filter;
-  const facts = { value: query[filter.name], ...rest, ...wrong[filter.name] };
+  const { name } = filter;
+  const facts = { value: request.query[name], ...rest, ...present(held(name, request)) };
   if (!choices) return isWide ? wide(input(facts)) : input(facts);
   const none = any === undefined ? [] : [{ value: '', label: any }];
   return select({ ...facts, choices: [...none, ...choices], value: facts.value?.toString() });

@@ -4,7 +4,7 @@ import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
-import { choicesOf } from '../../shell/fields.ts';
+import { choicesOf, held } from '../../shell/fields.ts';
 import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
 import type { Column } from '../../shell/table.ts';
@@ -120,12 +120,10 @@ const BY_WORDS: Readonly<Record<Identifier, string>> = {
   correlationId: 'Correlation id',
 };
 
-function filtersFor(
-  partnerIds: readonly string[],
-  { query, wrong }: ListRequest<ReceiptsQuery>,
-): Filter[] {
+function filtersFor(partnerIds: readonly string[], request: ListRequest<ReceiptsQuery>): Filter[] {
+  const { query } = request;
   const { partnerId } = query;
-  const by = identifiers.find((name) => (query[name] ?? wrong[name]) !== undefined);
+  const by = identifiers.find((name) => held(name, request, query[name]).value !== undefined);
   const known = partnerId === undefined || partnerIds.includes(partnerId);
   const partners = known ? partnerIds : [partnerId, ...partnerIds];
   return [
@@ -159,8 +157,7 @@ function filtersFor(
       name: 'id',
       label: 'Which is',
       type: 'search',
-      value: by && query[by],
-      ...(by && wrong[by]),
+      ...(by && { ...held(by, request, query[by]), name: 'id' }),
     },
   ];
 }

@@ -22,7 +22,8 @@ const view = (items: AuditEntryOut[], search = '', pagination = { hasMore: false
     { items, names, pagination, portalClientId: 'trackport-portal', workspaceId: 'default' },
     {
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
-      wrong: {},
+      typed: {},
+      problems: [],
       reader,
     },
   );

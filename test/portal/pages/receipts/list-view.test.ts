@@ -24,7 +24,7 @@ const queryOf = (search: string) =>
 const view = (receipts: ReceiptSummary[], search = '', pagination = { hasMore: false }) =>
   receiptListView(
     { items: receipts, pagination, partnerIds: ['halden-crm', 'meridian-crm'] },
-    { query: queryOf(search), wrong: {}, reader },
+    { query: queryOf(search), typed: {}, problems: [], reader },
   );
 
 test('a row says when, from whom, how it ended and when it is tried next', () => {
