@@ -16,7 +16,11 @@ export async function findSession(
   const id = cookies.session.read(request.headers.cookie);
   const found = id === undefined ? undefined : await sessions.find(id);
   const session = found && (await signIn.confirm(found));
-  if (session) noteSession(request, session);
+  if (!session) return undefined;
+  const { subject, workspaceId, clientId } = session.principal;
+  // For pages about errors, and for the log line.
+  request.portalSession = session;
+  request.logFacts = { ...request.logFacts, subject, workspaceId, clientId };
   return session;
 }
 
@@ -36,13 +40,6 @@ export async function requireSession(
 export function sessionOf({ portalSession }: Pick<FastifyRequest, 'portalSession'>): Session {
   if (!portalSession) throw new Error('the guard of the portal did not run');
   return portalSession;
-}
-
-/** For the log line and for pages about errors. */
-function noteSession(request: FastifyRequest, session: Session): void {
-  const { subject, workspaceId, clientId } = session.principal;
-  request.portalSession = session;
-  request.logFacts = { ...request.logFacts, subject, workspaceId, clientId };
 }
 
 export function personOf({ formTokens }: PortalContext, session: Session): PortalPerson {

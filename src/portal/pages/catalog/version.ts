@@ -25,22 +25,30 @@ export type VersionName = z.output<typeof params>;
 export const writing = { scope: 'catalog:write', params } as const;
 export const publishing = { scope: 'catalog:publish', params } as const;
 
-type VersionActionName = 'publish' | 'deprecate' | 'retire' | 'unset-default' | 'edit' | 'delete';
+export type VersionAct = {
+  text: string;
+  may: typeof writing | typeof publishing;
+  from: readonly Lifecycle[];
+  /** Done at once, for it can be undone; all else has a page that asks. */
+  isPressed?: boolean;
+};
 
-/** What can be done about a version on a page of its own, in the order of a row: by whom, in which states. */
-export const VERSION_ACTIONS: Readonly<
-  Record<
-    VersionActionName,
-    { text: string; may: typeof writing | typeof publishing; from: readonly Lifecycle[] }
-  >
-> = {
+/** What can be done about a version, in the order of a row: by whom, in which states. */
+export const VERSION_ACTIONS = {
   publish: { text: 'Publish…', may: publishing, from: ['DRAFT'] },
   deprecate: { text: 'Deprecate…', may: publishing, from: ['PUBLISHED', 'DEPRECATED'] },
   retire: { text: 'Retire…', may: publishing, from: ['DEPRECATED'] },
   'unset-default': { text: 'Unset default…', may: publishing, from: ['PUBLISHED', 'DEPRECATED'] },
   edit: { text: 'Edit', may: writing, from: ['DRAFT', 'PUBLISHED', 'DEPRECATED'] },
   delete: { text: 'Delete…', may: writing, from: ['DRAFT'] },
-};
+  reinstate: { text: 'Reinstate', may: publishing, from: ['DEPRECATED'], isPressed: true },
+  default: {
+    text: 'Make default',
+    may: publishing,
+    from: ['PUBLISHED', 'DEPRECATED'],
+    isPressed: true,
+  },
+} as const satisfies Record<string, VersionAct>;
 
 export const callerOf = ({ person, origin }: Pick<ActionRequest, 'person' | 'origin'>): Caller => ({
   workspaceId: person.workspaceId,
@@ -86,7 +94,7 @@ type VersionAction<Form extends z.ZodObject> = {
   /** Before the version's name. */
   title: string;
   /** In the address, which does not ask whether it is offered. */
-  action: VersionActionName;
+  action: keyof typeof VERSION_ACTIONS;
   /** Beside which version was seen, and its name where that is typed. */
   form: Form;
   /** The name of the version is typed: for what cannot be undone. */
@@ -107,7 +115,7 @@ export function addVersionAction<Form extends z.ZodObject>(
   given: VersionAction<Form>,
 ): void {
   const { title, action, isFinal = false } = given;
-  const { may, from } = VERSION_ACTIONS[action];
+  const { may, from }: VersionAct = VERSION_ACTIONS[action];
   portal.action(`${VERSION_PATH}/${action}`, {
     ...may,
     form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),

@@ -5,7 +5,7 @@ import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import type { ShownSecret, TypedFields } from '../../page.ts';
+import type { ShownSecret } from '../../page.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
@@ -23,7 +23,7 @@ import {
   nameForm,
   newConsumerForm,
   toGrants,
-  toLabels,
+  typedVisibility,
   type Visibility,
 } from './forms.ts';
 import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './query.ts';
@@ -100,7 +100,7 @@ function addGrants(portal: PortalRoutes, context: PagesContext): void {
     onProblems: (request) => {
       const { typed, problems, seenBefore: seen } = request;
       const returned = { heading: 'Grants not saved', problems, seen };
-      return consumerPage(context, request, { ...returned, chosen: typedVisibility(typed) });
+      return consumerPage(context, request, { ...returned, chosen: typedVisibility.parse(typed) });
     },
     run: async ({ form, params: { id }, origin }) => {
       const { grants } = await consumers.read(id);
@@ -198,7 +198,7 @@ function newConsumerView(
       required: true,
       note: 'Who reads, as people here call it. It can be changed.',
     }),
-    visibilityFields(typedVisibility(typed), labels, problems),
+    visibilityFields(typedVisibility.parse(typed), labels, problems),
     select({
       ...held('lifetime', form, LIFETIME_DEFAULT),
       label: 'Its first key works',
@@ -215,19 +215,4 @@ function newConsumerView(
   const summary =
     problems.length > 0 && errorSummary({ heading: 'Not created', problems, labels: FIELDS });
   return html`${summary}${plainCard(postForm({ action, person, look: 'body', isDoneOnce: true }, fields))}`;
-}
-
-/** What was chosen in a form that came back; nothing is chosen before that. */
-function typedVisibility(typed: TypedFields): Visibility {
-  const sees = textOf(typed['sees']);
-  return {
-    sees: sees === 'labels' || sees === 'nothing' ? sees : 'all',
-    label: toLabels(typed['label']),
-    workspace: textOf(typed['workspace']) ?? '',
-  };
-}
-
-/** The text of a field that came back. */
-function textOf(value: string | string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

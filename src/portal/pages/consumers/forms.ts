@@ -26,6 +26,13 @@ const visibility = {
     .default(''),
 };
 
+/** What was chosen in a form that came back, right or wrong; nothing is chosen before that. */
+export const typedVisibility = z.object({
+  sees: visibility.sees.catch('all'),
+  label: labels,
+  workspace: z.string().catch(''),
+});
+
 const valuesOf = (choices: readonly Choice[]) => choices.map(({ value }) => value);
 
 /** How long a new key works, in days. */
@@ -78,7 +85,7 @@ export const rotateForm = z.object({
  * The labels of a field as it was sent, each once. Boxes: none sends nothing, one a text, several a
  * list. A text area: a name on each line.
  */
-export function toLabels(sent: string | readonly string[] | undefined): string[] {
+function toLabels(sent: string | readonly string[] | undefined): string[] {
   const lines = [sent ?? []].flat().flatMap((text) => text.split('\n'));
   return [...new Set(lines.map((line) => line.trim()))].filter((line) => line !== '');
 }

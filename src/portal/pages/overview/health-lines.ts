@@ -179,7 +179,7 @@ function refusedText(
   { count, reason, lastAt: refusedAt }: NonNullable<WebhookFacts['refused']>,
   reader: Reader,
 ): Html {
-  const { words, remedy } = webhookRefusalOf(reason);
+  const { words, remedy } = refusalIn(REASONS, reason);
   const all = lastAt === undefined && 'and none accepted, ';
   const step = hasSecret
     ? remedy
@@ -222,5 +222,3 @@ const REASONS: Readonly<Record<string, RefusalReason>> = {
     remedy: 'Its signature is good: see what made the body, and redeliver.',
   },
 };
-
-export const webhookRefusalOf = (reason: string): RefusalReason => refusalIn(REASONS, reason);

@@ -2,6 +2,7 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
+import { present } from '../../../address.ts';
 import { may, type PortalPerson } from '../../../page.ts';
 import { html, type Html } from '../../../html.ts';
 import { body, card, row } from '../../../shell/card.ts';
@@ -19,7 +20,7 @@ import {
 import { pager, table } from '../../../shell/table.ts';
 import { count, counted, type Reader, time } from '../../../shell/times.ts';
 import { artifactPath, versionPath } from '../query.ts';
-import { VERSION_ACTIONS } from '../version.ts';
+import { VERSION_ACTIONS, type VersionAct } from '../version.ts';
 import { LIFECYCLE_WORDS, sunsetDay } from '../words.ts';
 import { actionButton, filters } from '../../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/change.ts';
@@ -48,9 +49,10 @@ export type ArtifactFacts = {
 
 /** The versions of an artifact, highest first, with what one may do about each. */
 export function versionsCard(given: ArtifactFacts, reader: Reader): Html {
-  const { versions, pagination, cursor } = given;
+  const { versions, cursor } = given;
+  const { nextCursor } = given.pagination;
   const { id } = given.shown.record;
-  const isPaged = cursor !== undefined || pagination.nextCursor !== undefined;
+  const isPaged = cursor !== undefined || nextCursor !== undefined;
   return card(
     { id: 'h-versions', heading: 'Versions' },
     versionTable(given, reader),
@@ -58,9 +60,9 @@ export function versionsCard(given: ArtifactFacts, reader: Reader): Html {
       pager({
         summary: `${counted(versions.length, 'version')} on this page, highest first`,
         words: { newest: 'Highest', older: 'Lower' },
-        ...(cursor !== undefined && { newest: artifactPath(id) }),
-        ...(pagination.nextCursor !== undefined && {
-          older: artifactPath(id, { cursor: pagination.nextCursor }),
+        ...present({
+          newest: cursor && artifactPath(id),
+          older: nextCursor && artifactPath(id, { cursor: nextCursor }),
         }),
       }),
   );
@@ -108,36 +110,25 @@ function findingsLink({ id, version, findings }: VersionRecord): Html | string {
 
 /** What this person can do about a version, as links and buttons. */
 function offeredActions(
-  record: VersionRecord,
+  { id, version, lifecycle }: VersionRecord,
   { person, defaultVersion, isDefaultSet = false }: ArtifactFacts,
 ): Html {
-  const { id, version, lifecycle } = record;
   const isDefault = version === defaultVersion;
-  const mayPublish = may(person, 'catalog:publish');
-  const offered = Object.entries(VERSION_ACTIONS).filter(
-    ([below, { may: needed, from }]) =>
-      may(person, needed.scope) &&
-      from.includes(lifecycle) &&
-      (below !== 'unset-default' || (isDefault && isDefaultSet)),
+  const offered = Object.entries<VersionAct>(VERSION_ACTIONS).filter(
+    ([below, { may: needed, from }]) => {
+      if (below === 'default' && isDefault) return false;
+      if (below === 'unset-default' && !(isDefault && isDefaultSet)) return false;
+      return may(person, needed.scope) && from.includes(lifecycle);
+    },
   );
-  const press = (below: string, text: string): Html =>
-    actionButton({
-      action: versionPath(id, version, below),
-      person,
-      text,
-      look: 'small',
-      more: version,
-    });
-  const links = offered.map(([below, { text }]) => {
+  const acts = offered.map(([below, { text, isPressed = false }]) => {
+    const action = versionPath(id, version, below);
     const words = below === 'deprecate' && lifecycle === 'DEPRECATED' ? 'Sunset…' : text;
-    return link(versionPath(id, version, below), words, { more: version });
+    return isPressed
+      ? actionButton({ action, person, text, look: 'small', more: version })
+      : link(action, words, { more: version });
   });
-  const canBeDefault = mayPublish && !isDefault && ['PUBLISHED', 'DEPRECATED'].includes(lifecycle);
-  return row(
-    ...links,
-    mayPublish && lifecycle === 'DEPRECATED' && press('reinstate', 'Reinstate'),
-    canBeDefault && press('default', 'Make default'),
-  );
+  return row(...acts);
 }
 
 const CHANGES_SHOWN = 60;
