@@ -18,27 +18,17 @@ async function setUp(consumers: number, { name = 'Consumer', subject = 'operator
 const rowsOf = (body: string): number =>
   body.match(/consumer\.<wbr \/>create<\/code>/g)?.length ?? 0;
 
-test('the log is shown by pages, each entry once', async () => {
-  const { signIn } = await setUp(30);
+test('the log is shown by pages, each entry once, by a filter that is as long as one may be', async () => {
+  const who = 'o'.repeat(512);
+  const { signIn } = await setUp(30, { subject: who });
   const admin = await signIn();
-  const first = await admin.get('/portal/audit?what=consumer.create');
+  const first = await admin.get(`/portal/audit?who=${who}`);
   expect(rowsOf(first.body)).toBe(20);
   const [, older = ''] = /href="([^"]+)"[^>]*>Older/.exec(first.body) ?? [];
   const second = await admin.get(older.replaceAll('&amp;', '&'));
   expect(rowsOf(second.body)).toBe(10);
   expect(second.body).not.toContain('>Older');
   expect(second.body).toContain('>Newest');
-});
-
-test('the next page keeps a filter that is as long as one may be', async () => {
-  const who = 'o'.repeat(512);
-  const { signIn } = await setUp(30, { subject: who });
-  const admin = await signIn();
-  const first = await admin.get(`/portal/audit?who=${who}`);
-  const [, older = ''] = /href="([^"]+)"[^>]*>Older/.exec(first.body) ?? [];
-  const second = await admin.get(older.replaceAll('&amp;', '&'));
-  expect(second).toMatchObject({ status: 200 });
-  expect(rowsOf(second.body)).toBe(10);
 });
 
 test('what is filtered can be had as a file, longer than one read', async () => {

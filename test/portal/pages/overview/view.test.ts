@@ -1,9 +1,7 @@
-import { toHealthLine, webhookRefusalOf } from '#portal/pages/overview/health-lines.ts';
-import { remedyOf } from '#portal/pages/receipts/remedies.ts';
+import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { receiptsQuery } from '#portal/pages/receipts/query.ts';
 import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation } from '#portal/pages/overview/needs.ts';
-import { eventErrorCodes } from '#partners/receipts/event-error.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { expect, test } from 'vitest';
@@ -210,13 +208,6 @@ test('a delivery that was accepted later makes a refused one history', () => {
   expect(text).not.toContain('Payload URL');
 });
 
-test.each(['content-type', 'signature-missing', 'new', 'toString'])(
-  'the reason %s has a next step',
-  (reason) => {
-    expect(webhookRefusalOf(reason).remedy).toMatch(/\.$/);
-  },
-);
-
 test('a webhook that was silent for a week is amiss', () => {
   const webhook = { ...well.webhook, lastAt: nowMs - 8 * 24 * 60 * MINUTE };
   expect(verdictIn(page({ webhook }))).toBe('The tracker’s webhook has not come for a week');
@@ -259,21 +250,6 @@ test('the list of receipts takes every filter that leads to it', () => {
     const { searchParams } = new URL(href.replaceAll('&amp;', '&'), 'https://a.example.com');
     expect(receiptsQuery.safeParse(Object.fromEntries(searchParams)).error).toBeUndefined();
   }
-});
-
-test('a dead letter has the same next step here as on its receipt, whatever its code', () => {
-  for (const error of [...eventErrorCodes, 'new', 'toString']) {
-    const letter = ended('FAILED', { lastError: error });
-    const newest = { ...operation.newest, FAILED: [letter] };
-    const text = page({ operation: { ...operation, week: { FAILED: 1 }, newest } });
-    expect(text).toContain(`${remedyOf(error).step}.`);
-  }
-});
-
-test('without the scope there is health, and nothing of the queue', () => {
-  const text = page({ operation: undefined });
-  expect(text).toContain('id="health"');
-  expect(text).not.toMatch(/receipts|deletion/i);
 });
 
 test('the chart leaves out what no rule is for, unless it is asked for', () => {

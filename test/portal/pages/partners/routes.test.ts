@@ -21,6 +21,9 @@ test('the page that shows a partner is found by its id', async () => {
     expect(await shownAt(search)).toEqual(second);
   expect(await shownAt('?id=gone')).toEqual(await shownAt(''));
   expect(await shownAt('?start=9999')).toEqual(['crm-10', 'crm-11']);
+  const { body } = await admin.get('/portal/partners?start=5');
+  expect(body).toContain('Partners 6 to 10 of 12');
+  expect(body).toContain('href="/portal/partners?start=10"');
 });
 
 test('operators see the partners of the configuration', async () => {
