@@ -3,16 +3,17 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests of whole programs. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
-const APART = ['test/{adapters/{github,postgres,threads},bench,compose}/**/*.test.ts'];
+const APART = ['test/{adapters/threads,bench}/**/*.test.ts'];
 const CORES = availableParallelism();
 /** The seconds by folder, at the end. */
 const SECONDS = './test/support/seconds.ts';
 
 export default defineConfig({
   test: {
-    // What starts processes or fills its memory has a process of its own for each file; the others share
-    // one's modules: to load them takes longer than most of these files do. Whole programs wait more than
-    // they work, and so more of them run at a time.
+    // Files share a process and its modules: to load them takes longer than most files do. What fills the
+    // memory has a process of its own for each file. Whole programs wait more than they work, and so more
+    // of them run at a time.
+    isolate: false,
     projects: [
       {
         extends: true,
@@ -23,14 +24,16 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: 'apart', include: APART, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: { name: 'apart', include: APART, isolate: true, sequence: { groupOrder: 1 } },
+      },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
           exclude: [...PROGRAMS, ...APART],
-          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,10 +1,10 @@
 import nock from 'nock';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { readLabels } from '#adapters/github/labels.ts';
-import { API, createParts, endNock, REPOSITORY } from './support.ts';
+import { API, createParts, watchNock, REPOSITORY } from './support.ts';
 
-afterEach(endNock);
+watchNock();
 
 const names = (count: number, from = 0) =>
   Array.from({ length: count }, (_, at) => ({ name: `label ${from + at}`, color: 'ededed' }));

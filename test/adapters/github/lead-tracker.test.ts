@@ -1,11 +1,11 @@
 import nock from 'nock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
 import {
   API,
   createParts,
-  endNock,
+  watchNock,
   everythingIn,
   ISSUES,
   REPOSITORY,
@@ -20,7 +20,7 @@ const newestParameters = { state: 'open', sort: 'created', direction: 'desc', pe
 const isUnavailable = { code: 'tracker-unavailable' };
 const isFailed = { code: 'tracker-failed' };
 
-afterEach(endNock);
+watchNock();
 
 function linkTo(after: string): { link: string } {
   const target = `https://api.github.com/repositories/4711/issues?per_page=100&after=${after}&page=2`;

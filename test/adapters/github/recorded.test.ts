@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 import nock from 'nock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerClient } from '#adapters/github/transport/client.ts';
@@ -11,7 +11,7 @@ import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import { createRepository, type Repository } from '#adapters/github/repository.ts';
 import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { createParts, endNock } from './support.ts';
+import { createParts, watchNock } from './support.ts';
 
 const require = createRequire(import.meta.url);
 const RECORDED_HOST = 'https://api.github.com';
@@ -51,7 +51,7 @@ function partsFor(repo: string): RecordedParts & { clock: ReturnType<typeof crea
   return { clock, client, repository, tracker: createLeadTracker({ client, repository }) };
 }
 
-afterEach(endNock);
+watchNock();
 
 describe('recorded issues', () => {
   const pages = recorded('paginate-issues');

@@ -1,11 +1,11 @@
 import nock from 'nock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
 import { parseRepositoryName } from '#adapters/github/repository.ts';
-import { API, createParts, endNock, REPOSITORY, wireRepository } from './support.ts';
+import { API, createParts, watchNock, REPOSITORY, wireRepository } from './support.ts';
 
-afterEach(endNock);
+watchNock();
 
 describe('the name of a repository', () => {
   test('is owner/name and nothing else', () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 
 import nock from 'nock';
+import { afterEach, beforeEach } from 'vitest';
 
 import {
   createTrackerClient,
@@ -78,13 +79,16 @@ nock.emitter.on('no match', ({ method, url }: Request) => {
   if (new URL(url).hostname !== '127.0.0.1') unexpected.push(`${method} ${url}`);
 });
 
-/** To be called after each test: every scripted answer was fetched, and no other was asked for. */
-export function endNock(): void {
-  const unused = nock.pendingMocks();
-  nock.cleanAll();
-  const extra = unexpected.splice(0);
-  if (unused.length + extra.length > 0)
-    throw new Error(`unused answers: ${unused.join()}; unexpected calls: ${extra.join()}`);
+/** Every scripted answer of a test is fetched, and no other is asked for. */
+export function watchNock(): void {
+  beforeEach(() => void unexpected.splice(0)); // other files in this process ask, too
+  afterEach(() => {
+    const unused = nock.pendingMocks();
+    nock.cleanAll();
+    const extra = unexpected.splice(0);
+    if (unused.length + extra.length > 0)
+      throw new Error(`unused answers: ${unused.join()}; unexpected calls: ${extra.join()}`);
+  });
 }
 
 export type LocalServer = { url: string; requests: string[]; close(): Promise<void> };

@@ -2,12 +2,12 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 import nock from 'nock';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import type { TrackerCredential } from '#adapters/github/transport/auth.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { API, createParts, endNock, everythingIn, startServer } from '../support.ts';
+import { API, createParts, watchNock, everythingIn, startServer } from '../support.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = pair.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
@@ -29,7 +29,7 @@ function minted(token: string): object {
   return { token, expires_at: new Date(Date.now() + 3_600_000).toISOString(), permissions: {} };
 }
 
-afterEach(endNock);
+watchNock();
 
 describe('an App', () => {
   test('makes one token for many calls, with a key in any accepted form', async () => {

@@ -8,7 +8,7 @@ import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import {
   API,
   createParts,
-  endNock,
+  watchNock,
   everythingIn,
   type LocalServer,
   startServer,
@@ -23,10 +23,10 @@ const shape = { schema: z.object({ ok: z.literal(true) }) };
 
 let server: LocalServer | undefined;
 
+watchNock();
 afterEach(async () => {
   await server?.close();
   server = undefined;
-  endNock();
 });
 
 describe('a call', () => {
