@@ -202,6 +202,21 @@ function wireOf({ target, method, body, isSigned, framing, number, headers }: Se
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), ...content]);
 }
 
+/** What nothing is wrong with, a body that is no JSON, and one that is not signed: sent on any machine. */
+function plainSendings([target]: readonly Target[]): [Sending][] {
+  if (!target) return [];
+  const good: Sending = {
+    target,
+    method: 'POST',
+    body: Buffer.from('{"leadId":"1"}'),
+    isSigned: true,
+    framing: 'length',
+    number: '',
+    headers: [],
+  };
+  return [[good], [{ ...good, body: Buffer.from('{') }], [{ ...good, isSigned: false }]];
+}
+
 /** Sends many, and says what of the responses no client should ever see. */
 async function fuzz(url: string, targets: readonly Target[]): Promise<Set<number>> {
   const port = Number(new URL(url).port);
@@ -215,7 +230,7 @@ async function fuzz(url: string, targets: readonly Target[]): Promise<Set<number
         if (complaint !== '') throw new Error(`${complaint}\nto ${wire.toString('latin1')}`);
       }
     }),
-    { numRuns: RUNS, interruptAfterTimeLimit: SENDING_MS },
+    { numRuns: RUNS, interruptAfterTimeLimit: SENDING_MS, examples: plainSendings(targets) },
   );
   const health = await fetch(`${url}/healthz`);
   expect(health.status).toBe(200);
