@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -7,20 +7,18 @@ import {
   openDatabase as openPostgres,
 } from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import { cutTerms } from '#adapters/store/artifact/search-terms.ts';
 import {
   listTables as listCopiedTables,
   refuseDifference,
 } from '#adapters/store/transfer/tables.ts';
-import { silentLog } from '#shared/log.ts';
 import { copyStore } from '../../../src/compose/stores/copy.ts';
 import { fillStore } from '../../support/fill-store.ts';
 import { temporaryFolder } from '../../support/folder.ts';
+import { writeMigratedStore } from '../../support/migrated-store.ts';
 import { emptyPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 
-const log = silentLog;
 const newFile = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
 
 const copy = (from: string, to: string) => copyStore({ from, to, onProgress: () => undefined }, {});
@@ -45,21 +43,27 @@ function onFile<T>(file: string, work: (handle: BetterSqlite3.Database) => T): T
   }
 }
 
-async function migratedFile(file = newFile()): Promise<string> {
-  const database = openDatabase({ path: file });
-  await migrate({ database, log });
-  database.close();
-  return file;
+function migratedFile(file = newFile()): string {
+  mkdirSync(path.dirname(file));
+  return writeMigratedStore(file);
 }
 
+/** What the first filled file holds: the others are copies of it. */
+let filled: Buffer | undefined;
+
 async function filledFile(): Promise<string> {
-  const { url } = await migratedPostgres();
-  const tables = await onPostgres(url, listCopiedTables);
-  const file = await migratedFile();
+  const file = migratedFile();
+  if (filled) {
+    writeFileSync(file, filled);
+    return file;
+  }
+  const tables = await onPostgres((await migratedPostgres()).url, listCopiedTables);
   onFile(file, (handle) => fillStore(handle, tables));
   const database = openDatabase({ path: file });
   await cutTerms(database.writing);
+  database.handle.pragma('wal_checkpoint(TRUNCATE)');
   database.close();
+  filled = readFileSync(file);
   return file;
 }
 
@@ -97,7 +101,7 @@ const refusal = (message: RegExp) =>
 
 test('every table and column that one engine stores the other stores too', async () => {
   const { url } = await migratedPostgres();
-  const file = openDatabase({ path: await migratedFile() });
+  const file = openDatabase({ path: migratedFile() });
   await onPostgres(url, (database) => refuseDifference(database, file));
   expect((await onPostgres(url, listCopiedTables)).length).toBeGreaterThanOrEqual(20);
   file.close();
@@ -106,7 +110,7 @@ test('every table and column that one engine stores the other stores too', async
 test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUMN planted TEXT'])(
   'what one engine alone has is never left behind: %s',
   async (sql) => {
-    const file = await migratedFile();
+    const file = migratedFile();
     onFile(file, (handle) => handle.exec(sql));
     const { url } = await emptyPostgres();
     await expect(copyToServer(file, url)).rejects.toMatchObject({
@@ -119,7 +123,7 @@ test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUM
 
 test('a table of somebody else with a type of its own is named, whatever the database’s defaults are', async () => {
   const { url } = await emptyPostgres();
-  await copyToServer(await migratedFile(), url);
+  await copyToServer(migratedFile(), url);
   const name = new URL(url).pathname.slice(1);
   await onPostgres(url, async (database) => {
     await database.exec(`ALTER DATABASE ${name} SET quote_all_identifiers = on`);
@@ -238,12 +242,12 @@ test('a copy that is not as the original is dropped', async () => {
 
 test('a source of another schema is refused, and says what to do', async () => {
   const { url } = await emptyPostgres();
-  const older = await migratedFile();
+  const older = migratedFile();
   onFile(older, (handle) => handle.exec('DELETE FROM migration WHERE number = 12'));
   await expect(copyToServer(older, url)).rejects.toEqual(
     refusal(/0012_traceparent is missing\). Run `trackport migrate`/),
   );
-  const newer = await migratedFile();
+  const newer = migratedFile();
   onFile(newer, (handle) =>
     handle.exec("INSERT INTO migration VALUES (99, '0099_later', 'compatible', 1)"),
   );
