@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
-import { resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
+import { fingerprintOf, resolveSecretKey, secretKeyPath } from '#config/secret-key.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -49,4 +49,9 @@ test('a damaged key is told and never replaced', () => {
 test('a folder that cannot be made is told with what to do', () => {
   writeFileSync(path.dirname(database), 'in the way');
   expect(() => resolveSecretKey(storeAt(database))).toThrow(/set secretKey/);
+});
+
+test('the fingerprint of a key is what stores of every version before hold', () => {
+  const fingerprint = fingerprintOf(Buffer.alloc(32, 7)).toString('hex');
+  expect(fingerprint).toBe('46a502ba2e9961e5ffab4258f8efbd3e');
 });

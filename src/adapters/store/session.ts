@@ -151,7 +151,7 @@ export function toJson(value: object | null | undefined): string | undefined {
 const snakeCase = new Map<string, string>();
 
 /** `receivedAt` → `received_at`. */
-export function toSnakeCase(name: string): string {
+function toSnakeCase(name: string): string {
   const before = snakeCase.get(name);
   if (before !== undefined) return before;
   const made = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -38,25 +38,6 @@ afterEach(async () => {
 });
 
 describe('walking the list', () => {
-  test('reads 1,234 issues once each, in 13 calls, pull requests marked', async () => {
-    const { remote, tracker, clock } = await setUp();
-    remote.seedIssues(
-      Array.from({ length: 1234 }, (_, at) => ({
-        title: `Issue ${at}`,
-        createdAt: clock.now() - 1_000_000 * at,
-        isPullRequest: at % 3 === 0,
-      })),
-    );
-    const issues = await walk(tracker, newest);
-    expect(new Set(issues.map(({ number }) => number)).size).toBe(1234);
-    expect(issues.filter(({ isPullRequest }) => isPullRequest)).toHaveLength(412);
-    expect(issues.map(({ createdAt }) => createdAt)).toEqual(
-      issues.map(({ createdAt }) => createdAt).toSorted((a, b) => b - a),
-    );
-    expect(remote.calls.count({ path: /issues$/ })).toBe(13);
-    expect(remote.calls.entries.some(({ query }) => /(^|&)page=/.test(query))).toBe(false);
-  });
-
   test('goes on where it was when issues are closed, deleted and opened meanwhile', async () => {
     const { remote, tracker, clock } = await setUp();
     remote.seedIssues(
@@ -164,76 +145,6 @@ describe('an issue that is not there', () => {
         isMoved: number === 3,
       });
   });
-
-  test.each([
-    ['renamed', (remote: Tracker) => remote.renameRepository('contacts')],
-    ['left without issues', (remote: Tracker) => remote.disableIssues()],
-    ['hidden', (remote: Tracker) => remote.fault({ kind: 'repository-missing', count: 9 })],
-  ])('is unknown when the repository was %s, and so is the list', async (_, change) => {
-    const { remote, tracker } = await setUp();
-    remote.createIssue({ title: 'Lead' });
-    await tracker.listIssues(newest);
-    change(remote);
-    for (const number of [1, 99])
-      await expect(tracker.readIssue(number)).rejects.toMatchObject(isUnavailable);
-    await expect(tracker.listIssues(newest)).rejects.toMatchObject(isUnavailable);
-  });
-});
-
-describe('faults', () => {
-  test.each([
-    ['truncated', { kind: 'truncated' }, 'tracker-failed'],
-    ['empty', { kind: 'empty' }, 'tracker-failed'],
-    ['HTML', { kind: 'status', status: 200, text: '<html>' }, 'tracker-failed'],
-    ['502', { kind: 'status', status: 502, text: '<html>', count: 2 }, 'tracker-unavailable'],
-    ['reset', { kind: 'reset', count: 2 }, 'tracker-unavailable'],
-    ['401', { kind: 'bad-credentials' }, 'tracker-unavailable'],
-    ['451', { kind: 'status', status: 451 }, 'tracker-unavailable'],
-    ['moved', { kind: 'redirect', location: 'http://127.0.0.1:1/' }, 'tracker-unavailable'],
-  ] as const)('%s', async (_, fault, code) => {
-    const { remote, tracker } = await setUp();
-    remote.fault(fault);
-    await expect(tracker.listIssues(newest)).rejects.toMatchObject({ code });
-    await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
-  });
-
-  test.each([
-    ['502', { kind: 'status', status: 502, text: '<html>' }],
-    ['reset', { kind: 'reset' }],
-  ] as const)('a single %s is not noticed', async (_, fault) => {
-    const { remote, tracker } = await setUp();
-    remote.fault(fault);
-    await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
-  });
-
-  test('a used-up quota stops the calls until its reset', async () => {
-    const { remote, tracker, clock } = await setUp({ quota: 2 });
-    await tracker.listIssues(newest);
-    await tracker.listIssues(newest);
-    expect(tracker.quota()).toMatchObject({ limit: 2, remaining: 0 });
-    const error = await failureOf(tracker);
-    expect(error).toMatchObject(isUnavailable);
-    expect(remote.calls.count()).toBe(2);
-    await clock.advance((error.retryAfterSeconds ?? 0) * 1000);
-    await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
-  });
-
-  test.each([
-    ['primary', { kind: 'primary-limit', resetAfterSeconds: 90 }, 90],
-    ['primary as 429', { kind: 'primary-limit', status: 429, resetAfterSeconds: 90 }, 90],
-    ['secondary', { kind: 'secondary-limit', retryAfterSeconds: 45 }, 45],
-  ] as const)('a %s limit names its time and is obeyed', async (_, fault, seconds) => {
-    const { remote, tracker, clock } = await setUp();
-    remote.fault(fault);
-    for (let call = 0; call < 3; call += 1)
-      await expect(failureOf(tracker)).resolves.toMatchObject({
-        ...isUnavailable,
-        retryAfterSeconds: seconds,
-      });
-    expect(remote.calls.count()).toBe(1);
-    await clock.advance(seconds * 1000);
-    await expect(tracker.listIssues(newest)).resolves.toMatchObject({ kind: 'changed' });
-  });
 });
 
 describe('an App', () => {
@@ -326,13 +237,4 @@ async function walk(tracker: LeadTracker, query: IssueQuery): Promise<Issue[]> {
   const page = await listPage(tracker, query);
   if (!page.after) return [...page.issues];
   return [...page.issues, ...(await walk(tracker, { ...query, after: page.after }))];
-}
-
-async function failureOf(tracker: LeadTracker): Promise<{ retryAfterSeconds?: number }> {
-  try {
-    await tracker.listIssues(newest);
-  } catch (error) {
-    return error as { retryAfterSeconds?: number };
-  }
-  throw new Error('the call did not fail');
 }
