@@ -24,7 +24,10 @@ export type FeedWorld = {
   lead: (...labels: string[]) => string;
 };
 
-export async function openFeedWorld(settings: Record<string, unknown> = {}): Promise<FeedWorld> {
+export async function openFeedWorld(
+  settings: Record<string, unknown> = {},
+  { tells = true } = {},
+): Promise<FeedWorld> {
   const clock = createFakeClock();
   const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
   onTestFinished(() => tracker.close());
@@ -34,7 +37,7 @@ export async function openFeedWorld(settings: Record<string, unknown> = {}): Pro
     clock,
     settings: { partners: { 'crm-one': crmOne }, ...settings },
   });
-  tracker.addWebhook(`${service.url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
+  if (tells) tracker.addWebhook(`${service.url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
   return {
     tracker,
     service,

@@ -1,39 +1,20 @@
 /** The lead feed of the whole service, with the tracker's webhooks. */
-import { startTracker } from '#sandbox/tracker/tracker.ts';
-import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
-import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
-import { crmOne, leadBody, sendDeletion } from '../support/world.ts';
+import { type FeedWorld, openFeedWorld } from '../client/support.ts';
+import type { Composed } from '../support/composed.ts';
+import { sendDeletion } from '../support/world.ts';
 
 const PATH = '/api/v1/leads/changes';
 
-type World = { tracker: Tracker; service: Composed; lead: (...labels: string[]) => number };
+type World = Pick<FeedWorld, 'tracker' | 'service'> & { lead: (...labels: string[]) => number };
 
-async function setUp(
-  settings: Record<string, unknown> = {},
-  { tells = true } = {},
-): Promise<World> {
-  const clock = createFakeClock();
-  const tracker = await startTracker({ clock, tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
-  onTestFinished(() => tracker.close());
-  for (const name of ['approved', 'eu', 'deleted-by-partner']) tracker.createLabel({ name });
-  const service = await compose({
-    apiUrl: tracker.url,
-    clock,
-    settings: { partners: { 'crm-one': crmOne }, ...settings },
-  });
-  if (tells) tracker.addWebhook(`${service.url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
-  const lead = (...labels: string[]): number =>
-    tracker.createIssue({
-      title: 'Lead',
-      body: leadBody('a@example.org'),
-      labels: ['approved', ...labels],
-    }).number;
-  return { tracker, service, lead };
+async function setUp(...options: Parameters<typeof openFeedWorld>): Promise<World> {
+  const world = await openFeedWorld(...options);
+  return { ...world, lead: (...labels) => Number(world.lead(...labels)) };
 }
 
 async function read({ service }: World, query: string): Promise<FeedPage> {
@@ -254,8 +235,10 @@ test('a stream that begins now has a cursor before anything changes, and says th
   const stream = await listen(service, '');
   await eventually(() => expect(stream.lastId()).not.toBe(''));
   const { length } = stream.text();
-  for (let seconds = 0; seconds < 16; seconds += 1) await service.clock.advance(1000);
-  await eventually(() => expect(stream.text().slice(length)).toMatch(/^: $/m));
+  await eventually(async () => {
+    await service.clock.advance(1000); // the service may have begun to wait only now
+    expect(stream.text().slice(length)).toMatch(/^: $/m);
+  });
 });
 
 test('a revoked key and a stop end a stream', async () => {

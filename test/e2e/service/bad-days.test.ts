@@ -73,26 +73,10 @@ const armed =
 
 const failed = { status: 502, code: 'tracker-failed' };
 const unavailable = { status: 503, code: 'tracker-unavailable' };
-const PAGE = '<!doctype html><title>Unicorn!</title><p>No server is currently available.';
 
+/** One of each kind; how each response of the tracker is taken is decided in `adapters/github`. */
 const badDays: BadDay[] = [
   { name: 'JSON that breaks off', begin: armed({ kind: 'truncated' }), answer: failed },
-  {
-    name: 'HTML with 200',
-    begin: armed({ kind: 'status', status: 200, text: PAGE }),
-    answer: failed,
-  },
-  { name: 'nothing at all, with 200', begin: armed({ kind: 'empty' }), answer: failed },
-  {
-    name: 'JSON of another shape',
-    begin: armed({ kind: 'status', status: 200, json: { message: 'quite another thing' } }),
-    answer: failed,
-  },
-  {
-    name: 'HTML with 502',
-    begin: armed({ kind: 'status', status: 502, text: PAGE }),
-    answer: unavailable,
-  },
   {
     name: 'no answer in time',
     begin: armed({ kind: 'hang' }),
@@ -110,22 +94,7 @@ const badDays: BadDay[] = [
     begin: armed({ kind: 'secondary-limit', retryAfterSeconds: 77 }),
     answer: { ...unavailable, retryAfter: '77' },
   },
-  {
-    name: '429 without a time',
-    begin: armed({ kind: 'status', status: 429, json: { message: 'Slow down' } }),
-    answer: { ...unavailable, retryAfter: '60' },
-  },
   { name: '401', begin: armed({ kind: 'bad-credentials' }), answer: unavailable },
-  {
-    name: '403 for a lack of permission',
-    begin: armed({ kind: 'status', status: 403, json: { message: 'Resource not accessible' } }),
-    answer: unavailable,
-  },
-  {
-    name: 'no such repository',
-    begin: armed({ kind: 'repository-missing' }),
-    answer: unavailable,
-  },
   {
     name: 'issues switched off',
     begin: (tracker) => tracker.disableIssues(),
@@ -177,9 +146,7 @@ async function expectToldCold({ clock, get }: World, { name, answer: wanted }: B
     const text = await answer.clone().text();
     expect([target, answer.status]).toEqual([target, wanted.status]);
     expect(await problemOf(answer)).toMatchObject({ code: wanted.code, status: wanted.status });
-    expect(text).not.toMatch(
-      /Unicorn|credentials|accessible|Slow down|Not Found|127\.0\.0\.1:\d+\/repos/,
-    );
+    expect(text).not.toMatch(/credentials|127\.0\.0\.1:\d+\/repos/);
     // Without a time from the tracker the next wait is longer.
     if (wanted.retryAfter && failures === 0) expect(retryAfter).toBe(wanted.retryAfter);
     else if (wanted.status === 503) expect(retryAfter).toMatch(/^[1-9]\d*$/);
@@ -249,7 +216,7 @@ test('a lead that a deletion claimed is not found while the tracker is down, too
   const { tracker, storePath, numbers, get } = await openWorld();
   const [first = 0] = numbers;
   await claimLeads(connectTo(storePath), { numbers: [first] });
-  tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
+  tracker.fault({ kind: 'status', status: 503, count: FOREVER });
   const answer = await get(`/api/v1/leads/${first}`);
   expect([answer.status, (await problemOf(answer)).code]).toEqual([404, 'lead-not-found']);
   expect(tracker.calls.count({ path: /\/issues\/\d+$/ })).toBe(0);
@@ -257,7 +224,7 @@ test('a lead that a deletion claimed is not found while the tracker is down, too
 
 test('an outage costs few calls, however many readers ask', async () => {
   const { tracker, get } = await openWorld();
-  tracker.fault({ kind: 'status', status: 503, text: PAGE, count: FOREVER });
+  tracker.fault({ kind: 'status', status: 503, count: FOREVER });
   const answers = await Promise.all(Array.from({ length: 40 }, () => get('/api/v1/leads')));
   await get('/api/v1/leads?state=all');
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));

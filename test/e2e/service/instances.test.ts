@@ -12,9 +12,10 @@ import {
   crmOne,
   deletionOf,
   environment,
-  leadBody,
   listLeads,
+  openLead,
   sendDeletion,
+  workerAt,
 } from '../support/world.ts';
 
 /** An instance that died is followed within 17 seconds. */
@@ -63,7 +64,7 @@ async function startSeveral({
     worker: () =>
       eventually(async () => {
         for (const instance of instances)
-          if ((await workerCheck(instance)) === 'ok') return instance;
+          if ((await workerAt(instance.url).catch(() => undefined)) === 'ok') return instance;
         throw new Error('nobody works');
       }),
   };
@@ -86,17 +87,6 @@ async function startOne(config: string): Promise<Instance> {
   };
   return instance;
 }
-
-async function workerCheck({ url }: Instance): Promise<string | undefined> {
-  const response = await fetch(`${url}/readyz`).catch(() => undefined);
-  if (!response) return undefined;
-  const { checks } = (await response.json()) as { checks: { worker: { state: string } } };
-  return checks.worker.state;
-}
-
-const makeLead = (tracker: Tracker): number =>
-  tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
-    .number;
 
 async function deleteLead(url: string, number: number): Promise<number> {
   const response = await sendDeletion(url, deletionOf(number));
@@ -126,7 +116,7 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
   test('a deletion that any of them takes hides the lead on all of them from the 202 on, and a kill loses nothing and does nothing twice', async () => {
     const several = await startSeveral();
     const { tracker, key, instances, balancer } = several;
-    const numbers = Array.from({ length: 9 }, () => makeLead(tracker));
+    const numbers = Array.from({ length: 9 }, () => openLead(tracker).number);
     for (const { url } of instances) expect(await idsAt(url, key)).toEqual(numbers);
 
     const left = [...numbers];
@@ -142,20 +132,11 @@ describe('three instances on PostgreSQL', { timeout: TIMEOUT_MS }, () => {
 
   test('a rolling restart under load drops no request, and shows no lead that is claimed; one that freezes is followed', async () => {
     const several = await startSeveral();
-    const { tracker, key, instances, balancer } = several;
-    const remaining = Array.from({ length: 60 }, () => makeLead(tracker));
-    const kept = [makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+    const { tracker, key, balancer } = several;
+    const remaining = Array.from({ length: 60 }, () => openLead(tracker).number);
+    const kept = [openLead(tracker).number, openLead(tracker).number, openLead(tracker).number];
     const load = createLoad({ url: balancer.url, key, remaining });
-    for (const instance of instances) {
-      await instance.restart();
-      await eventually(() => expect(balancer.isHealthy(instance.url)).toBe(true));
-    }
-    const { reads, deleted, failures } = await load.end();
-    expect(failures).toEqual([]);
-    // One that retries nothing would have lost none either.
-    expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
-    expect(reads).toBeGreaterThan(10);
-    await untilDeletedOnce(tracker, deleted);
+    expect(await restartAllUnder(load, several)).toEqual([]);
     await freezeTheWorker(several, kept);
   });
 });
@@ -208,32 +189,37 @@ async function freezeTheWorker(several: Several, numbers: readonly number[]): Pr
   // Its connections may be dead: 503 until it has others, and never a lead that is claimed.
   const shown = await eventually(() => idsAt(frozen.url, key));
   expect(shown.filter((number) => numbers.includes(number))).toEqual([left]);
-  expect(await workerCheck(frozen)).toBe('standby');
+  expect(await workerAt(frozen.url)).toBe('standby');
   await untilDeletedOnce(tracker, [first, second]);
 }
 
 describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIMEOUT_MS }, () => {
   test('a stop in the middle of a rolling restart drops no request, and loses nothing', async () => {
     // All processes of an instance are asked for each look of the load balancer.
-    const { tracker, key, instances, balancer } = await startSeveral({
-      count: 2,
-      processes: 2,
-      stopDelay: '5s',
-    });
-    const remaining = Array.from({ length: 30 }, () => makeLead(tracker));
+    const several = await startSeveral({ count: 2, processes: 2, stopDelay: '5s' });
+    const { tracker, key, balancer } = several;
+    const remaining = Array.from({ length: 30 }, () => openLead(tracker).number);
     const load = createLoad({ url: balancer.url, key, remaining });
-    for (const instance of instances) {
-      await instance.restart();
-      await eventually(() => expect(balancer.isHealthy(instance.url)).toBe(true));
-    }
-    const { reads, deleted, failures } = await load.end();
-    expect(failures).toEqual([]);
-    expect([...balancer.lost(), ...balancer.refused()]).toEqual([]);
-    expect(reads).toBeGreaterThan(10);
-    expect(deleted.length).toBeGreaterThan(0);
-    await untilDeletedOnce(tracker, deleted);
+    expect(await restartAllUnder(load, several)).toEqual([]);
   });
 });
+
+/** Restarts one after the other; what whoever called meanwhile has lost. */
+async function restartAllUnder(
+  load: ReturnType<typeof createLoad>,
+  { tracker, instances, balancer }: Several,
+): Promise<unknown[]> {
+  for (const instance of instances) {
+    await instance.restart();
+    await eventually(() => expect(balancer.isHealthy(instance.url)).toBe(true));
+  }
+  const { reads, deleted, failures } = await load.end();
+  expect(reads).toBeGreaterThan(10);
+  expect(deleted.length).toBeGreaterThan(0);
+  await untilDeletedOnce(tracker, deleted);
+  // One that retries nothing would have lost none either.
+  return [...failures, ...balancer.lost(), ...balancer.refused()];
+}
 
 type Outcome = { reads: number; deleted: readonly number[]; failures: readonly string[] };
 

@@ -7,35 +7,32 @@ import { compose, TRACKER_TOKEN } from '../support/composed.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { configFile, listening, runTrackport, trackport } from '../support/process.ts';
-import { createWorld, environment, leadBody, serve } from '../support/world.ts';
+import { createWorld, environment, openLead, serve } from '../support/world.ts';
 
 async function readyStatus(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s: readyz turns 503, the request in flight is answered, exit 0',
-  async (signal) => {
-    const { tracker, config, key } = await createWorld();
-    tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
-    const { run, url } = await serve(config);
-    expect(await readyStatus(url)).toBe(200);
-    const gate = tracker.hold({ path: '/issues$' });
-    const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
-    await gate.arrived();
+test('SIGTERM: readyz turns 503, the request in flight is answered, exit 0', async () => {
+  const { tracker, config, key } = await createWorld();
+  openLead(tracker, { title: 'Demo' });
+  const { run, url } = await serve(config);
+  expect(await readyStatus(url)).toBe(200);
+  const gate = tracker.hold({ path: '/issues$' });
+  const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  await gate.arrived();
 
-    run.child.kill(signal);
+  run.child.kill('SIGTERM');
 
-    await eventually(async () => expect(await readyStatus(url)).toBe(503));
-    gate.open();
-    expect((await inFlight).status).toBe(200);
-    expect(await run.exited).toBe(0);
-    expect(run.stderr()).toBe('');
-    const messages = run.log().map(({ msg }) => msg);
-    expect(messages).toContain('stopping');
-    expect(messages.at(-1)).toBe('stopped');
-  },
-);
+  await eventually(async () => expect(await readyStatus(url)).toBe(503));
+  gate.open();
+  expect((await inFlight).status).toBe(200);
+  expect(await run.exited).toBe(0);
+  expect(run.stderr()).toBe('');
+  const messages = run.log().map(({ msg }) => msg);
+  expect(messages).toContain('stopping');
+  expect(messages.at(-1)).toBe('stopped');
+});
 
 test('a second signal ends the process at once', async () => {
   const { tracker, config, key } = await createWorld();
@@ -95,7 +92,7 @@ test('a port in use is one line with a remedy, exit 1', async () => {
   );
 });
 
-test('operations move to a port of their own and tell of the stop until its end', async () => {
+test('operations move to a port of their own and tell of the stop until its end, SIGINT’s too', async () => {
   const { tracker, config, key } = await createWorld({
     server: { opsPort: await freePort() },
   });
@@ -107,7 +104,7 @@ test('operations move to a port of their own and tell of the stop until its end'
   const gate = tracker.hold({ path: '/issues$' });
   const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   await gate.arrived();
-  run.child.kill('SIGTERM');
+  run.child.kill('SIGINT');
   await eventually(async () => expect(await readyStatus(opsUrl)).toBe(503));
   gate.open();
   expect((await inFlight).status).toBe(200);

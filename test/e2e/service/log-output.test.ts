@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
-import { createWorld, environment, leadBody } from '../support/world.ts';
+import { createWorld, environment, openLead } from '../support/world.ts';
 
 type Pipe = {
   /** What a process gets as its standard output. */
@@ -112,7 +112,7 @@ test.each(['a full pipe', 'a broken pipe'])(
   'with %s a second signal still ends the process at once',
   async (kind) => {
     const { tracker, config, key } = await createWorld();
-    tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+    openLead(tracker, { title: 'Demo' });
     const pipe = createPipe();
     if (kind === 'a full pipe') pipe.fill();
     const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);

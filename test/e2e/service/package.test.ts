@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import packageFile from '#package.json' with { type: 'json' };
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -14,8 +13,8 @@ import {
   crmOne,
   deletionOf,
   environment,
-  leadBody,
   listLeads,
+  openLead,
   sendDeletion,
   serve,
 } from '../support/world.ts';
@@ -27,9 +26,6 @@ beforeAll(() => {
   installed = installPackage();
 });
 afterAll(() => installed.remove());
-
-const openLead = (tracker: Tracker, name: string) =>
-  tracker.createIssue({ title: name, body: leadBody(`${name}@example.org`), labels: ['approved'] });
 
 test('the package is small, plain JavaScript, and has its licences', () => {
   const { program, files, packedBytes } = installed;
@@ -50,7 +46,7 @@ test('the package is small, plain JavaScript, and has its licences', () => {
 test('the package serves leads, takes a deletion, and is backed up', async () => {
   const { program } = installed;
   const { tracker, config, key } = await createWorld({ partners: { 'crm-one': crmOne } });
-  const [gone, stays] = ['a', 'b'].map((name) => openLead(tracker, name));
+  const [gone, stays] = ['a', 'b'].map(() => openLead(tracker));
   const { run, url } = await serve(config, { program });
   const { version, commit } = await healthOf(url);
   expect(version).toBe(packageFile.version);
@@ -89,8 +85,8 @@ test.each(['dc0439d.sqlite', '2f91e6c0.sqlite', '2f91e6c0.postgres'])(
     });
     const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
     writeFileSync(config, JSON.stringify({ ...settings, store: { url: storeUrl } }));
-    for (const lead of ['a', 'b', 'c', 'd']) openLead(tracker, lead);
-    const late = openLead(tracker, 'later');
+    for (const lead of ['a', 'b', 'c', 'd']) openLead(tracker, { email: `${lead}@example.org` });
+    const late = openLead(tracker, { email: 'later@example.org' });
     const command = (...args: string[]) =>
       runTrackport([...args, '--json', '--config', config], { environment, program });
 

@@ -1,6 +1,6 @@
 /** Two processes of one store whose files differ: a partner is known to one of them first. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { emptyPostgres } from '../../support/postgres/database.ts';
 import { configFile, type Trackport } from '../support/process.ts';
@@ -10,34 +10,21 @@ import {
   crmOne,
   deletionOf,
   leadBody,
+  openLead,
   sendDeletion,
   serve,
+  workerAt,
 } from '../support/world.ts';
 
-const TIMEOUT_MS = 240_000;
+vi.setConfig({ testTimeout: 240_000 });
 
 const NEW = { partner: 'crm-new' };
 const settings = { partners: { 'crm-one': crmOne, 'crm-new': crmOne } };
-
-const stores: Record<string, () => Promise<object>> = {
-  SQLite: async () => ({}), // a file of its own
-  PostgreSQL: async () => ({
-    store: { url: (await emptyPostgres()).url },
-    secretKey: Buffer.alloc(32, 9).toString('base64'),
-  }),
-};
 
 /** The same file without the new partner. */
 function withoutNew(config: string): string {
   const file = JSON.parse(readFileSync(config, 'utf8')) as typeof settings;
   return configFile({ ...file, partners: { 'crm-one': file.partners['crm-one'] } });
-}
-
-async function workerOf(url: string): Promise<string> {
-  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
-    checks: { worker: { state: string } };
-  };
-  return checks.worker.state;
 }
 
 async function eventOf(config: string, id: string): Promise<object> {
@@ -47,14 +34,10 @@ async function eventOf(config: string, id: string): Promise<object> {
   return events[0] ?? {};
 }
 
-async function setUp(engine: string) {
-  const { tracker, config } = await createWorld({ ...settings, ...(await stores[engine]?.()) });
+async function setUp(store = {}) {
+  const { tracker, config } = await createWorld({ ...settings, ...store });
   const send = async (url: string, options = {}): Promise<{ number: number; id: string }> => {
-    const { number } = tracker.createIssue({
-      title: 'Lead',
-      body: leadBody('a@example.org'),
-      labels: ['approved'],
-    });
+    const { number } = openLead(tracker);
     const answer = await sendDeletion(url, deletionOf(number), options);
     expect(answer.status).toBe(202);
     return { number, id: ((await answer.json()) as { id: string }).id };
@@ -63,73 +46,74 @@ async function setUp(engine: string) {
   return { tracker, config, old: withoutNew(config), send, isDeleted };
 }
 
-describe.each(Object.keys(stores))('on %s', { timeout: TIMEOUT_MS }, (engine) => {
-  test('what a partner sends that the worker does not know is done by an instance that knows it', async () => {
-    const { config, old, send, isDeleted } = await setUp(engine);
-    const former = await serve(old);
-    const next = await serve(config);
-    const { number, id } = await send(next.url, NEW);
-    await eventually(() => expect(isDeleted(number)).toBe(true));
-    await eventually(async () =>
-      expect(await eventOf(config, id)).toMatchObject({ outcome: 'DONE', attempts: 1 }),
-    );
-    expect(await workerOf(next.url)).toBe('ok');
-    expect(await workerOf(former.url)).toBe('standby');
-    // What both know is done as well, and the work stays where it is.
-    const { number: other } = await send(former.url);
-    await eventually(() => expect(isDeleted(other)).toBe(true));
-    expect(handovers(former.run)).toHaveLength(1);
-    expect(handovers(next.run)).toHaveLength(2); // it stood by first
+test('what a partner sends that the worker does not know is done by an instance that knows it', async () => {
+  const { config, old, send, isDeleted } = await setUp({
+    store: { url: (await emptyPostgres()).url },
+    secretKey: Buffer.alloc(32, 9).toString('base64'),
   });
+  const former = await serve(old);
+  const next = await serve(config);
+  const { number, id } = await send(next.url, NEW);
+  await eventually(() => expect(isDeleted(number)).toBe(true));
+  await eventually(async () =>
+    expect(await eventOf(config, id)).toMatchObject({ outcome: 'DONE', attempts: 1 }),
+  );
+  expect(await workerAt(next.url)).toBe('ok');
+  expect(await workerAt(former.url)).toBe('standby');
+  // What both know is done as well, and the work stays where it is.
+  const { number: other } = await send(former.url);
+  await eventually(() => expect(isDeleted(other)).toBe(true));
+  expect(handovers(former.run)).toHaveLength(1);
+  expect(handovers(next.run)).toHaveLength(2); // it stood by first
+});
 
-  test('what nobody knows waits, is told, holds up nobody, and is done after SIGHUP', async () => {
-    const { tracker, config, old, send, isDeleted } = await setUp(engine);
-    const known = readFileSync(config, 'utf8');
-    const first = await serve(config);
-    const reload = async (file: string): Promise<void> => {
-      const count = () => first.run.log().filter(({ msg }) => msg === RELOADED).length;
-      const before = count();
-      writeFileSync(config, file);
-      first.run.child.kill('SIGHUP');
-      await eventually(() => expect(count()).toBe(before + 1));
-    };
-    // Accepted, and not yet matched when the partner is taken out of the file.
-    const body = leadBody('gone@example.org');
-    const { number } = tracker.createIssue({ title: 'Lead', body, labels: ['approved'] });
-    const gate = tracker.hold({ path: '/issues$' });
-    const event = { eventId: 'gone', email: 'gone@example.org' };
-    const answer = await sendDeletion(first.url, event, NEW);
-    const { id } = (await answer.json()) as { id: string };
-    await gate.arrived();
-    await reload(readFileSync(old, 'utf8'));
-    gate.open();
-    await eventually(async () => expect(await workerOf(first.url)).toBe('lacking'));
-    const second = await serve(old);
-    expect(await workerOf(second.url)).toBe('lacking');
-    const metrics = await (await fetch(`${second.url}/metrics`)).text();
-    expect(metrics).toContain('trackport_partners_lacking 1');
+test('what nobody knows waits, is told, holds up nobody, and is done after SIGHUP', async () => {
+  const { tracker, config, old, send, isDeleted } = await setUp();
+  const known = readFileSync(config, 'utf8');
+  const first = await serve(config);
+  const reload = async (file: string): Promise<void> => {
+    const count = () => first.run.log().filter(({ msg }) => msg === RELOADED).length;
+    const before = count();
+    writeFileSync(config, file);
+    first.run.child.kill('SIGHUP');
+    await eventually(() => expect(count()).toBe(before + 1));
+  };
+  // Accepted, and not yet matched when the partner is taken out of the file.
+  const body = leadBody('gone@example.org');
+  const { number } = tracker.createIssue({ title: 'Lead', body, labels: ['approved'] });
+  const gate = tracker.hold({ path: '/issues$' });
+  const event = { eventId: 'gone', email: 'gone@example.org' };
+  const answer = await sendDeletion(first.url, event, NEW);
+  const { id } = (await answer.json()) as { id: string };
+  await gate.arrived();
+  await reload(readFileSync(old, 'utf8'));
+  gate.open();
+  await eventually(async () => expect(await workerAt(first.url)).toBe('lacking'));
+  const second = await serve(old);
+  expect(await workerAt(second.url)).toBe('lacking');
+  const metrics = await (await fetch(`${second.url}/metrics`)).text();
+  expect(metrics).toContain('trackport_partners_lacking 1');
 
-    const { number: other } = await send(second.url);
-    await eventually(() => expect(isDeleted(other)).toBe(true));
-    expect(await eventOf(config, id)).toMatchObject({
-      outcome: 'PENDING',
-      attempts: 0,
-      lastError: 'partner-unknown',
-    });
-    expect(isDeleted(number)).toBe(false);
-
-    await reload(known);
-    await eventually(() => expect(isDeleted(number)).toBe(true));
-    await eventually(async () =>
-      expect(await eventOf(config, id)).toMatchObject({ outcome: 'DONE', attempts: 1 }),
-    );
-    const waits = () => first.run.log().filter(({ code }) => code === 'partner-unknown');
-    await eventually(() => {
-      expect(waits()).toMatchObject([{ receiptId: id, partnerId: 'crm-new' }]);
-      expect(handovers(second.run)).toHaveLength(1);
-    });
-    expect(handovers(first.run)).toEqual([]);
+  const { number: other } = await send(second.url);
+  await eventually(() => expect(isDeleted(other)).toBe(true));
+  expect(await eventOf(config, id)).toMatchObject({
+    outcome: 'PENDING',
+    attempts: 0,
+    lastError: 'partner-unknown',
   });
+  expect(isDeleted(number)).toBe(false);
+
+  await reload(known);
+  await eventually(() => expect(isDeleted(number)).toBe(true));
+  await eventually(async () =>
+    expect(await eventOf(config, id)).toMatchObject({ outcome: 'DONE', attempts: 1 }),
+  );
+  const waits = () => first.run.log().filter(({ code }) => code === 'partner-unknown');
+  await eventually(() => {
+    expect(waits()).toMatchObject([{ receiptId: id, partnerId: 'crm-new' }]);
+    expect(handovers(second.run)).toHaveLength(1);
+  });
+  expect(handovers(first.run)).toEqual([]);
 });
 
 const RELOADED = 'configuration reloaded';

@@ -8,7 +8,7 @@ import {
   crmOne,
   deletionOf,
   environment,
-  leadBody,
+  openLead,
   sendDeletion,
   serve,
 } from '../support/world.ts';
@@ -24,11 +24,7 @@ test('meanwhile all is 503 with Retry-After, and a start says what to do; then t
   const server = await startPostgres();
   onTestFinished(() => server.stop());
   const { tracker, config, key } = await createWorld({ ...settings, store: { url: server.url } });
-  const { number } = tracker.createIssue({
-    title: 'Lead',
-    body: leadBody('a@example.org'),
-    labels: ['approved'],
-  });
+  const { number } = openLead(tracker);
   const { url } = await serve(config);
   const readLeads = () => fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   expect((await readLeads()).status).toBe(200);

@@ -2,14 +2,13 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   createWorld,
   crmOne,
   deletionOf,
   environment,
-  leadBody,
+  openLead,
   revokeKey,
   signatureOf,
   storeFileOf,
@@ -102,10 +101,6 @@ async function deleteLead(url: string, number: number): Promise<number> {
   return status;
 }
 
-const makeLead = (tracker: Tracker): number =>
-  tracker.createIssue({ title: 'Lead', body: leadBody('a@example.org'), labels: ['approved'] })
-    .number;
-
 /** The processes that have logged a request, or the one fact. */
 function pidsOf(run: Trackport, message: string): Set<unknown> {
   return new Set(
@@ -155,7 +150,12 @@ function isAlive(pid: number): boolean {
 
 test('all serve one port, and what one learns the next request to any other knows', async () => {
   const { tracker, config, key } = await createWorld(settings);
-  const numbers = [makeLead(tracker), makeLead(tracker), makeLead(tracker), makeLead(tracker)];
+  const numbers = [
+    openLead(tracker).number,
+    openLead(tracker).number,
+    openLead(tracker).number,
+    openLead(tracker).number,
+  ];
   const { run, url } = await serveTogether(config, { processes: 3 });
   expect(run.log().filter(({ msg }) => msg === 'listening')).toHaveLength(1);
 
@@ -186,7 +186,7 @@ test('health, readiness and metrics are those of the whole, whichever process is
     ...settings,
     server: { logLevel: 'debug', opsPort: 0 },
   });
-  const number = makeLead(tracker);
+  const number = openLead(tracker).number;
   const gate = tracker.hold({ method: 'PATCH' });
   const opsPort = await freePort();
   edit(config, 'server', { opsPort });
@@ -220,7 +220,7 @@ test('health, readiness and metrics are those of the whole, whichever process is
 
 test('a process that is killed is replaced; nothing later fails, and no count falls', async () => {
   const { tracker, config, key } = await createWorld(settings);
-  const [number, other] = [makeLead(tracker), makeLead(tracker)];
+  const [number, other] = [openLead(tracker).number, openLead(tracker).number];
   const { run, url } = await serveTogether(config);
   await times(8, () => leadIds(url, key));
   const standby = await standbyOf(run);
@@ -254,7 +254,7 @@ test('a process that hangs is killed and replaced, and another one works meanwhi
     ...settings,
     server: { logLevel: 'debug', hangTimeout: '10s' },
   });
-  const [number, other] = [makeLead(tracker), makeLead(tracker)];
+  const [number, other] = [openLead(tracker).number, openLead(tracker).number];
   const { run, url } = await serveTogether(config);
   await times(8, () => leadIds(url, key));
   const standby = await standbyOf(run);
@@ -292,7 +292,7 @@ test('a stop drains the requests in flight in all processes, and /readyz says so
   const identity = { issuer: 'http://127.0.0.1:9', audience: 'trackport' };
   const portal = { clientId: 'portal' };
   const { tracker, config, key } = await createWorld({ identity, portal });
-  const number = makeLead(tracker);
+  const number = openLead(tracker).number;
   const { run, url } = await serveTogether(config);
   const gate = tracker.hold({ path: '/issues$' });
   const inFlight = times(MANY, () => leadIds(url, key));

@@ -8,8 +8,8 @@ import { listening, trackport, type Trackport } from '../support/process.ts';
 import {
   createWorld,
   environment,
-  leadBody,
   listLeads,
+  openLead,
   sendDeletion,
   serve,
   WEBHOOK_SECRET,
@@ -68,11 +68,7 @@ test('SIGHUP takes over partners, secrets in files, labels, limits and the log l
     partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [`\${file:${secretFile}}`] } },
   });
   const { run, url } = await serve(config);
-  const issue = tracker.createIssue({
-    title: 'Demo',
-    body: leadBody('ada@example.org'),
-    labels: ['approved'],
-  });
+  const issue = openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
 
   writeFileSync(secretFile, 'the-second-secret-of-it\n');
   edit(config, {
@@ -134,11 +130,7 @@ test('a wrong file changes nothing, and one line names every problem', async () 
 
 test('the first partner begins the directory, so that its deletions find their leads', async () => {
   const { tracker, config } = await createWorld();
-  const { number } = tracker.createIssue({
-    title: 'Demo',
-    body: leadBody('ada@example.org'),
-    labels: ['approved'],
-  });
+  const { number } = openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
   const { run, url } = await serve(config);
   const secret = 'a-secret-of-the-first-one';
   edit(config, { partners: { 'crm-one': { scheme: 'hmac-sha256', secrets: [secret] } } });
@@ -168,7 +160,7 @@ test('what needs a restart is said, and the rest is taken over', async () => {
 
 test('a call in flight is answered as it began', async () => {
   const { tracker, config, key } = await createWorld();
-  tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+  openLead(tracker, { title: 'Demo' });
   const { run, url } = await serve(config);
   const read = () => fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   const gate = tracker.hold({ path: '/issues$' });
@@ -190,7 +182,7 @@ test('a call in flight is answered as it began', async () => {
 
 test('another token for the tracker is used from the next call on', async () => {
   const { tracker, config, key } = await createWorld({ leads: { freshFor: '0s' } });
-  tracker.createIssue({ title: 'Demo', body: leadBody('a@example.org'), labels: ['approved'] });
+  openLead(tracker, { title: 'Demo' });
   edit(config, { tracker: { auth: { token: 'a-token-of-yesterday' } } });
   const { run, url } = await serve(config);
   await expect(listLeads(url, key)).rejects.toThrow('503');

@@ -5,6 +5,7 @@ import {
   crmOne,
   leadBody,
   listLeads,
+  openLead,
   revokeKey,
   sendDeletion,
   serve,
@@ -42,11 +43,7 @@ test('a signed deletion hides the lead and closes its issue', async () => {
   const { tracker, config, key } = await createWorld({
     partners: { 'crm-one': crmOne },
   });
-  const { number } = tracker.createIssue({
-    title: 'Demo',
-    body: leadBody('ada@example.org'),
-    labels: ['approved'],
-  });
+  const { number } = openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
   const { url } = await serve(config);
 
   const event = { eventType: 'lead.deletion', email: 'ADA@example.org' };
@@ -64,7 +61,7 @@ test('a signed deletion hides the lead and closes its issue', async () => {
 
 test('a key that is revoked by another process is refused within a second', async () => {
   const { tracker, config, key } = await createWorld();
-  tracker.createIssue({ title: 'Demo', body: leadBody('ada@example.org'), labels: ['approved'] });
+  openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
   const { url } = await serve(config);
   expect(await listLeads(url, key)).toHaveLength(1);
   await revokeKey(config);
@@ -74,10 +71,10 @@ test('a key that is revoked by another process is refused within a second', asyn
 
 test('no log line holds a key, a secret or anything of a lead', async () => {
   const { tracker, config, key } = await createWorld();
-  tracker.createIssue({ title: 'Demo', body: leadBody('ada@example.org'), labels: ['approved'] });
+  openLead(tracker, { title: 'Demo', email: 'ada@example.org' });
   const { run, url } = await serve(config);
   tracker.addWebhook(`${url}/api/v1/webhooks/github`, WEBHOOK_SECRET);
-  tracker.createIssue({ title: 'Other', body: leadBody('bob@example.org'), labels: ['approved'] });
+  openLead(tracker, { title: 'Other', email: 'bob@example.org' });
   await tracker.hooks.settled();
   await listLeads(url, key);
   await fetch(`${url}/api/v1/leads?label=nope&wrong=ada@example.org`, {

@@ -1,6 +1,6 @@
 /** The thread that writes the store crashes: the process ends, and what it acknowledged is there. */
 import { expect, test } from 'vitest';
-import { createWorld, crmOne, leadBody, listLeads, sendDeletion, serve } from '../support/world.ts';
+import { createWorld, crmOne, listLeads, openLead, sendDeletion, serve } from '../support/world.ts';
 
 const settings = {
   partners: { 'crm-one': crmOne },
@@ -14,8 +14,7 @@ async function deleteLead(url: string, number: number): Promise<number> {
 
 test('a crash of the writing thread ends the process, and nothing acknowledged is lost', async () => {
   const { tracker, config, key } = await createWorld(settings);
-  const makeLead = (email: string) =>
-    tracker.createIssue({ title: 'Lead', body: leadBody(email), labels: ['approved'] });
+  const makeLead = (email: string) => openLead(tracker, { email });
   const [deleted, stays] = [makeLead('ada@example.org'), makeLead('bob@example.org')];
   const { run, url } = await serve(config, { preload });
   tracker.hold({ method: 'PATCH' }); // the deletion is never acted on: only its claim is there

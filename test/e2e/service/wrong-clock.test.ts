@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { compose, TRACKER_TOKEN } from '../support/composed.ts';
-import { leadBody } from '../support/world.ts';
+import { openLead } from '../support/world.ts';
 
 const SECRET = 'a-secret-of-crm-two';
 const crmTwo = { scheme: 'signature-v3', secrets: [SECRET], fields: { leadId: '/leadId' } };
@@ -23,11 +23,7 @@ async function openTracker() {
   });
   onTestFinished(() => tracker.close());
   for (const name of ['approved', 'deleted-by-partner']) tracker.createLabel({ name });
-  const { number } = tracker.createIssue({
-    title: 'Lead',
-    body: leadBody('a@example.org'),
-    labels: ['approved'],
-  });
+  const { number } = openLead(tracker);
   return { tracker, trackers, number };
 }
 

@@ -110,6 +110,14 @@ export function leadBody(email: string, message = 'Hello'): string {
     .join('\r\n\r\n');
 }
 
+/** An approved lead of this person. */
+export function openLead(
+  tracker: Tracker,
+  { title = 'Lead', email = 'a@example.org' } = {},
+): ReturnType<Tracker['createIssue']> {
+  return tracker.createIssue({ title, body: leadBody(email), labels: ['approved'] });
+}
+
 type ServeOptions = {
   preload?: URL;
   port?: number;
@@ -143,4 +151,12 @@ export async function listLeads(url: string, key: string): Promise<LeadListBody[
   const answer = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
   if (answer.status !== 200) throw new Error(`leads answered ${answer.status}`);
   return ((await answer.json()) as LeadListBody).items;
+}
+
+/** What `readyz` says of this process's worker. */
+export async function workerAt(url: string): Promise<string> {
+  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
+    checks: { worker: { state: string } };
+  };
+  return checks.worker.state;
 }

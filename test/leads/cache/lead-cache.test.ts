@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 
-import { TrackportError } from '#shared/errors.ts';
-
 import { trackerDown } from '../fake-tracker.ts';
 import { createWorld, everybody, type World } from '../support.ts';
 
@@ -390,36 +388,6 @@ describe('while the tracker fails', () => {
     expect((await world.leads.reader.read('1', everybody)).value.title).toBe('Newer');
   });
 
-  test('makes few calls when the answers are nonsense', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    await world.ids();
-    world.tracker.failure = new TrackportError('tracker-failed');
-    await world.clock.advance(15_000);
-    for (let second = 0; second < 600; second += 1) {
-      expect((await world.list()).cache.outcome).toBe('stale');
-      await world.clock.advance(1000);
-    }
-    expect(world.tracker.calls.length).toBeLessThan(30);
-    world.tracker.failure = undefined;
-    await world.clock.advance(30_000);
-    expect((await world.list()).cache.outcome).toBe('miss');
-  });
-
-  test('makes few calls', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    await world.ids();
-    world.tracker.failure = trackerDown();
-    await world.clock.advance(15_000);
-    for (let second = 0; second < 600; second += 1) {
-      await world.list();
-      await world.list({ state: 'closed' }).catch(() => undefined);
-      await world.clock.advance(1000);
-    }
-    expect(world.tracker.calls.length).toBeLessThan(30);
-  });
-
   test('tells a cold reader how long to wait', async () => {
     const world = createWorld();
     world.tracker.failure = trackerDown(120);
@@ -430,25 +398,6 @@ describe('while the tracker fails', () => {
       retryAfterSeconds: 90,
     });
     expect(world.tracker.calls).toHaveLength(1);
-  });
-
-  test('keeps nonsense away from other keys and out of the cache', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    world.tracker.failure = new TrackportError('tracker-failed');
-    await expect(world.list()).rejects.toMatchObject({ code: 'tracker-failed' });
-    world.tracker.failure = undefined;
-    expect(await world.ids()).toEqual(['1']);
-  });
-
-  test('recovers at the first good answer', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    world.tracker.failure = trackerDown();
-    await expect(world.list()).rejects.toThrow();
-    world.tracker.failure = undefined;
-    await world.clock.advance(1000);
-    expect(await world.ids()).toEqual(['1']);
   });
 });
 

@@ -64,35 +64,6 @@ describe('a deletion', () => {
     expectUntouched(world, other);
   });
 
-  test('matches by lead id, then correlation id, then external id, then e-mail', async () => {
-    const world = await runningWorld();
-    const make = (input: object) => world.tracker.createIssue(leadIssue(input)).number;
-    const email = '_No response_';
-    const byLeadId = make({ email });
-    const byCorrelation = make({ email, correlationId: 'corr-1' });
-    const byExternal = make({ email, externalIds: { 'crm-one': 'ext-1' } });
-    const byEmail = make({ email: '4@example.com' });
-    const names = [
-      ['leadId', String(byLeadId), byLeadId],
-      ['correlationId', 'corr-1', byCorrelation],
-      ['externalId', 'ext-1', byExternal],
-      ['email', '4@example.com', byEmail],
-    ] as const;
-    for (const [index, [, , expected]] of names.entries()) {
-      const body = Object.fromEntries(names.slice(index).map(([field, value]) => [field, value]));
-      const receipt = await world.settled(await world.send(body));
-      expect(receipt.events[0]?.leadIds).toEqual([String(expected)]);
-    }
-  });
-
-  test('goes on to the next name when one finds nothing', async () => {
-    const world = await runningWorld();
-    const { number } = world.tracker.createIssue(leadIssue());
-    const body = { leadId: '999', correlationId: 'none', externalId: 'none' };
-    const receipt = await world.settled(await world.send({ ...body, email: 'ada@example.com' }));
-    expect(receipt.events[0]).toMatchObject({ outcome: 'DONE', leadIds: [String(number)] });
-  });
-
   test("never takes one partner's external id for another's", async () => {
     const world = await runningWorld();
     const { number } = world.tracker.createIssue(
@@ -342,31 +313,6 @@ describe('a clock that is set back by an hour', () => {
     setBack();
     await world.wake();
     expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
-  });
-
-  test('makes no match wait that had begun before', async () => {
-    const { setBack, opening } = worldWithClock();
-    const world = await opening;
-    await world.start();
-    const { number } = world.tracker.createIssue(leadIssue());
-    await world.filler.catchUp();
-    world.tracker.fault({ kind: 'reset', count: 1000 });
-    const id = await world.send({ leadId: String(number) });
-    await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
-    setBack();
-    world.tracker.clearFaults();
-    await world.wake();
-    expect((await world.settled(id)).events[0]?.outcome).toBe('DONE');
-  });
-
-  test('makes no delivery wait that was accepted before a restart', async () => {
-    const { setBack, opening } = worldWithClock();
-    const world = await opening;
-    const { number } = world.tracker.createIssue(leadIssue());
-    const id = await world.send({ leadId: String(number) });
-    setBack();
-    await world.start();
-    expect((await world.settled(id)).events[0]?.outcome).toBe('DONE');
   });
 });
 

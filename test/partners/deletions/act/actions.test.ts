@@ -423,20 +423,6 @@ describe('a tracker that refuses everything', () => {
     ['repository-missing', { kind: 'repository-missing' }],
   ] as const;
 
-  test.each(refusals)('pauses the worker: %s, and no try is spent', async (reason, fault) => {
-    const world = await runningWorld();
-    const { number } = world.tracker.createIssue(leadIssue());
-    await world.filler.catchUp();
-    world.tracker.fault({ ...fault, count: 1000 });
-    const id = await world.send({ leadId: String(number) });
-    await eventually(async () =>
-      expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', reason }),
-    );
-    expect((await world.claims.current()).has(number)).toBe(true);
-    expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
-    expect(world.tracker.readIssue(number)?.state).toBe('open');
-  });
-
   test('pauses it when issues are switched off, though each issue looks deleted', async () => {
     const world = await runningWorld();
     const { number } = world.tracker.createIssue(leadIssue());
@@ -449,21 +435,29 @@ describe('a tracker that refuses everything', () => {
     expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
   });
 
-  test.each(refusals)('is asked again, and then all goes on: %s', async (reason, fault) => {
-    const world = await runningWorld({ worker: { probeEveryMs: 30 } });
-    const { number } = world.tracker.createIssue(leadIssue());
-    await world.filler.catchUp();
-    world.tracker.fault({ ...fault, count: 1000 });
-    const id = await world.send({ leadId: String(number) });
-    await eventually(async () => expect((await world.partners.workerStatus()).reason).toBe(reason));
-    const { pausedSince } = await world.partners.workerStatus();
-    const seen = world.tracker.calls.count();
-    await eventually(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4));
-    expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', pausedSince });
-    world.tracker.clearFaults();
-    expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
-    expect((await world.partners.workerStatus()).state).toBe('running');
-  });
+  test.each(refusals)(
+    'pauses the worker, is asked again, and then all goes on: %s',
+    async (reason, fault) => {
+      const world = await runningWorld({ worker: { probeEveryMs: 30 } });
+      const { number } = world.tracker.createIssue(leadIssue());
+      await world.filler.catchUp();
+      world.tracker.fault({ ...fault, count: 1000 });
+      const id = await world.send({ leadId: String(number) });
+      await eventually(async () =>
+        expect((await world.partners.workerStatus()).reason).toBe(reason),
+      );
+      const { pausedSince } = await world.partners.workerStatus();
+      const seen = world.tracker.calls.count();
+      await eventually(() => expect(world.tracker.calls.count()).toBeGreaterThan(seen + 4));
+      expect(await world.partners.workerStatus()).toMatchObject({ state: 'paused', pausedSince });
+      expect((await world.claims.current()).has(number)).toBe(true);
+      expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+      expect(world.tracker.readIssue(number)?.state).toBe('open');
+      world.tracker.clearFaults();
+      expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
+      expect((await world.partners.workerStatus()).state).toBe('running');
+    },
+  );
 
   test('pauses it when the repository was renamed, and no other is changed', async () => {
     const world = await runningWorld();

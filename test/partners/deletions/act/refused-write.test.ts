@@ -1,6 +1,6 @@
 /** 403 to a write: one issue's own, or the same for all. */
 import { expect, test } from 'vitest';
-import { HOUR, MINUTE } from '#shared/clock.ts';
+import { HOUR } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../../support/deletions/world.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -39,16 +39,6 @@ test('of one issue keeps nobody else waiting, and is a failed attempt of that ev
     lastError: 'forbidden',
     attempts: 7,
   });
-  expect((await world.partners.workerStatus()).state).toBe('running');
-});
-
-test('of the only issue there is pauses nobody, and is a failed attempt of its event', async () => {
-  const world = await runningWorld({ worker: { retryMs: [5, HOUR], probeEveryMs: HOUR } });
-  const [poison = 0] = makeLeads(world, 1);
-  refuse(world, poison);
-  const id = await world.send({ leadId: poison });
-  await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(2));
-  expect(await eventOf(world, id)).toMatchObject({ outcome: 'PENDING', lastError: 'forbidden' });
   expect((await world.partners.workerStatus()).state).toBe('running');
 });
 
@@ -108,18 +98,4 @@ test('of three issues in a row stops all writes until a probe gets through', asy
   for (const id of ids) expect((await world.settled(id)).events[0]?.outcome).toBe('DONE');
   expect(await attempts()).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
   expect((await world.partners.workerStatus()).state).toBe('running');
-});
-
-test('stops after three issues without a probe, so that a lost right costs few calls', async () => {
-  const world = await runningWorld({ worker: { probeEveryMs: MINUTE } });
-  const leads = makeLeads(world, 8);
-  await world.filler.catchUp();
-  refuse(world, '\\d+');
-  const ids = await Promise.all(leads.map((leadId) => world.send({ leadId })));
-  await eventually(() => expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(3));
-  await eventually(async () => {
-    const events = await Promise.all(ids.map((id) => eventOf(world, id)));
-    expect(events.filter((event) => event?.lastError === 'forbidden')).toHaveLength(3);
-  });
-  expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(3);
 });
