@@ -128,7 +128,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     receipts: { accept } as ReceiptStore,
     outcomeCounts: unserved,
     work: unserved,
-    workerLock: unserved,
+    workerLease: unserved,
     filler: unserved,
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },

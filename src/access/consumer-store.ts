@@ -1,4 +1,4 @@
-import type { Actor, AuditAction, AuditEntry } from '#shared/audit.ts';
+import type { AuditAction, AuditEntry, Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { StoredCall } from '#shared/idempotency.ts';
@@ -72,9 +72,6 @@ export type ManageDeps = {
   /** Default: the operating system's generator. */
   random?: RandomText;
 };
-
-/** Who makes a change, for the audit log. */
-export type Origin = { actor: Actor; requestId?: string };
 
 export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };
 

@@ -1,3 +1,4 @@
+import type { Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
 import {
@@ -24,7 +25,7 @@ import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites, type LateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from './consumers/consumer.ts';
-import type { ConsumerStore, ManageDeps, Origin } from './consumer-store.ts';
+import type { ConsumerStore, ManageDeps } from './consumer-store.ts';
 
 /** What access is made of. */
 export type AccessPorts = ManageDeps &

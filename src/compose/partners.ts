@@ -49,7 +49,7 @@ function storePorts({ store }: Ground) {
     receipts: stores.receipts(),
     outcomeCounts: stores.outcomeCounts(),
     work: stores.work(),
-    workerLock: stores.workerLock(),
+    workerLease: stores.workerLease(),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     directoryKey: directoryKeyOf(store),

@@ -27,7 +27,7 @@ import {
 import { createStatusTokens } from './receipts/status/status-token.ts';
 import type { Traffic } from './traffic/traffic.ts';
 import { type BackgroundWork, createBackgroundWork } from './worker/background-work.ts';
-import type { WorkerLock } from './worker/worker-lock.ts';
+import type { WorkerLease } from './worker/worker-lease.ts';
 import {
   createDeletionWorker,
   type DeletionWorker,
@@ -43,7 +43,7 @@ export type PartnersPorts = {
   outcomeCounts: OutcomeCounts;
   /** The worker's view of what `receipts` keeps. */
   work: WorkerDeps['store'];
-  workerLock: WorkerLock;
+  workerLease: WorkerLease;
   filler: DirectoryFiller;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
   learnTime(): void;
@@ -137,7 +137,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
     },
   };
-  const background = createBackgroundWork({ lock: ports.workerLock, jobs, clock, log });
+  const background = createBackgroundWork({ lease: ports.workerLease, jobs, clock, log });
   return { worker, background };
 }
 

@@ -11,6 +11,9 @@ export const actorOut = z
 
 export type Actor = z.infer<typeof actorOut>;
 
+/** Who makes a change, and in which request, for the audit log. */
+export type Origin = { actor: Actor; requestId?: string };
+
 /** What can happen to an artifact of the catalog. */
 const artifactActions = [
   'create',

@@ -3,7 +3,7 @@ import type { CreateConsumerInput } from '#access/consumers/manage-consumers.ts'
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
-import type { ConsumerChange, ConsumerStore, KeyLookup, Origin } from '#access/consumer-store.ts';
+import type { ConsumerChange, ConsumerStore, KeyLookup } from '#access/consumer-store.ts';
 import {
   type Consumer,
   type ConsumerId,
@@ -14,7 +14,7 @@ import {
   refuseNamesake,
 } from '#access/consumers/consumer.ts';
 import { type Access, createAccess } from '#access/index.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import type { AuditEntry, Origin } from '#shared/audit.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';

@@ -51,21 +51,21 @@ export function describeSessionStore(engine: string, open: Open): void {
       const session = row({ renewAt: 2000 });
       const { digest } = session;
       await one.insert(session);
-      expect(await one.claimRenewal(digest, { now: 1999, until: 9000 })).toBe(false);
-      expect(await one.claimRenewal(digest, { now: 2000, until: 9000 })).toBe(true);
-      expect(await other.claimRenewal(digest, { now: 8999, until: 9999 })).toBe(false);
-      expect(await other.claimRenewal(digest, { now: 9000, until: 9999 })).toBe(true);
+      expect(await one.leaseRenewal(digest, { now: 1999, until: 9000 })).toBe(false);
+      expect(await one.leaseRenewal(digest, { now: 2000, until: 9000 })).toBe(true);
+      expect(await other.leaseRenewal(digest, { now: 8999, until: 9999 })).toBe(false);
+      expect(await other.leaseRenewal(digest, { now: 9000, until: 9999 })).toBe(true);
       await other.renew(digest, { sealed: Buffer.from('anew'), renewAt: 5000 });
       expect(await one.find(digest)).toEqual({
         ...session,
         sealed: Buffer.from('anew'),
         renewAt: 5000,
       });
-      expect(await one.claimRenewal(digest, { now: 5000, until: 9000 })).toBe(true);
+      expect(await one.leaseRenewal(digest, { now: 5000, until: 9000 })).toBe(true);
       await one.renew(digest, { sealed: Buffer.from('last') });
       const { renewAt: _none, ...without } = session;
       expect(await one.find(digest)).toEqual({ ...without, sealed: Buffer.from('last') });
-      expect(await one.claimRenewal(digest, { now: 99_999, until: 100_000 })).toBe(false);
+      expect(await one.leaseRenewal(digest, { now: 99_999, until: 100_000 })).toBe(false);
     });
 
     test('the issuer ends what it names: by person, by its session, or by both', async () => {

@@ -215,7 +215,7 @@ export function describeWorkStore(engine: string, open: Open): void {
             { number: 3, state: 'open' },
           ],
         });
-        expect(await store.held(due)).toEqual([1, 3]);
+        expect(await store.leadsOf(due)).toEqual([1, 3]);
         expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '3']);
       });
 
@@ -225,7 +225,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         const item = await leaseOne(store);
         await fixture.failProgress();
         await expect(claimAll(store, item, [1])).rejects.toThrow('no');
-        expect(await store.held(item)).toEqual([]);
+        expect(await store.leadsOf(item)).toEqual([]);
       });
 
       const withdrawals = async (fixture: WorkStoreFixture, number: number) =>
@@ -265,14 +265,14 @@ export function describeWorkStore(engine: string, open: Open): void {
         await store.claim(await leaseOne(store), { leads: [1], conflicts: [] }, next);
         const item = await leaseOne(store);
         await store.settle(item, { outcome: 'UNMATCHED', attempts: 3 }, 7);
-        expect(await store.held(item)).toEqual([]);
+        expect(await store.leadsOf(item)).toEqual([]);
         expect((await receipts.read(wrong))?.events[0]?.leadIds).toEqual([]);
         expect(await withdrawals(fixture, 1)).toEqual([['claim.withdraw', 'system', 'unmatched']]);
         const id = await accept('b');
         await claimAll(store, await leaseOne(store), [1]);
         const acting = await leaseOne(store, 'act', 5);
         await store.settle(acting, { outcome: 'UNMATCHED', attempts: 1 }, 8);
-        expect(await store.held(acting)).toEqual([1]);
+        expect(await store.leadsOf(acting)).toEqual([1]);
         expect((await receipts.read(id))?.events[0]?.outcome).toBe('UNMATCHED');
       });
 
@@ -291,7 +291,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         const item = await leaseOne(store);
         await claimAll(store, item, [1]);
         await openedAs(REPOSITORY_ID + 1);
-        expect(await store.held(item)).toEqual([]);
+        expect(await store.leadsOf(item)).toEqual([]);
       });
     });
 
@@ -356,7 +356,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 50);
         const again = await leaseOne(store, 'match', 50);
         expect(again).not.toHaveProperty('progress');
-        expect(await store.held(again)).toEqual([1]);
+        expect(await store.leadsOf(again)).toEqual([1]);
       });
 
       test.each<[string, (store: WorkStore, item: WorkItem) => Promise<unknown>]>([
@@ -560,7 +560,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         const item = await leaseOne(store, 'act', 5);
         expect(item).toMatchObject({ path: 'events', position: 0, receivedAt: 0 });
         expect(item.progress).toMatchObject({ ...todo, leads: [{ number: 1 }, { number: 2 }] });
-        expect(await store.heldUnderLease(item)).toEqual([1, 2]);
+        expect(await store.leadsUnderLease(item)).toEqual([1, 2]);
         expect(await store.settle(item, { outcome: 'IGNORED', attempts: 1 }, 6)).toBe('settled');
         expect((await receipts.read(id))?.events[0]).toMatchObject({
           outcome: 'IGNORED',
@@ -573,13 +573,13 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 0, ofLead(1));
         await find(store, await leaseOne(store), [1, 2]);
         const item = await leaseOne(store, 'act', 5);
-        expect(await store.dueBefore(item, 1, 5)).toBeUndefined();
+        expect(await store.blockedUntil(item, 1, 5)).toBeUndefined();
         await accept('deletion', 7, { names: [{ kind: 'lead-id', number: 1 }] });
-        expect(await store.dueBefore(item, 1, 7)).toBe(7);
-        expect(await store.dueBefore(item, 2, 7)).toBeUndefined();
+        expect(await store.blockedUntil(item, 1, 7)).toBe(7);
+        expect(await store.blockedUntil(item, 2, 7)).toBeUndefined();
         await claimAll(store, await leaseOne(store, 'match', 7), [1], 7);
-        expect(await store.dueBefore(item, 1, 7)).toBeUndefined();
-        expect(await store.heldUnderLease(item)).toEqual([2]);
+        expect(await store.blockedUntil(item, 1, 7)).toBeUndefined();
+        expect(await store.leadsUnderLease(item)).toEqual([2]);
       });
 
       test('waits for those about the same lead that came before, until they have ended', async () => {
@@ -594,7 +594,7 @@ export function describeWorkStore(engine: string, open: Open): void {
           items.find(({ payload }) => payload?.toString() === name),
         );
         if (!first || !other || !second) throw new Error('not all are due');
-        const before = (item: WorkItem, number: number) => store.dueBefore(item, number, 5);
+        const before = (item: WorkItem, number: number) => store.blockedUntil(item, number, 5);
         expect(await before(first, 1)).toBeUndefined();
         expect(await before(other, 2)).toBeUndefined();
         expect(await before(second, 1)).toBe(5);
@@ -620,10 +620,10 @@ export function describeWorkStore(engine: string, open: Open): void {
         if (!first || !second) throw new Error('not all are due');
         await find(store, second, [1], 5);
         const item = await leaseOne(store, 'act', 5);
-        expect(await store.dueBefore(item, 1, 5)).toBe(0);
-        expect(await store.dueBefore(item, 1, 60 * SECOND)).toBeUndefined();
+        expect(await store.blockedUntil(item, 1, 5)).toBe(0);
+        expect(await store.blockedUntil(item, 1, 60 * SECOND)).toBeUndefined();
         await store.claim(first, { leads: [], conflicts: [] }, { ...next, attempts: 1 });
-        expect(await store.dueBefore(item, 1, 5)).toBeUndefined();
+        expect(await store.blockedUntil(item, 1, 5)).toBeUndefined();
       });
 
       test('takes a lead that is shown late, also after its end', async () => {
@@ -648,7 +648,7 @@ export function describeWorkStore(engine: string, open: Open): void {
             { number: 4, state: 'open' },
           ],
         });
-        expect(await store.heldUnderLease(late)).toEqual([1, 4]);
+        expect(await store.leadsUnderLease(late)).toEqual([1, 4]);
         expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '4']);
       });
 
@@ -657,10 +657,10 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a', 0, ofLead(1));
         await find(store, await leaseOne(store), [1]);
         const item = await leaseOne(store, 'act', 5);
-        expect(await store.holdsElsewhere(item)).toBe(false);
+        expect(await store.hasLeadsElsewhere(item)).toBe(false);
         await openedAs(REPOSITORY_ID + 1);
-        expect(await store.heldUnderLease(item)).toEqual([]);
-        expect(await store.holdsElsewhere(item)).toBe(true);
+        expect(await store.leadsUnderLease(item)).toEqual([]);
+        expect(await store.hasLeadsElsewhere(item)).toBe(true);
       });
 
       test('that comes again has its leads again, and claims none', async () => {

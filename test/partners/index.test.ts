@@ -1,6 +1,6 @@
 /** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
+import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
@@ -79,8 +79,8 @@ describe('of two processes on one store', () => {
     const filler = emptyFiller(fill);
     const own = connectTo(database.handle.name);
     const clock = createFakeClock();
-    const workerLock = createWorkerLock({ database: own, instance: 'second', clock });
-    const second = buildPartners({ database: own, filler, workerLock, clock }).partners;
+    const workerLease = createWorkerLease({ database: own, instance: 'second', clock });
+    const second = buildPartners({ database: own, filler, workerLease, clock }).partners;
     onTestFinished(() => second.stop());
     await second.start();
     expect((await second.workerStatus()).state).toBe('standby');

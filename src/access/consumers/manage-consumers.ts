@@ -1,3 +1,4 @@
+import type { Origin } from '#shared/audit.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import { type Grant, type GrantInput, parseGrants } from '../grants/grant.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { changeWithKey, type ConsumerWithKey, type ToStoredCall } from '../keys/manage-keys.ts';
-import { auditOf, type ManageDeps, type Origin } from '../consumer-store.ts';
+import { auditOf, type ManageDeps } from '../consumer-store.ts';
 
 export type CreateConsumerInput = {
   name: string;

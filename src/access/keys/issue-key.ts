@@ -11,7 +11,7 @@ export const LIFETIME_MS_MAX = 3650 * DAY;
 /** A key as it is stored, and the text that its consumer gets to see once. */
 export type IssuedKey = { stored: Key; key: Secret };
 
-export type IssueFacts = {
+export type NewKeyFacts = {
   now: number;
   /** Subject of the actor. */
   createdBy: string;
@@ -20,7 +20,7 @@ export type IssueFacts = {
 };
 
 /** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */
-export function issueKey(deps: { random?: RandomText }, facts: IssueFacts): IssuedKey {
+export function issueKey(deps: { random?: RandomText }, facts: NewKeyFacts): IssuedKey {
   const { now, createdBy, lifetimeMs } = facts;
   if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= LIFETIME_MS_MAX))
     refuse([

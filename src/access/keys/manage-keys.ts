@@ -1,5 +1,6 @@
+import type { Origin } from '#shared/audit.ts';
 import type { StoredCall } from '#shared/idempotency.ts';
-import { auditOf, type ConsumerChange, type ManageDeps, type Origin } from '../consumer-store.ts';
+import { auditOf, type ConsumerChange, type ManageDeps } from '../consumer-store.ts';
 import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';

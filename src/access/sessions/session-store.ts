@@ -48,7 +48,7 @@ export type SessionStore = {
    * Whether the caller is the one to renew the session's token until `until`, at `now`. Only one is at
    * a time: a refresh token that is used twice makes issuers suspicious.
    */
-  claimRenewal(digest: Buffer, times: { now: number; until: number }): Promise<boolean>;
+  leaseRenewal(digest: Buffer, times: { now: number; until: number }): Promise<boolean>;
   /** Replaces what the issuer gave, and ends the claim. */
   renew(digest: Buffer, next: Pick<SessionRow, 'sealed' | 'renewAt'>): Promise<void>;
   /** The session is over, with all that it was to be shown. Idempotent. */

@@ -55,8 +55,8 @@ export function createSessions(deps: SessionsDeps) {
     endOfIssuer: (...by: Parameters<SessionStore['endOfIssuer']>) => store.endOfIssuer(...by),
     setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>
       store.setTimeZone(digest, timeZone),
-    claimRenewal: ({ digest }: Pick<Session, 'digest'>, forMs: number) =>
-      store.claimRenewal(digest, { now: clock.now(), until: clock.now() + forMs }),
+    leaseRenewal: ({ digest }: Pick<Session, 'digest'>, forMs: number) =>
+      store.leaseRenewal(digest, { now: clock.now(), until: clock.now() + forMs }),
     renew: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) =>
       store.renew(digest, sealSession(deps.sealer, digest, signedIn)),
     /** Returns the id by which the next page takes it, within 10 minutes. */

@@ -60,7 +60,7 @@ export function createSignIn(deps: SignInDeps) {
     complete: (query: string, attempt: SignInAttempt & { timeZone?: string }) =>
       completeSignIn(deps, query, attempt),
     /** The session with what the issuer says now; undefined when the issuer ended it. */
-    confirm: (session: Session) => confirmSession(deps, session),
+    refresh: (session: Session) => refreshSession(deps, session),
     /** How many sessions ended. @throws {unauthorized} @throws {identity-provider-unavailable} */
     endByIssuer: (logoutToken: string) => endByIssuer(deps, logoutToken),
     signOutUrl: ({ idToken }: Pick<Session, 'idToken'>) => issuer.signOutUrl(idToken),
@@ -114,7 +114,7 @@ async function toSignedIn(
  * issuer that cannot be reached ends nothing: what it said last counts until the session's own limits,
  * so that an outage there is none here.
  */
-async function confirmSession(deps: SignInDeps, session: Session): Promise<Session | undefined> {
+async function refreshSession(deps: SignInDeps, session: Session): Promise<Session | undefined> {
   const { refreshToken, renewAt } = session;
   if (refreshToken === undefined || renewAt === undefined) return session;
   if (deps.clock.now() < renewAt || !(await mayRenew(deps, session))) return session;
@@ -136,7 +136,7 @@ async function confirmSession(deps: SignInDeps, session: Session): Promise<Sessi
 /** While the store takes no writes what is known goes on. */
 async function mayRenew({ sessions }: SignInDeps, session: Session): Promise<boolean> {
   try {
-    return await sessions.claimRenewal(session, RENEWAL_MS);
+    return await sessions.leaseRenewal(session, RENEWAL_MS);
   } catch (error) {
     if (isTrackportError(error, 'store-unavailable')) return false;
     throw error;

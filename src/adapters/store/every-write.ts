@@ -10,7 +10,7 @@ import { keyWrites } from './secret-key.ts';
 import type { Writes } from './session.ts';
 import { sessionWrites } from './session-store.ts';
 import { trafficWrites } from './traffic-store.ts';
-import { leaseWrites } from './work/worker-lock.ts';
+import { leaseWrites } from './work/worker-lease.ts';
 import { workWrites } from './work/writes.ts';
 import { checkWrites } from './write-check.ts';
 

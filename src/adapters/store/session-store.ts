@@ -71,7 +71,7 @@ export const sessionWrites = {
     change(session, TOUCH, { digest, usedAt }),
   setTimeZone: (session: Session, digest: Buffer, timeZone: string) =>
     change(session, SET_TIME_ZONE, { digest, timeZone }),
-  claimRenewal: async (session: Session, digest: Buffer, times: { now: number; until: number }) =>
+  leaseRenewal: async (session: Session, digest: Buffer, times: { now: number; until: number }) =>
     (await session.run(CLAIM_RENEWAL, { digest, ...times })) === 1,
   renew: (
     session: Session,

@@ -23,7 +23,7 @@ import type { Precondition } from '../version/entity-tag.ts';
 import {
   isBeforeSunset,
   type LifecycleAction,
-  originOf,
+  startOf,
   refuseTransition,
   transit,
 } from './lifecycle.ts';
@@ -153,7 +153,7 @@ async function versionOf(
 ): Promise<string> {
   if (version !== undefined) return version;
   if (action !== 'deprecate')
-    return onlyVersionIn(deps, caller, { id, lifecycle: originOf(action) });
+    return onlyVersionIn(deps, caller, { id, lifecycle: startOf(action) });
   const found = await deps.store.read(caller.workspaceId, { id }, { withSpec: false });
   const record = 'record' in found ? found.record : undefined;
   if (record?.lifecycle === 'PUBLISHED') return record.version;

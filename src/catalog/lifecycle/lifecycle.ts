@@ -28,7 +28,7 @@ export function sunsetOfDay(day: string): string {
 }
 
 /** The state that an action starts from. */
-export function originOf(action: LifecycleAction): Lifecycle {
+export function startOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;
 }
 
@@ -63,7 +63,7 @@ export function transit(version: VersionRecord, transition: Transition): Version
 function requirePossible(version: VersionRecord, { action, now, isEarly }: Transition): void {
   const { lifecycle } = version;
   const isNewSunset = action === 'deprecate' && lifecycle === 'DEPRECATED';
-  if (lifecycle !== originOf(action) && !isNewSunset) refuseTransition(action, lifecycle);
+  if (lifecycle !== startOf(action) && !isNewSunset) refuseTransition(action, lifecycle);
   if (action === 'retire' && isEarly !== true) requireSunset(version, now);
 }
 

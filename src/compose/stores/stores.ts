@@ -11,7 +11,7 @@ import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
-import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
+import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
 import { createPayloadSealer } from '#partners/receipts/payload.ts';
@@ -93,6 +93,6 @@ function createStores(
       const sealer = createPayloadSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
     },
-    workerLock: () => createWorkerLock({ database, instance, clock }),
+    workerLease: () => createWorkerLease({ database, instance, clock }),
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { requireScope } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import type { Actor } from '#shared/audit.ts';
+import type { Actor, Origin } from '#shared/audit.ts';
 import type { BearerContext, HttpApp } from '../http-app.ts';
 import { missingToken, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { headerValues } from '../requests/header-values.ts';
@@ -48,7 +48,7 @@ export function actorOf({ subject, clientId }: TokenPrincipal): Actor {
 }
 
 /** Who makes a change by this request, for the audit log. */
-export function originOf(request: FastifyRequest): { actor: Actor; requestId: string } {
+export function originOf(request: FastifyRequest): Origin {
   return { actor: actorOf(tokenOf(request)), requestId: request.id };
 }
 

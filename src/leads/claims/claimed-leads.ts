@@ -1,9 +1,10 @@
+import type { Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { listRemovals, type RemovalListQuery } from '../reading/list-removals.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { type ClaimOrigin, listClaims, readClaim, releaseClaim } from './manage-claims.ts';
+import { listClaims, readClaim, releaseClaim } from './manage-claims.ts';
 
 /** What work with claimed leads is made of. */
 export type ClaimedLeadsPorts = {
@@ -20,7 +21,7 @@ export function createClaimedLeads(ports: ClaimedLeadsPorts) {
   return {
     list: (page: { limit: number; cursor?: string }) => listClaims(ports, page),
     read: (leadId: string) => readClaim(ports, leadId),
-    release: (leadId: string, origin: ClaimOrigin) => releaseClaim(ports, leadId, origin),
+    release: (leadId: string, origin: Origin) => releaseClaim(ports, leadId, origin),
     listRemovals: (query: RemovalListQuery, visibility: Visibility) =>
       listRemovals(ports, query, visibility),
   };

@@ -1,4 +1,4 @@
-import type { Actor } from '#shared/audit.ts';
+import type { Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, paginationOf, refuseCursor } from '#shared/pagination/page.ts';
@@ -8,9 +8,6 @@ import { parseLeadId } from '../model/identity.ts';
 
 const CURSOR_KIND = 'claims/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
-
-/** Who gives a lead back, for the audit log. */
-export type ClaimOrigin = { actor: Actor; requestId?: string };
 
 /**
  * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
@@ -43,7 +40,7 @@ export async function readClaim(
 export async function releaseClaim(
   { claims, clock }: { claims: Pick<ClaimStore, 'release'>; clock: Pick<Clock, 'now'> },
   leadId: string,
-  origin: ClaimOrigin,
+  origin: Origin,
 ): Promise<void> {
   const number = parseLeadId(leadId) ?? refuseUnclaimed();
   const entry = { ...origin, at: clock.now(), subject: `claim/${number}` };

@@ -64,7 +64,7 @@ export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
 };
 
 /** What waits for the tracker is asked for again so often. */
-const HELD_MS = SECOND;
+const WAITING_MS = SECOND;
 /** A stream outlives the failures of the tracker. */
 const FAILED_MS = 5 * SECOND;
 /** In any case: what tells of changes may be cut off unnoticed. */
@@ -108,7 +108,7 @@ export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
       const until = clock.monotonicMs() + waitMs;
       for (;;) {
         const seen = changes.seen();
-        const { entries, next, hasMore, isHeld } = await readStep(request);
+        const { entries, next, hasMore, isWaiting } = await readStep(request);
         request.from = next;
         const leftMs = until - clock.monotonicMs();
         if (entries.length > 0 || leftMs <= 0 || signal.aborted) {
@@ -116,8 +116,8 @@ export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
           const nextCursor = cursors.seal(next, visibility);
           return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
         }
-        if (!hasMore || isHeld)
-          await changes.next(seen, isHeld ? Math.min(leftMs, HELD_MS) : leftMs, signal);
+        if (!hasMore || isWaiting)
+          await changes.next(seen, isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs, signal);
       }
     },
     follow: async function* (query, visibility, wait) {
@@ -161,16 +161,16 @@ async function* followFrom(
   while (!signal.aborted) {
     const seen = changes.seen();
     const step = await readStep(request).catch(unlessTrackerFails);
-    const failed = { entries: [], next: request.from, hasMore: true, isHeld: true };
-    const { entries, next, hasMore, isHeld } = step ?? failed;
+    const failed = { entries: [], next: request.from, hasMore: true, isWaiting: true };
+    const { entries, next, hasMore, isWaiting } = step ?? failed;
     for (const entry of entries) {
       yield toEvent(entry, visibility);
       onItem(hasAll ? Math.max(0, clock.now() - Date.parse(entry.item.at)) : undefined);
     }
     request.from = next;
     hasAll ||= !hasMore;
-    if (hasMore && !isHeld) continue;
-    const sleepMs = hasMore ? (step ? HELD_MS : FAILED_MS) : waitMs;
+    if (hasMore && !isWaiting) continue;
+    const sleepMs = hasMore ? (step ? WAITING_MS : FAILED_MS) : waitMs;
     while (!(await changes.next(seen, sleepMs, signal))) {
       yield toCursor();
       await noteReader(visibility, request.from);

@@ -23,12 +23,12 @@ export type ReadFeedDeps = LiveLeadDeps & {
 /** An item, and where a reader goes on that has it. */
 type FeedEntry = { item: FeedItem; position: FeedPosition };
 
-/** `isHeld`: what comes next waits for the tracker to show it. */
+/** `isWaiting`: what comes next waits for the tracker to show it. */
 export type FeedStep = {
   entries: readonly FeedEntry[];
   next: FeedPosition;
   hasMore: boolean;
-  isHeld: boolean;
+  isWaiting: boolean;
 };
 
 const LIST_LIMIT_MAX = 100;
@@ -89,7 +89,7 @@ async function walkList(
     item,
     position: index === items.length - 1 ? next : { place, walk: cursor },
   }));
-  return { entries, next, hasMore: true, isHeld: false };
+  return { entries, next, hasMore: true, isWaiting: false };
 }
 
 async function noteWalked(
@@ -128,11 +128,11 @@ async function readChanges(
     const all = [...entries, ...removals];
     if (all.length === 0 && read.error !== undefined) throw read.error;
     const next = all.at(-1)?.position ?? toPosition(last, removedUpTo);
-    return { entries: all, next, hasMore: true, isHeld: true };
+    return { entries: all, next, hasMore: true, isWaiting: true };
   }
   const hasMore = changes.length === limit;
   const next = hasMore || !isBehind(end, last) ? last : end;
-  return { entries, next: { place: next }, hasMore, isHeld: false };
+  return { entries, next: { place: next }, hasMore, isWaiting: false };
 }
 
 /** The removals among changes whose first one cannot be read yet. */

@@ -32,7 +32,7 @@ export function actionsFor({ deletions }: Partner, event: PartnerEvent): readonl
 }
 
 /** What of an issue the actions look at. */
-export type IssueFacts = {
+export type IssueContent = {
   title: string;
   body: string;
   state: 'open' | 'closed';
@@ -58,7 +58,7 @@ export type DeletionLabels = { approved: string; deleted: string };
 
 /** What is still to be written for relabel, close and redact; undefined when all is already so. */
 export function planEdit(
-  issue: IssueFacts,
+  issue: IssueContent,
   actions: readonly Action[],
   labels: DeletionLabels,
 ): IssueEdit | undefined {
@@ -76,7 +76,7 @@ export function planEdit(
   return Object.keys(edit).length === 0 ? undefined : edit;
 }
 
-function isRelabelled(issue: IssueFacts, labels: DeletionLabels): boolean {
+function isRelabelled(issue: IssueContent, labels: DeletionLabels): boolean {
   const own = new Set(issue.labels.map(foldLabel));
   return own.has(foldLabel(labels.deleted)) && !own.has(foldLabel(labels.approved));
 }

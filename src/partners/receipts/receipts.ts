@@ -1,3 +1,4 @@
+import type { Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import {
   findReceipt,
@@ -8,7 +9,7 @@ import {
   type ReceiptListQuery,
   refuseReceipt,
 } from './read-receipts.ts';
-import { type ReplayOrigin, replayReceipt, replayReceipts } from './replay-receipts.ts';
+import { replayReceipt, replayReceipts } from './replay-receipts.ts';
 import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 
 /** What operators' work with receipts is made of. */
@@ -30,14 +31,13 @@ export function createReceipts(ports: ReceiptsPorts) {
     read: (id: string) => readReceipt(ports, id),
     page: (query: ReceiptListQuery) => pageReceipts(ports, query),
     find: (id: string) => findReceipt(ports, id),
-    replay: (id: string, origin: ReplayOrigin) => replayReceipt(ports, id, origin),
-    replayAll: (filter: ReceiptFilter, origin: ReplayOrigin) =>
-      replayReceipts(ports, filter, origin),
+    replay: (id: string, origin: Origin) => replayReceipt(ports, id, origin),
+    replayAll: (filter: ReceiptFilter, origin: Origin) => replayReceipts(ports, filter, origin),
     /**
      * An operator has seen that events of it came to nothing, and leaves it so; returns how many.
      * @throws {not-found} @throws {store-unavailable}
      */
-    acknowledge: async (id: string, origin: ReplayOrigin) => {
+    acknowledge: async (id: string, origin: Origin) => {
       const entry = { ...origin, at: ports.clock.now(), subject: `receipt/${id}` };
       const action = 'receipt.acknowledge';
       return (await ports.store.acknowledge(id, { ...entry, action })) ?? refuseReceipt();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor, AuditEntry } from '#shared/audit.ts';
+import type { AuditEntry, Origin } from '#shared/audit.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { refuseReceipt } from './read-receipts.ts';
 import { type Outcome, outcomes } from './receipt.ts';
@@ -11,9 +11,6 @@ export type ReplayDeps = {
   /** Called when events wait because of the replay. */
   wakeWorker: () => void;
 };
-
-/** Who asks, for the audit log. */
-export type ReplayOrigin = { actor: Actor; requestId?: string };
 
 /** Why an event was not queued. A payload is dropped 30 days after the event ended. */
 const notQueuedOut = z
@@ -62,7 +59,7 @@ const reasons: Record<Outcome, NotQueuedReason> = {
 export async function replayReceipt(
   { store, clock, wakeWorker }: ReplayDeps,
   id: string,
-  origin: ReplayOrigin,
+  origin: Origin,
 ): Promise<Replayed> {
   const entry: AuditEntry = {
     ...origin,
@@ -82,7 +79,7 @@ export async function replayReceipt(
 export async function replayReceipts(
   { store, clock, wakeWorker }: ReplayDeps,
   filter: ReceiptFilter,
-  origin: ReplayOrigin,
+  origin: Origin,
 ): Promise<Replayed> {
   const result = await store.replayAll(filter, {
     ...origin,

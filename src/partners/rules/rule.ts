@@ -5,7 +5,7 @@ import {
   commentText,
   type DeletionLabels,
   type IssueEdit,
-  type IssueFacts,
+  type IssueContent,
   planEdit,
 } from '../deletions/deletion.ts';
 import type { Effect, Todo } from '../deletions/deletion-progress.ts';
@@ -65,7 +65,7 @@ function readInstant(text = ''): number | undefined {
 }
 
 /** What is still to be written; undefined when all is already so. The rest of the issue stays. */
-export function planEffect(issue: IssueFacts, effect: Effect): IssueEdit | undefined {
+export function planEffect(issue: IssueContent, effect: Effect): IssueEdit | undefined {
   const edit: IssueEdit = {};
   const taken = new Set(effect.removeLabels.map(foldLabel));
   const own = new Set(issue.labels.map(foldLabel));
@@ -83,7 +83,7 @@ export function planEffect(issue: IssueFacts, effect: Effect): IssueEdit | undef
 /** What a deletion or a rule has still to write; undefined when all is already so. */
 export function planFor(
   { actions, effect }: Todo,
-  issue: IssueFacts,
+  issue: IssueContent,
   labels: DeletionLabels,
 ): IssueEdit | undefined {
   return effect ? planEffect(issue, effect) : planEdit(issue, actions, labels);

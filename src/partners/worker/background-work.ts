@@ -1,6 +1,6 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { WorkerLock } from './worker-lock.ts';
+import type { WorkerLease } from './worker-lease.ts';
 
 /** How soon a process that stands by takes over once the other one is gone. */
 const TRY_EVERY_MS = 2 * SECOND;
@@ -8,7 +8,7 @@ const TRY_EVERY_MS = 2 * SECOND;
 const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
 export type BackgroundWorkDeps = {
-  lock: WorkerLock;
+  lease: WorkerLease;
   jobs: Jobs;
   clock: Clock;
   log: Log;
@@ -34,13 +34,13 @@ export type BackgroundWork = {
 };
 
 export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
-  const { lock, jobs, clock, log } = deps;
+  const { lease, jobs, clock, log } = deps;
   const stopping = new AbortController();
   let state: ReturnType<BackgroundWork['state']> = 'stopped';
   let running: Promise<void> | undefined;
 
   const begin = async (): Promise<boolean> => {
-    if (!(await lock.take())) return false;
+    if (!(await lease.take())) return false;
     await jobs.start();
     state = 'working';
     return true;
@@ -52,21 +52,21 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
     let isAsked = false;
     do {
       await pause();
-      isAsked = await lock.isAsked().catch(() => false);
-    } while (!stopping.signal.aborted && !isAsked && (await isHeld(lock)));
+      isAsked = await lease.isAsked().catch(() => false);
+    } while (!stopping.signal.aborted && !isAsked && (await isOurs(lease)));
     if (stopping.signal.aborted) return;
     const why = isAsked ? 'knows partners that this one lacks' : 'has taken over';
     log.warn({}, `another process ${why}: this one stands by`);
     state = 'standby';
     await jobs.stop();
     if (!isAsked) return;
-    await lock.release();
+    await lease.release();
     await sleepUntilAborted(clock, LEFT_TO_OTHERS_MS, stopping.signal);
   };
   const standBy = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        if (await jobs.standBy()) await lock.ask();
+        if (await jobs.standBy()) await lease.ask();
         if (await begin()) return log.info({}, 'the other process is gone: this one works now');
       } catch (error) {
         log.error(errorFields(error), 'the work on the store could not be taken over');
@@ -92,12 +92,12 @@ export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
       await running;
       await jobs.stop();
       state = 'stopped';
-      await lock.release();
+      await lease.release();
     },
   };
 }
 
 /** Without the store nobody can know: then nothing can be written either, and every lease is fenced. */
-function isHeld(lock: WorkerLock): Promise<boolean> {
-  return lock.take().catch(() => true);
+function isOurs(lease: WorkerLease): Promise<boolean> {
+  return lease.take().catch(() => true);
 }

@@ -137,17 +137,17 @@ export type WorkStore = RecheckStore & {
    * The leads that a deletion still holds: an operator may have given some back. Those of an event that a
    * rule is for are the ones that were found.
    */
-  held(item: WorkItem): Promise<readonly number[]>;
+  leadsOf(item: WorkItem): Promise<readonly number[]>;
   /** The same, without those of an event that a deletion has claimed; undefined when the lease was lost. */
-  heldUnderLease(item: WorkItem): Promise<readonly number[] | undefined>;
+  leadsUnderLease(item: WorkItem): Promise<readonly number[] | undefined>;
   /**
    * When what is to be done with the lead before the event is due (ms since the Unix epoch): an event that
    * came before, or a deletion that has claimed it until its match is certain. Undefined: nothing is, or
    * the item is a deletion, which waits for nobody.
    */
-  dueBefore(item: WorkItem, number: number, now: number): Promise<number | undefined>;
+  blockedUntil(item: WorkItem, number: number, now: number): Promise<number | undefined>;
   /** Whether it holds leads of a repository that the configured name does not mean any more. */
-  holdsElsewhere(item: WorkItem): Promise<boolean>;
+  hasLeadsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */
   saveProgress(item: WorkItem, progress: DeletionProgress, now: number): Promise<boolean>;
   /** Gives the item back, due at `dueAt`. */

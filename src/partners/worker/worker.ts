@@ -156,7 +156,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, rechecksMs, directory, numbers: { retryAtMs: -Infinity } },
+    match: { ...deps, unmatchedWaitsMs, rechecksMs, directory, lookup: { retryAtMs: -Infinity } },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),

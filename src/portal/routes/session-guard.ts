@@ -15,7 +15,7 @@ export async function findSession(
 ): Promise<Session | undefined> {
   const id = cookies.session.read(request.headers.cookie);
   const found = id === undefined ? undefined : await sessions.find(id);
-  const session = found && (await signIn.confirm(found));
+  const session = found && (await signIn.refresh(found));
   if (!session) return undefined;
   const { subject, workspaceId, clientId } = session.principal;
   // For pages about errors, and for the log line.

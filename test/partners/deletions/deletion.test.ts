@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   actionsFor,
   commentText,
-  type IssueFacts,
+  type IssueContent,
   leastErasure,
   namesOf,
   planEdit,
@@ -53,7 +53,7 @@ test('only a privacy deletion takes the privacy actions', () => {
 });
 
 describe('the plan', () => {
-  const issue: IssueFacts = {
+  const issue: IssueContent = {
     title: 'Ada',
     body: 'secret',
     state: 'open',

@@ -104,7 +104,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
     retryMs: () => 0,
   },
   filler: { learn: async () => 'absent' },
-  numbers: { retryAtMs: 0 },
+  lookup: { retryAtMs: 0 },
   directoryKey,
   readDelivery,
   partners: createPartnerList([partner]),
@@ -282,7 +282,7 @@ test.each([
     const reported: unknown[] = [];
     const deps: ActDeps = {
       ...actDepsOf(world, {}),
-      store: { ...world.store, heldUnderLease: async () => [], settle: async () => answer },
+      store: { ...world.store, leadsUnderLease: async () => [], settle: async () => answer },
       reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
     };
     expect(await actOnEvent(deps, item, never)).toEqual(told);
@@ -304,5 +304,5 @@ test('progress that another version wrote is begun anew, and the claims stay', a
   await actOnEvent(actDepsOf(world, {}), unreadable as WorkItem<ActProgress>, never);
   const [anew] = await world.lease('match');
   expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match' } });
-  expect(await world.store.held(anew ?? unreadable)).toEqual([1]);
+  expect(await world.store.leadsOf(anew ?? unreadable)).toEqual([1]);
 });

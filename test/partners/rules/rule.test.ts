@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IssueFacts } from '#partners/deletions/deletion.ts';
+import type { IssueContent } from '#partners/deletions/deletion.ts';
 import type { Effect } from '#partners/deletions/deletion-progress.ts';
 import { decide, readEvent, ruleFor } from '#partners/event.ts';
 import { createPartner, type EventRule } from '#partners/partner.ts';
@@ -94,7 +94,7 @@ describe('the comment of a rule', () => {
 });
 
 describe('the plan of a rule', () => {
-  const issue: IssueFacts = {
+  const issue: IssueContent = {
     title: 'Ada',
     body: 'text',
     state: 'open',

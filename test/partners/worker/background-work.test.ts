@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBackgroundWork } from '#partners/worker/background-work.ts';
-import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { WorkerLease } from '#partners/worker/worker-lease.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -10,7 +10,7 @@ function createLocks() {
   let holder: symbol | undefined;
   let isAway = false;
   let isAsked = false;
-  const create = (): WorkerLock => {
+  const create = (): WorkerLease => {
     const me = Symbol('process');
     return {
       take: async () => {
@@ -36,12 +36,12 @@ function createLocks() {
       },
     };
   };
-  return { create, steal, failLocks: () => void (isAway = true) };
+  return { create, steal, failLeases: () => void (isAway = true) };
 }
 
 function setUp() {
   const clock = createFakeClock();
-  const { create: createLock, steal, failLocks } = createLocks();
+  const { create: createLease, steal, failLeases } = createLocks();
   const logged: string[] = [];
   const write: Log['info'] = (_fields, text) => void logged.push(text);
   const log: Log = { isDebug: () => false, debug: write, info: write, warn: write, error: write };
@@ -49,7 +49,7 @@ function setUp() {
     const done: string[] = [];
     let left = failures;
     const work = createBackgroundWork({
-      lock: createLock(),
+      lease: createLease(),
       clock,
       log,
       jobs: {
@@ -70,7 +70,7 @@ function setUp() {
     onTestFinished(() => work.stop());
     return { work, done };
   };
-  return { clock, logged, createProcess, steal, failLocks };
+  return { clock, logged, createProcess, steal, failLeases };
 }
 
 test('the first process works, the second stands by and says so once', async () => {
@@ -152,10 +152,10 @@ test('a process that another one took over from stands by, and works again when 
 });
 
 test('a process that cannot ask the store goes on', async () => {
-  const { clock, createProcess, failLocks } = setUp();
+  const { clock, createProcess, failLeases } = setUp();
   const first = createProcess();
   await first.work.start();
-  failLocks();
+  failLeases();
   await clock.advance(2000);
   expect(first.done).toEqual(['start']);
   expect(first.work.state()).toBe('working');

@@ -1,12 +1,12 @@
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { ORIGIN } from '../../store/claim/claim-store.ts';
+import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
 import type { Session } from '../../store/session.ts';
 
 /**
  * Two snapshots that read the same of one origin see the same data.
  * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
-const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${ORIGIN}) AS snapshot`;
+const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${SERVER_IDENTITY}) AS snapshot`;
 
 /**
  * A number that is another one whenever anything was committed by anybody since the last one; also

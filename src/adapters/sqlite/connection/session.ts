@@ -6,11 +6,11 @@ import { guard } from './errors.ts';
 /** Statements that stay prepared at most: those with filters are many. */
 const PREPARED_MAX = 300;
 
-/** `columns` as the rows have them; those of `truths` say whether something is so. */
+/** `columns` as the rows have them; those of `booleans` say whether something is so. */
 type Prepared = {
   statement: Statement<[object]>;
   columns: readonly string[];
-  truths: readonly string[];
+  booleans: readonly string[];
 };
 
 /** Runs each statement at once; that its caller waits for it is the other engine's need. */
@@ -49,10 +49,10 @@ export function createSession(handle: Handle): Session {
 
 function prepareOn(handle: Handle, sql: string): Prepared {
   const statement = handle.prepare<[object]>(toSqlite(sql));
-  if (!statement.reader) return { statement, columns: [], truths: [] };
+  if (!statement.reader) return { statement, columns: [], booleans: [] };
   const columns = statement.columns().map(({ name }) => toCamelCase(name));
-  const truths = columns.filter((name) => /^(?:is|has)[A-Z]/.test(name));
-  return { statement: statement.raw(), columns, truths };
+  const booleans = columns.filter((name) => /^(?:is|has)[A-Z]/.test(name));
+  return { statement: statement.raw(), columns, booleans };
 }
 
 /** A list is read by `json_each`. Truth is a number, and text has no NUL, as in the other engine. */
@@ -73,10 +73,10 @@ function toStored(value: unknown): unknown {
     : value;
 }
 
-function toRow(cells: readonly unknown[], { columns, truths }: Prepared): object {
+function toRow(cells: readonly unknown[], { columns, booleans }: Prepared): object {
   const row: Record<string, unknown> = {};
   for (let at = 0; at < cells.length; at += 1)
     if (cells[at] !== null) row[columns[at] as string] = cells[at];
-  for (const name of truths) row[name] = row[name] === 1;
+  for (const name of booleans) row[name] = row[name] === 1;
   return row;
 }

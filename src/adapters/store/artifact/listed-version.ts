@@ -34,8 +34,8 @@ export async function refreshListed(
   versions: readonly Candidate[],
   wanted: number | null | undefined = artifact.defaultSerial,
 ): Promise<void> {
-  const held = versions.find((version) => version.serial === wanted && isReadable(version));
-  const chosen = chooseListed(versions, held?.serial);
+  const setVersion = versions.find((version) => version.serial === wanted && isReadable(version));
+  const chosen = chooseListed(versions, setVersion?.serial);
   if (!chosen) {
     await session.run(DELETE_ARTIFACT, { artifact: artifact.serial });
     return;
@@ -44,7 +44,7 @@ export async function refreshListed(
   // The first version was written as what it is.
   if (isMoved && artifact.listedSerial !== undefined)
     await session.run(SET_LISTED, { chosen: chosen.serial, former: artifact.listedSerial });
-  const defaultSerial = held?.serial;
+  const defaultSerial = setVersion?.serial;
   if (isMoved || versions.length !== artifact.versions || defaultSerial !== artifact.defaultSerial)
     await session.run(SET_ARTIFACT, {
       artifact: artifact.serial,

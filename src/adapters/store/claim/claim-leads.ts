@@ -77,14 +77,14 @@ export async function withdrawClaims(
 }
 
 /** In an order that an index has, SQLite would read every claim of the repository. */
-const held = (also: string): string => `
+const claimsOfEvent = (also: string): string => `
   SELECT number FROM claim
   WHERE repository_id = /*sqlite +*/@repositoryId AND event = /*sqlite +*/@event
     AND released_at IS NULL ${also}
   ORDER BY /*sqlite +*/number`;
 
-const HELD = held('');
-const PROVISIONAL = held('AND is_provisional');
+const CLAIMED_BY = claimsOfEvent('');
+const PROVISIONAL = claimsOfEvent('AND is_provisional');
 
 type Owner = Pick<ClaimOrder, 'repositoryId' | 'event'>;
 
@@ -94,8 +94,8 @@ export async function provisionalClaims(session: Session, owner: Owner): Promise
 }
 
 /** The leads of the repository that the event holds, in ascending order. */
-export async function heldClaims(session: Session, owner: Owner): Promise<number[]> {
-  return numbersOf(await session.all(HELD, owner));
+export async function claimedBy(session: Session, owner: Owner): Promise<number[]> {
+  return numbersOf(await session.all(CLAIMED_BY, owner));
 }
 
 /** The leads that an event holds, for `event.lead_ids`. */

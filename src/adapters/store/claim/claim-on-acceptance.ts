@@ -3,7 +3,7 @@ import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import type { Session } from '../session.ts';
-import { claimsOf, heldClaims, insertClaims } from './claim-leads.ts';
+import { claimsOf, claimedBy, insertClaims } from './claim-leads.ts';
 
 /** An event that is accepted, or that has come again. */
 type AcceptedEvent = {
@@ -21,7 +21,7 @@ export type AcceptanceClaims = {
   find(names: readonly MatchName[]): number[];
   claim(events: readonly AcceptedEvent[]): Promise<void>;
   /** What the event holds; an operator may have given leads of it back. */
-  held(event: number): Promise<number[]>;
+  claimedBy(event: number): Promise<number[]>;
 };
 
 /** Reads what the lead directory knows of all that these events name. `repository` is in lower case. */
@@ -43,6 +43,6 @@ export async function openAcceptanceClaims(
           claimsOf({ event, receiptId, repositoryId, numbers: leads }, at),
         ),
       ),
-    held: (event) => heldClaims(session, { repositoryId, event }),
+    claimedBy: (event) => claimedBy(session, { repositoryId, event }),
   };
 }

@@ -33,14 +33,14 @@ type VersionRow = {
  * there, and come to the same numbers for other data. A restarted server gives another text as well.
  * A file cannot be replaced while it is open.
  */
-export const ORIGIN = either(
+export const SERVER_IDENTITY = either(
   `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
     FROM pg_database WHERE datname = current_database())`,
   "''",
 );
 
 const VERSION = `
-  SELECT version, withdrawn, ${ORIGIN} AS origin,
+  SELECT version, withdrawn, ${SERVER_IDENTITY} AS origin,
     (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
   FROM claim_version`;
 
@@ -68,8 +68,8 @@ function createClaimReader(session: Session, repository: string): () => Promise<
       numbers.add(number);
       lastId = id;
     }
-    const held = numbers;
-    claims = { has: (number) => held.has(number) };
+    const known = numbers;
+    claims = { has: (number) => known.has(number) };
   };
   return async () => {
     const now = await session.get<VersionRow>(VERSION, { repository });

@@ -91,7 +91,7 @@ export async function workRepeat(
   const isQueued = await queue(writing, repeat, { effect, now });
   const leads = claims.find(event.names);
   if (path === 'deletions') await claims.claim([{ ...before, leads, at: now }]);
-  const has = path === 'deletions' ? await claims.held(before.event) : leads;
+  const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
   await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
 }

@@ -11,7 +11,7 @@ import { appendAudit } from '../audit-log.ts';
 import {
   claimsOf,
   confirmClaims,
-  heldClaims,
+  claimedBy,
   insertClaims,
   provisionalClaims,
   toLeadIds,
@@ -163,11 +163,15 @@ async function leadsOf(
   repository: string,
   { item, found }: { item: LeasedEvent; found: readonly number[] },
 ): Promise<readonly number[]> {
-  return item.path === 'deletions' ? held(session, repository, item.event) : found;
+  return item.path === 'deletions' ? claimedLeads(session, repository, item.event) : found;
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */
-export async function held(session: Session, repository: string, event: number): Promise<number[]> {
+export async function claimedLeads(
+  session: Session,
+  repository: string,
+  event: number,
+): Promise<number[]> {
   const repositoryId = await readRepositoryId(session, repository);
-  return repositoryId === undefined ? [] : heldClaims(session, { repositoryId, event });
+  return repositoryId === undefined ? [] : claimedBy(session, { repositoryId, event });
 }

@@ -86,7 +86,7 @@ const UNMATCHED_WAIT_MAX_MS = MINUTE;
  * its partner for good, or may have it since nobody has looked yet; and a deletion, whenever it came, whose
  * match is not certain.
  */
-export const STANDS_BEFORE = `
+export const BLOCKED_UNTIL = `
   SELECT due_at FROM (
     SELECT event.due_at FROM ${EVENTS_OF_LEAD}
     WHERE event_lead.number = @leadId AND event.outcome = 'PENDING' AND event.id < @event
@@ -107,7 +107,7 @@ export const CLAIMED = `
 
 export const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
 
-export const HELD_ELSEWHERE = `
+export const LEADS_ELSEWHERE = `
   SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL
     AND repository_id <> ${REPOSITORY_NOT_KNOWN} AND repository_id
     IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;

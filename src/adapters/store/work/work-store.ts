@@ -8,7 +8,7 @@ import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
-import { held, isMine, type LeasedEvent } from './matches.ts';
+import { claimedLeads, isMine, type LeasedEvent } from './matches.ts';
 import * as sql from './statements.ts';
 import { type LeasedRow, workWrites } from './writes.ts';
 
@@ -84,7 +84,7 @@ function leased({ event, receiptId, path, lease }: WorkItem): LeasedEvent {
 
 type ItemReads = Pick<
   WorkStore,
-  'match' | 'held' | 'heldUnderLease' | 'dueBefore' | 'holdsElsewhere'
+  'match' | 'leadsOf' | 'leadsUnderLease' | 'blockedUntil' | 'hasLeadsElsewhere'
 >;
 
 function createItemReads(session: Session, repository: string): ItemReads {
@@ -93,23 +93,23 @@ function createItemReads(session: Session, repository: string): ItemReads {
       const directory = await readDirectoryView(session, repository, names);
       return { ...matchLeads(names, directory, createdBefore), ...unknownOf(names, directory) };
     },
-    held: ({ event, path }) =>
-      path === 'events' ? foundLeads(session, event) : held(session, repository, event),
-    heldUnderLease: async (item) => {
+    leadsOf: ({ event, path }) =>
+      path === 'events' ? foundLeads(session, event) : claimedLeads(session, repository, event),
+    leadsUnderLease: async (item) => {
       if (!(await isMine(session, item))) return undefined;
       return item.path === 'events'
         ? unclaimed(session, repository, item)
-        : held(session, repository, item.event);
+        : claimedLeads(session, repository, item.event);
     },
-    dueBefore: async ({ event, path }, leadId, now) => {
+    blockedUntil: async ({ event, path }, leadId, now) => {
       if (path === 'deletions') return undefined;
       const repositoryId = await readRepositoryId(session, repository);
       const values = { event, leadId, repositoryId, now };
-      return (await session.get<{ dueAt: number }>(sql.STANDS_BEFORE, values))?.dueAt;
+      return (await session.get<{ dueAt: number }>(sql.BLOCKED_UNTIL, values))?.dueAt;
     },
-    holdsElsewhere: async (item) =>
+    hasLeadsElsewhere: async (item) =>
       isElsewhere(item, await readRepositoryId(session, repository)) ||
-      (await session.get(sql.HELD_ELSEWHERE, { event: item.event, name: repository })) !==
+      (await session.get(sql.LEADS_ELSEWHERE, { event: item.event, name: repository })) !==
         undefined,
   };
 }

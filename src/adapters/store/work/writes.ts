@@ -19,7 +19,7 @@ import { readRepositoryId } from '../directory/repository.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
 import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from '../receipt/requeue.ts';
 import { type Session, toJson } from '../session.ts';
-import { claim, confirm, held, type LeasedEvent, orderOf, withdrawAll } from './matches.ts';
+import { claim, confirm, claimedLeads, type LeasedEvent, orderOf, withdrawAll } from './matches.ts';
 import * as sql from './statements.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
@@ -118,7 +118,7 @@ async function settle(
   if (order && (await withdrawAll(session, order, { reason: 'unmatched', now })))
     await session.run(SET_LEADS, {
       event,
-      leadIds: toLeadIds(await held(session, repository, event)),
+      leadIds: toLeadIds(await claimedLeads(session, repository, event)),
     });
   await session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
   return 'settled';
@@ -152,7 +152,7 @@ async function recheck(
   const todo = toTodo(JSON.parse(row.actions) as Todo['actions'] | NonNullable<Todo['effect']>);
   const before = fromLeadIds(state.leadIds);
   const isHere = repositoryId === (await readRepositoryId(session, repository));
-  const numbers = todo.effect && isHere ? before : await held(session, repository, event);
+  const numbers = todo.effect && isHere ? before : await claimedLeads(session, repository, event);
   // Not when an operator gave every lead of the event back, for then the person was wrong, nor for a
   // repository that the configured name does not mean any more.
   const found = numbers.length > 0 ? numbersOf(await session.all(sql.LATE_LEADS, { event })) : [];

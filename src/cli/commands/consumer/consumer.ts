@@ -6,7 +6,7 @@ import {
   toCreatedConsumerOut,
   toNewKeyOut,
 } from '#access/consumers/consumer-out.ts';
-import type { Origin } from '#access/consumer-store.ts';
+import type { Origin } from '#shared/audit.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';

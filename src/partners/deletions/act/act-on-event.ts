@@ -11,7 +11,7 @@ import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-le
 import { type DeletionLabels, leastErasure } from '../deletion.ts';
 import type { ActProgress, LeadProgress } from '../deletion-progress.ts';
 import { endEvent } from '../end-event.ts';
-import { type HeldLeads, holdLeads, LeadBehind, LeadReleased, LeaseLost } from './held-leads.ts';
+import { type LeasedLeads, openLeads, LeadBlocked, LeadGone, LeaseLost } from './leased-leads.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { EventErrorCode } from '../../receipts/event-error.ts';
 import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
@@ -31,9 +31,9 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   refusals: WriteRefusals;
   store: Pick<
     WorkStore,
-    | 'heldUnderLease'
-    | 'dueBefore'
-    | 'holdsElsewhere'
+    | 'leadsUnderLease'
+    | 'blockedUntil'
+    | 'hasLeadsElsewhere'
     | 'saveProgress'
     | 'reschedule'
     | 'settle'
@@ -119,7 +119,7 @@ async function actOnLeads(
   signal: AbortSignal,
 ): Promise<ActResult> {
   const { receiptId, progress } = item;
-  const leads = holdLeads(deps, item, signal);
+  const leads = openLeads(deps, item, signal);
   const isLastTry = item.attempts >= deps.retryMs.length;
   const open = progress.leads.filter(({ state }) => state === 'open');
   const delays: Delay[] = [];
@@ -139,7 +139,7 @@ async function actOnLeads(
 
 async function actOnOne(
   deps: EventDeps,
-  leads: HeldLeads,
+  leads: LeasedLeads,
   task: Omit<LeadTask, 'turn' | 'keep'>,
 ): Promise<Delay | undefined> {
   const { number } = task.lead;
@@ -155,8 +155,8 @@ async function actOnOne(
     leads.note(lead);
     return delay && understand(deps, number, delay);
   } catch (error) {
-    if (error instanceof LeadBehind) return { kind: 'behind', retryAt: error.retryAt };
-    if (!(error instanceof LeadReleased)) throw error;
+    if (error instanceof LeadBlocked) return { kind: 'blocked', retryAt: error.retryAt };
+    if (!(error instanceof LeadGone)) throw error;
     leads.drop(number);
     return undefined;
   }
@@ -255,7 +255,7 @@ async function endWithoutLeads(
   item: WorkItem,
   attempts: number,
 ): Promise<ActResult> {
-  if (await deps.store.holdsElsewhere(item))
+  if (await deps.store.hasLeadsElsewhere(item))
     return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
   if (item.path === 'events')
     return end(deps, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });

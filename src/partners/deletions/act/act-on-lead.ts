@@ -58,7 +58,7 @@ export type Delay =
   /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
   | { kind: 'missing'; retryAt: number }
   /** What came before is to be done first: to be tried again at `retryAt` (ms since the Unix epoch). */
-  | { kind: 'behind'; retryAt: number };
+  | { kind: 'blocked'; retryAt: number };
 
 export type LeadResult = { lead: LeadProgress; delay?: Delay };
 

@@ -1,5 +1,5 @@
 import type { EventErrorCode } from '../../receipts/event-error.ts';
-import type { IssueEdit, IssueFacts } from '../deletion.ts';
+import type { IssueEdit, IssueContent } from '../deletion.ts';
 
 /** Why something could not be done now, or not at all. Codes hold no data of the tracker. */
 export type Refusal =
@@ -21,7 +21,7 @@ export type Refusal =
 export type PauseCode = 'unauthorized' | 'forbidden' | 'repository-missing' | 'issues-disabled';
 
 /** An issue as the worker reads it before it writes. */
-export type EditableIssue = IssueFacts & {
+export type EditableIssue = IssueContent & {
   number: number;
   /** Id in GraphQL. */
   nodeId: string;
@@ -43,7 +43,7 @@ export type IssueEditor = {
     number: number,
   ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
   /** Writes all of the edit at once and returns the issue as it is then. */
-  edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueFacts } | Refusal>;
+  edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueContent } | Refusal>;
   /** Looks through the comments for a text that contains the marker. */
   findComment(
     number: number,

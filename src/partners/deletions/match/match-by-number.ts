@@ -11,7 +11,7 @@ export type MatchByNumberDeps = {
   store: Pick<WorkStore, 'match'>;
   filler: Pick<DirectoryFiller, 'learn'>;
   /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
-  numbers: { retryAtMs: number };
+  lookup: { retryAtMs: number };
   directory: Pick<DirectoryCoverage, 'retryMs'>;
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 };
@@ -43,10 +43,10 @@ export async function matchByNumber(
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
   if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
-  const { clock, directory, numbers } = deps;
-  const isTooSoon = clock.monotonicMs() < numbers.retryAtMs;
+  const { clock, directory, lookup } = deps;
+  const isTooSoon = clock.monotonicMs() < lookup.retryAtMs;
   const found = isTooSoon ? 'unknown' : await findLead(deps, number);
-  if (found === 'unknown') numbers.retryAtMs = clock.monotonicMs() + directory.retryMs();
+  if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };

@@ -44,7 +44,7 @@ const MATCHED_AT_ONCE = 20;
 export type MatchDeps = MatchByNumberDeps & {
   store: Pick<
     WorkStore,
-    'match' | 'claim' | 'confirm' | 'held' | 'holdsElsewhere' | 'postpone' | 'settle'
+    'match' | 'claim' | 'confirm' | 'leadsOf' | 'hasLeadsElsewhere' | 'postpone' | 'settle'
   >;
   directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
@@ -142,7 +142,7 @@ async function namesHere(
 ): Promise<readonly MatchName[]> {
   const others = names.filter(({ kind }) => kind !== 'lead-id');
   const isNumbered = others.length < names.length;
-  return isNumbered && (await store.holdsElsewhere(item)) ? others : names;
+  return isNumbered && (await store.hasLeadsElsewhere(item)) ? others : names;
 }
 
 async function confirm(
@@ -210,10 +210,10 @@ async function isClaimedSo(
   item: WorkItem,
   { leads, conflicts }: Match,
 ): Promise<boolean> {
-  const held = await store.held(item);
+  const numbers = await store.leadsOf(item);
   return (
-    leads.every((number) => held.includes(number)) &&
-    conflicts.every((number) => !held.includes(number))
+    leads.every((number) => numbers.includes(number)) &&
+    conflicts.every((number) => !numbers.includes(number))
   );
 }
 
@@ -233,7 +233,7 @@ async function noteMiss(
     const { unknownLeadId } = match;
     const found = unknownLeadId === undefined ? 'unknown' : await findLead(deps, unknownLeadId);
     if (found === 'lead') return { progress, dueAt: clock.now() + ASK_AGAIN_MS };
-    const settlement: Settlement = (await store.holdsElsewhere(item))
+    const settlement: Settlement = (await store.hasLeadsElsewhere(item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
       : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match), ...NO_LEADS[found] };
     await endEvent(deps, item, settlement);

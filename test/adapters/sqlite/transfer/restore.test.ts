@@ -6,7 +6,7 @@ import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
-import { createWorkerLock } from '#adapters/store/work/worker-lock.ts';
+import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/progress.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
@@ -86,7 +86,7 @@ test('the directory of a restored store is crawled anew, keeps its rows meanwhil
   expect(state).toMatchObject({ isCrawling: true });
   expect(state?.completedAt).toBeUndefined();
   expect(await after.has(7)).toBe(true);
-  const lock = createWorkerLock({
+  const lock = createWorkerLease({
     database: connectTo(storePath),
     instance: 'a',
     clock: createFakeClock(),

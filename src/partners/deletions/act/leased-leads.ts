@@ -6,9 +6,9 @@ import type { WorkItem, WorkStore } from '../../worker/work-store.ts';
 /** Another worker has the event. */
 export class LeaseLost extends Error {}
 /** An operator has given the lead back, or a deletion has claimed what an event was to change. */
-export class LeadReleased extends Error {}
+export class LeadGone extends Error {}
 /** What came before is to be done with the lead first. */
-export class LeadBehind extends Error {
+export class LeadBlocked extends Error {
   /** When to ask again: ms since the Unix epoch. */
   readonly retryAt: number;
 
@@ -23,31 +23,31 @@ const ASK_AGAIN_MS = SECOND;
 const ASK_AGAIN_MAX_MS = MINUTE;
 
 /** What is known of an event's leads while this worker has its lease. */
-export type HeldLeads = {
+export type LeasedLeads = {
   all(): readonly LeadProgress[];
   note(changed: LeadProgress): void;
   drop(number: number): void;
   /** Stores what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
   save(): Promise<void>;
   /**
-   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadReleased} @throws {LeadBehind}
+   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadGone} @throws {LeadBlocked}
    * @throws {store-unavailable}
    * @throws the signal's reason when it is aborted
    */
   turn(number: number): Promise<void>;
 };
 
-export type HeldLeadsDeps = {
-  store: Pick<WorkStore, 'heldUnderLease' | 'dueBefore' | 'saveProgress'>;
+export type LeasedLeadsDeps = {
+  store: Pick<WorkStore, 'leadsUnderLease' | 'blockedUntil' | 'saveProgress'>;
   pacer: Pick<Pacer, 'turn'>;
   clock: Pick<Clock, 'now'>;
 };
 
-export function holdLeads(
-  { store, pacer, clock }: HeldLeadsDeps,
+export function openLeads(
+  { store, pacer, clock }: LeasedLeadsDeps,
   item: WorkItem & { progress: ActProgress },
   signal: AbortSignal,
-): HeldLeads {
+): LeasedLeads {
   let { leads } = item.progress;
   return {
     all: () => leads,
@@ -64,13 +64,15 @@ export function holdLeads(
     turn: async (number) => {
       await pacer.turn(signal);
       const now = clock.now();
-      const dueAt = await store.dueBefore(item, number, now);
+      const dueAt = await store.blockedUntil(item, number, now);
       if (dueAt !== undefined)
-        throw new LeadBehind(Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS));
-      const held = await store.heldUnderLease(item);
-      if (!held) throw new LeaseLost();
+        throw new LeadBlocked(
+          Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS),
+        );
+      const numbers = await store.leadsUnderLease(item);
+      if (!numbers) throw new LeaseLost();
       // Given back a moment ago, perhaps: then nothing more is done to it.
-      if (!held.includes(number)) throw new LeadReleased();
+      if (!numbers.includes(number)) throw new LeadGone();
     },
   };
 }

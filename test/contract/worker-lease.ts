@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { WorkerLease } from '#partners/worker/worker-lease.ts';
 import { SECOND } from '#shared/clock.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
-export type WorkerLockFixture = {
-  /** The lock as an instance of this name has it, on one store for all of them. */
-  create: (instance: string) => WorkerLock;
+export type WorkerLeaseFixture = {
+  /** The lease as an instance of this name has it, on one store for all of them. */
+  create: (instance: string) => WorkerLease;
   /** Lets time pass. */
   pass: (ms: number) => Promise<void>;
 };
@@ -15,23 +15,23 @@ const EVERY_MS = 2 * SECOND;
 /** Of looks without a renewal: after so many it is still its holder's, after so many another's. */
 const LOOKS = { before: 6, after: 12 };
 
-/** One body for every engine: what `WorkerLock` promises. */
-export function describeWorkerLock(engine: string, open: () => Promise<WorkerLockFixture>): void {
-  const openLocks = async (): Promise<WorkerLockFixture> => {
+/** One body for every engine: what `WorkerLease` promises. */
+export function describeWorkerLease(engine: string, open: () => Promise<WorkerLeaseFixture>): void {
+  const openLeases = async (): Promise<WorkerLeaseFixture> => {
     const { create, pass } = await open();
     return {
       pass,
       create: (instance) => {
-        const lock = create(instance);
-        onTestFinished(() => lock.release());
-        return lock;
+        const lease = create(instance);
+        onTestFinished(() => lease.release());
+        return lease;
       },
     };
   };
 
-  describe(`the worker lock in ${engine}`, () => {
+  describe(`the worker lease in ${engine}`, () => {
     test('one of two has it, until it gives it back', async () => {
-      const { create } = await openLocks();
+      const { create } = await openLeases();
       const [first, second] = [create('a'), create('b')];
       expect(await first.take()).toBe(true);
       expect(await second.take()).toBe(false);
@@ -45,7 +45,7 @@ export function describeWorkerLock(engine: string, open: () => Promise<WorkerLoc
     });
 
     test('who has it hears that another one asks, until somebody takes it', async () => {
-      const { create } = await openLocks();
+      const { create } = await openLeases();
       const [first, second] = [create('a'), create('b')];
       expect(await first.take()).toBe(true);
       expect(await first.isAsked()).toBe(false);
@@ -63,13 +63,13 @@ export function describeWorkerLock(engine: string, open: () => Promise<WorkerLoc
     });
 
     test('of ten that ask at once one has it', async () => {
-      const { create } = await openLocks();
+      const { create } = await openLeases();
       const takes = Array.from({ length: 10 }, (_, at) => create(String(at)).take());
       expect((await Promise.all(takes)).filter(Boolean)).toHaveLength(1);
     });
 
     test('who takes it again in time has it for as long as it does', async () => {
-      const { create, pass } = await openLocks();
+      const { create, pass } = await openLeases();
       const [first, second] = [create('a'), create('b')];
       for (let looks = 0; looks < 4 * LOOKS.after; looks += 1) {
         expect(await first.take()).toBe(true);
@@ -79,12 +79,12 @@ export function describeWorkerLock(engine: string, open: () => Promise<WorkerLoc
     });
 
     test('who does not take it again in time is followed by one other, and finds that out', async () => {
-      const { create, pass } = await openLocks();
+      const { create, pass } = await openLeases();
       const [frozen, ...others] = [create('a'), create('b'), create('c')];
       expect(await frozen.take()).toBe(true);
       const takes = async (): Promise<boolean[]> => {
         await pass(EVERY_MS);
-        return Promise.all(others.map((lock) => lock.take()));
+        return Promise.all(others.map((lease) => lease.take()));
       };
       for (let looks = 0; looks < LOOKS.before; looks += 1)
         expect(await takes()).toEqual([false, false]);
@@ -100,18 +100,18 @@ export function describeWorkerLock(engine: string, open: () => Promise<WorkerLoc
     });
 
     test('one that followed and gave it back is followed itself, though the first one is still frozen', async () => {
-      const { create, pass } = await openLocks();
+      const { create, pass } = await openLeases();
       const [frozen, second, third] = [create('a'), create('b'), create('c')];
       expect(await frozen.take()).toBe(true);
-      const untilTaken = async (lock: WorkerLock): Promise<void> => {
-        for (let looks = 0; looks < LOOKS.after && !(await lock.take()); looks += 1)
+      const untilTaken = async (lease: WorkerLease): Promise<void> => {
+        for (let looks = 0; looks < LOOKS.after && !(await lease.take()); looks += 1)
           await pass(EVERY_MS);
       };
       await untilTaken(second);
       expect(await second.take()).toBe(true);
       await second.release();
       expect(await third.take()).toBe(true);
-      // And one that died after it had followed: there is no lock of its own that says so.
+      // And one that died after it had followed: there is no lease of its own that says so.
       await untilTaken(second);
       expect(await second.take()).toBe(true);
       expect(await third.take()).toBe(false);

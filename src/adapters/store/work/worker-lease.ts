@@ -1,8 +1,8 @@
-import type { WorkerLock } from '#partners/worker/worker-lock.ts';
+import type { WorkerLease } from '#partners/worker/worker-lease.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 
-export type WorkerLockDeps = {
+export type WorkerLeaseDeps = {
   database: StoreDatabase;
   /** Another one for each process and start. */
   instance: string;
@@ -57,7 +57,7 @@ export const leaseWrites = {
  * connection, which may live on at a server for hours, and on no clock that can be set: it ends when others
  * have seen it unrenewed for 15 s, each by a monotonic clock of its own, or by the clock of PostgreSQL's server.
  */
-export function createWorkerLock({ database, instance, clock }: WorkerLockDeps): WorkerLock {
+export function createWorkerLease({ database, instance, clock }: WorkerLeaseDeps): WorkerLease {
   const writes = bindWrites(database.writer.call, 'worker-lease', leaseWrites);
   const find = () => database.get<Lease>(READ);
   const isUnrenewed = createWatch(clock);
@@ -83,7 +83,7 @@ export function createWorkerLock({ database, instance, clock }: WorkerLockDeps):
 }
 
 /** Whether a lease was seen without a renewal for as long as it lasts. */
-function createWatch(clock: WorkerLockDeps['clock']): (lease: Lease) => boolean {
+function createWatch(clock: WorkerLeaseDeps['clock']): (lease: Lease) => boolean {
   let seen: { beat: Lease['beat']; sinceMs: number; lookedAtMs: number } | undefined;
   return ({ beat }) => {
     const nowMs = clock.monotonicMs();
