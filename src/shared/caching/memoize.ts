@@ -17,21 +17,10 @@ export function memoize<Key extends object, Value>(make: (key: Key) => Value): (
   };
 }
 
-/**
- * The same for two objects: `make` is called once for each pair. `context` is whatever else it
- * needs that the pair determines.
- */
-export function memoizePair<First extends object, Second extends object, Value, Context = void>(
-  make: (first: First, second: Second, context: Context) => Value,
-): (first: First, second: Second, context: Context) => Value {
-  const made = new WeakMap<First, WeakMap<Second, { value: Value }>>();
-  return (first, second, context) => {
-    let ofFirst = made.get(first);
-    if (!ofFirst) made.set(first, (ofFirst = new WeakMap()));
-    const known = ofFirst.get(second);
-    if (known) return known.value;
-    const value = make(first, second, context);
-    ofFirst.set(second, { value });
-    return value;
-  };
+/** The same for two objects: `make` is called once for each pair. */
+export function memoizePair<First extends object, Second extends object, Value>(
+  make: (first: First, second: Second) => Value,
+): (first: First, second: Second) => Value {
+  const ofFirst = memoize((first: First) => memoize((second: Second) => make(first, second)));
+  return (first, second) => ofFirst(first)(second);
 }
