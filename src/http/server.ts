@@ -19,7 +19,11 @@ import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
 import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
-import { type ClientErrorDeps, createClientErrorHandler } from './problems/client-error.ts';
+import {
+  type ClientErrorDeps,
+  createClientErrorHandler,
+  createConnectHandler,
+} from './problems/client-error.ts';
 import type { ProblemPage } from './problems/problem-pages.ts';
 import { decorateRequests, type HttpApp, type HttpContext } from './http-app.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
@@ -86,6 +90,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   collectRoutes(app);
   if (deps.tracing) traceRequests(app, deps.tracing);
   responseHooks.install(app);
+  app.server.on('connect', createConnectHandler(responseDeps));
   // Node would respond with 417 by itself, without a problem document (RFC 9110 section 10.1.1: MAY).
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),

@@ -1,5 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { fromParserError, uriTooLong } from './framework-errors.ts';
@@ -23,6 +24,8 @@ export type ClientErrorDeps = {
   problemPages: ReadonlySet<ProblemPage>;
 };
 
+const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
+
 /** A socket on which Node may have a response under way (an undocumented field of Node's). */
 type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null };
 
@@ -37,21 +40,46 @@ export function createClientErrorHandler(deps: ClientErrorDeps) {
       socket.destroy();
       return;
     }
-    endWith(deps, socket, error);
+    const refusal = isLongUri(error) ? uriTooLong() : fromParserError(error);
+    endWith(deps, socket, { refusal, target: targetOf(error) });
   };
 }
+
+/**
+ * Responds to `CONNECT`, which Node passes on as a bare socket, with 405 and closes the connection.
+ * @see RFC 9110 section 9.3.6
+ */
+export function createConnectHandler(deps: ClientErrorDeps) {
+  return (_request: unknown, socket: ServerSocket): void => {
+    socket.on('error', () => socket.destroy());
+    // A response that is still due to an earlier request comes first or not at all.
+    if (socket._httpMessage) socket.destroy();
+    else endWith(deps, socket, { refusal: noTunnels(), headers: { allow: METHODS_KNOWN } });
+  };
+}
+
+function noTunnels(): TrackportError {
+  return new TrackportError('method-not-allowed', {
+    detail: 'This is no proxy: it opens no tunnels.',
+  });
+}
+
+type Refused = {
+  refusal: TrackportError;
+  headers?: Readonly<Record<string, string>>;
+  target?: string;
+};
 
 function endWith(
   { publicUrl, newId, log, refusalLog, problemPages }: ClientErrorDeps,
   socket: Duplex,
-  error: Error,
+  { refusal, headers = {}, target }: Refused,
 ): void {
   const requestId = newId();
   const context = { publicUrl: publicUrl(), requestId };
-  const refusal = isLongUri(error) ? uriTooLong() : fromParserError(error);
-  const failed = { target: targetOf(error), error: refusal };
-  const problem = renderEarlyProblem(problemPages, context, failed);
-  socket.end(toWire(problem, requestId), () => socket.destroy());
+  const problem = renderEarlyProblem(problemPages, context, { target, error: refusal });
+  const response = { ...problem, headers: { ...problem.headers, ...headers } };
+  socket.end(toWire(response, requestId), () => socket.destroy());
   if (!refusalLog.take(refusal.code)) return;
   const { status } = problem;
   const reason = refusal.cause === undefined ? {} : errorFields(refusal.cause);

@@ -137,11 +137,34 @@ describe('broken HTTP is refused with a problem document', () => {
 });
 
 describe('this is no proxy and knows HTTP/1.1 only', () => {
-  test('a CONNECT ends the connection, and what comes through the tunnel is not read', async () => {
+  test.each(['a.example:443', '127.0.0.1:22', '/healthz', ':'])('CONNECT %s', async (target) => {
+    const text = `CONNECT ${target} HTTP/1.1\r\n${HOST}\r\n`;
+    const received = await exchange(text);
+    expect(problemIn(received).headers['allow']).toBe('DELETE, GET, HEAD, PATCH, POST, PUT');
+    expect(await refusalOf(text)).toBe('405 method-not-allowed');
+  });
+
+  test('what comes through a tunnel that was not opened is not read', async () => {
     reached.length = 0;
     const hidden = `${webhook}Content-Length: 2\r\n\r\n{}`;
-    const received = await exchange(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n${hidden}`);
-    expect([received, reached]).toEqual(['', []]);
+    expect(await refusalOf(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n${hidden}`)).toBe(
+      '405 method-not-allowed',
+    );
+    expect(reached).toEqual([]);
+  });
+
+  test('a CONNECT never takes the place of the response to the request before it', async () => {
+    const call = `${webhook}Content-Length: 2\r\n\r\n{}`;
+    const received = await exchange(`${call}CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
+    expect(received.slice(0, 12)).not.toBe('HTTP/1.1 405');
+  });
+
+  test('a client that goes away after its CONNECT harms nobody', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`CONNECT a.example:443 HTTP/1.1\r\n${HOST}\r\n`);
+    socket.resetAndDestroy();
+    const response = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
+    expect(response.status).toBe(200);
   });
 
   test.each(['websocket', 'h2c', 'TLS/1.2'])(
