@@ -150,8 +150,10 @@ function addSetting<Form extends z.ZodType>(
   portal.action(`${CONSUMERS_PATH}/:id/${name}`, {
     ...ofConsumer,
     form,
-    onProblems: (request) =>
-      consumerPage(context, request, { heading, problems: request.problems.map(inWords) }),
+    onProblems: (request) => {
+      const { typed, problems } = request;
+      return consumerPage(context, request, { heading, typed, problems: problems.map(inWords) });
+    },
     run: async ({ form: sent, params: { id }, origin }) => {
       await context.access.consumers.update({ id, patch: patchOf(sent) }, origin);
       return { location: consumerPath(id), notice: `The ${name} was saved.` };

@@ -4,7 +4,7 @@ import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import type { FieldProblem } from '#shared/errors.ts';
-import type { PortalPage, PortalPerson } from '../../page.ts';
+import type { PortalPage, PortalPerson, TypedFields } from '../../page.ts';
 import type { PageRequest } from '../../routes/route-types.ts';
 import type { PagesContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
@@ -46,6 +46,7 @@ export type ConsumerFacts = {
 type Returned = {
   heading: string;
   problems: readonly FieldProblem[];
+  typed?: TypedFields;
   chosen?: Visibility;
   seen?: string | undefined;
 };
@@ -136,7 +137,7 @@ function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, reader: 
 
 function nameAndLimitCard({ consumer, person, returned, defaultLimit }: ConsumerFacts): Html {
   const { id, name, limitPerMinute } = consumer;
-  const came = { typed: {}, problems: returned?.problems ?? [] };
+  const came = { typed: returned?.typed ?? {}, problems: returned?.problems ?? [] };
   return card(
     { id: 'h-settings', heading: 'Name and limit' },
     postForm(

@@ -134,6 +134,8 @@ describe('a consumer', () => {
     await submit(admin, `${path}/enable`, {});
     expect(await isKeyGood(access, key)).toBe(true);
     await submit(admin, `${path}/name`, { name: 'Cockpit 2' });
+    const tooLow = await admin.post(`${path}/limit`, { limitPerMinute: '-7' });
+    expect(tooLow).toMatchObject({ status: 422, body: expect.stringContaining('value="-7"') });
     await submit(admin, `${path}/limit`, { limitPerMinute: '10' });
     await submit(admin, `${path}/limit`, { limitPerMinute: '' });
     expect(await onlyConsumer(access)).not.toHaveProperty('limitPerMinute');
