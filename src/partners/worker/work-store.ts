@@ -1,5 +1,4 @@
 import type { DeletionProgress, MatchProgress, Todo } from '../deletions/deletion-progress.ts';
-import type { RecheckStore } from '../deletions/match/recheck-store.ts';
 import type { Match, MatchName } from '../deletions/match/match.ts';
 import type { EventErrorCode } from '../receipts/event-error.ts';
 import type { Erasure, EventNote, EventStep, Outcome, PartnerPath } from '../receipts/receipt.ts';
@@ -60,12 +59,22 @@ export type WorkCounts = {
   lackedPartners: readonly string[];
 };
 
+/** A person whose leads an event has matched, and for whom is looked again. */
+export type Recheck = {
+  /** `event.id`. */
+  event: number;
+  receiptId: string;
+  partnerId: string;
+  /** When the match was certain; ms since the Unix epoch. */
+  matchedAt: number;
+};
+
 /**
  * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
  * when they answer; those about an item say when its lease was lost. Every
  * call throws `store-unavailable` when the store fails, and then nothing has changed.
  */
-export type WorkStore = RecheckStore & {
+export type WorkStore = {
   /**
    * Up to `limit` due events of a stage, oldest due first, leased to the caller. One that is due
    * more than `aheadMaxMs` from now is due now: no wait is that long, so that the clock was wrong
@@ -177,6 +186,23 @@ export type WorkStore = RecheckStore & {
    * anew at once instead, and so it is whenever it is given back.
    */
   settle(item: WorkItem, settlement: Settlement, now: number): Promise<SettleResult>;
+  /**
+   * Up to `limit` rechecks that are due, longest due first: looking again for leads that the tracker showed
+   * late. One outlives its event's payload: it keeps one keyed hash, and what is to be done to a lead.
+   */
+  dueRechecks(now: number, limit: number): Promise<readonly Recheck[]>;
+  /** When the next one is due; ms since the Unix epoch. */
+  nextRecheckAt(): Promise<number | undefined>;
+  /**
+   * Claims for the event, in one transaction, every lead of the person that it has had nothing to do
+   * with and that is not newer than the match, and has it acted on: an event that was settled is open
+   * again. Then the next one is due at `nextAt`; without one this was the last. Returns the leads. An
+   * event that is being matched is looked at when it is due again, at `retryAt`.
+   */
+  recheck(
+    one: Recheck,
+    when: { now: number; retryAt: number; nextAt?: number },
+  ): Promise<readonly number[]>;
   counts(): Promise<WorkCounts>;
   /** Takes what was dropped out of every file of the store. False: not now, try again. */
   truncateWal(): Promise<boolean>;

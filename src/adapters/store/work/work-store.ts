@@ -1,8 +1,7 @@
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import type { Recheck } from '#partners/deletions/match/recheck-store.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#partners/deletions/match/match.ts';
 import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
-import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { Recheck, WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';

@@ -12,7 +12,6 @@ import type {
   WorkItem,
   WorkStore,
 } from '#partners/worker/work-store.ts';
-import type { RecheckStore } from '#partners/deletions/match/recheck-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
@@ -133,11 +132,11 @@ type EventState = {
   receipt: number;
 };
 
-/** `RecheckStore.recheck`. */
+/** `WorkStore.recheck`. */
 async function recheck(
   session: Session,
   repository: string,
-  ...[one, { now, retryAt, nextAt }]: Parameters<RecheckStore['recheck']>
+  ...[one, { now, retryAt, nextAt }]: Parameters<WorkStore['recheck']>
 ): Promise<readonly number[]> {
   const { event, receiptId } = one;
   const state = await session.get<EventState>(sql.STATE, { event });

@@ -2,7 +2,7 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Recheck, RecheckStore } from './recheck-store.ts';
+import type { Recheck, WorkStore } from '../../worker/work-store.ts';
 
 /** When late leads are looked for, after a match. */
 export const RECHECKS_MS: readonly number[] = [MINUTE, 10 * MINUTE];
@@ -13,7 +13,7 @@ const RETRY_MS = 30 * SECOND;
 const NOT_YET_MS = 5 * SECOND;
 
 export type RecheckDeps = {
-  store: RecheckStore;
+  store: Pick<WorkStore, 'dueRechecks' | 'nextRecheckAt' | 'recheck'>;
   filler: Pick<DirectoryFiller, 'catchUp'>;
   clock: Pick<Clock, 'now'>;
   log: Log;

@@ -173,18 +173,14 @@ function shutOutCard({ consumer, person }: ConsumerFacts): Html {
 /** Which leads the consumer may see, and whose catalog. The form tells which grants it shows. */
 function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html {
   const { id, grants, state } = consumer;
-  const {
-    chosen = toVisibility(grants),
-    seen = grantsDigest(grants),
-    problems = [],
-  } = returned ?? {};
+  const { chosen, seen = grantsDigest(grants), problems = [] } = returned ?? {};
   const names = { id: 'h-grants', heading: 'Grants' };
   if (state === 'revoked') return card(names, body(grantWords(grants)));
   return card(
     names,
     postForm(
       { action: consumerPath(id, 'grants'), person, look: 'body', values: { seen } },
-      visibilityFields(chosen, labels, problems),
+      visibilityFields(chosen ?? toVisibility(grants), labels, problems),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
   );
