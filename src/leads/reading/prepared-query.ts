@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
+import { memoizePair } from '#shared/caching/memoize.ts';
 import {
   type CursorSealer,
   type ListName,
@@ -44,12 +45,15 @@ export type PrepareDeps = { cursors: CursorSealer; approvedLabel: string };
 
 const CURSOR_KIND = 'leads/2';
 
-/** Prepares queries. What it returns throws `invalid-cursor`. */
+/**
+ * Prepares queries. Clients that poll ask the same again and again, so that a query object is
+ * prepared once for each visibility. What the function returns throws `invalid-cursor`.
+ */
 export function createQueryPreparer({
   cursors,
   approvedLabel,
 }: PrepareDeps): (query: LeadListQuery, visibility: Visibility) => PreparedQuery {
-  return (query, visibility) => {
+  return memoizePair((query: LeadListQuery, visibility: Visibility) => {
     const { cursor, limit } = query;
     const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
     const { filters, position } = startPage(cursors, list, { cursor, filters: givenIn(query) });
@@ -62,7 +66,7 @@ export function createQueryPreparer({
       next: { list, filters },
       key: JSON.stringify([list.binding, filters, limit, cursor]),
     };
-  };
+  });
 }
 
 /** The filters that a query names, in a form in which the same ones are equal. */
