@@ -22,7 +22,7 @@ export const versionHeaderNames = [
   'Link',
 ] as const;
 
-/** A version as `SendRendered` takes it, for a read: its `ETag` apart, and other headers in a list. */
+/** A version as `sendRendered` takes it, for a read: its `ETag` apart, and other headers in a list. */
 export function renderedVersion(view: VersionView): RenderedVersion {
   const { etag = '', ...headers } = versionHeaders(view);
   const body = toSendable(Buffer.from(renderVersion(view)));
