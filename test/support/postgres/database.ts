@@ -126,7 +126,9 @@ const RESET = `
   ${TABLES.map((table) => `DELETE FROM ${table}`).join(';')};
   UPDATE access_version SET version = 1;
   UPDATE claim_version SET version = 1, withdrawn = 0, last_removed_at = 0;
-  UPDATE worker_lease SET holder = NULL, until = '-infinity'`;
+  UPDATE worker_lease SET holder = NULL, until = '-infinity';
+  SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+  FROM pg_sequences WHERE schemaname = current_schema()`;
 
 /** A connection pool of its own, as another instance would have it; closed when the test ends. */
 export async function connectToPostgres({ url }: TestDatabase): Promise<Database> {
