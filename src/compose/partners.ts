@@ -1,4 +1,4 @@
-import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
+import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';

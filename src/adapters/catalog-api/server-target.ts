@@ -15,8 +15,13 @@ import type { Candidate } from '#catalog/version/order/default-version.ts';
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
-import { jsonOf, type ServerResponse } from './response.ts';
-import { foundOrNone, sendRequest, type ServerDeps } from './send-request.ts';
+import {
+  foundOrNone,
+  jsonOf,
+  sendRequest,
+  type ServerDeps,
+  type ServerResponse,
+} from './send-request.ts';
 
 export type ServerTargetDeps = ServerDeps & {
   /** Another key each time, for what is to be done once however often it is sent. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
-import type { IssueEditorDeps } from './editing/issue-editor.ts';
+import type { IssueEditorDeps } from './issue-editor.ts';
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure } from './transport/failure.ts';
-import { continuationOf } from './transport/link.ts';
+import { continuationOf } from './transport/response.ts';
 import type { Headers } from './transport/rate-limits.ts';
-import type { Repository, RepositoryFacts } from './repository.ts';
-import { scopesOf } from './editing/write-access.ts';
+import { type Repository, type RepositoryFacts, scopesOf } from './repository.ts';
 
 /** What `doctor` wants to know before it says what to fix. */
 export type RepositoryInspection = {

@@ -13,7 +13,7 @@ import type { TrackerResponse, TrackerClient } from './transport/client.ts';
 import { TrackerFailure, isTrackerFailure, toTrackportError } from './transport/failure.ts';
 import { issueSchema } from './issue.ts';
 import type { Headers } from './transport/rate-limits.ts';
-import { continuationOf } from './transport/link.ts';
+import { continuationOf } from './transport/response.ts';
 import type { Repository } from './repository.ts';
 
 const ISSUES_PER_PAGE = 100;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
 import type { Headers } from './transport/rate-limits.ts';
+import type { PauseCode } from '#partners/deletions/act/issue-editor.ts';
 
 /** How long one response about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;
@@ -117,4 +116,76 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
     },
     id: () => id,
   };
+}
+
+/**
+ * Why issues of the repository cannot be changed, from what the tracker tells of it; undefined when
+ * nothing speaks against it. Needed because a write that a token's scopes do not cover gets a
+ * 404, and one for which its user lacks the right may get a 200 and be dropped in part.
+ * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
+ */
+export function reasonNotToWrite(
+  { credentialKind }: Pick<TrackerClient, 'credentialKind'>,
+  { hasIssues, isArchived, isPrivate, mayWrite }: RepositoryFacts,
+  headers: Headers,
+): PauseCode | undefined {
+  if (!hasIssues) return 'issues-disabled';
+  if (isArchived) return 'forbidden';
+  if (credentialKind === 'app') return undefined;
+  const scopes = credentialKind === 'classic' ? scopesOf(headers) : undefined;
+  const isOutOfScope = scopes !== undefined && !coversWriting(scopes, isPrivate);
+  return isOutOfScope || mayWrite === false ? 'forbidden' : undefined;
+}
+
+/** Of a classic token; other credentials have none. */
+export function scopesOf(headers: Headers): readonly string[] | undefined {
+  const scopes = headers['x-oauth-scopes']?.toString();
+  return scopes
+    ?.split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
+/** Whether a classic token with these scopes may change issues, if its user may. */
+export function coversWriting(scopes: readonly string[], isPrivate: boolean): boolean {
+  return scopes.includes('repo') || (!isPrivate && scopes.includes('public_repo'));
+}
+
+const LABELS_PER_PAGE = 100;
+/** A repository with more labels shows the first thousand, by name. */
+const LABEL_PAGES_MAX = 10;
+
+const labelNames = z.array(z.object({ name: z.string() }));
+
+/**
+ * The names of the repository's labels, at most 1,000.
+ * @see https://docs.github.com/en/rest/issues/labels#list-labels-for-a-repository
+ * @throws {TrackerFailure} for every failure of the tracker
+ */
+export async function readLabels({
+  client,
+  repository,
+}: Pick<RepositoryDeps, 'client'> & { repository: Repository }): Promise<string[]> {
+  const names: string[] = [];
+  for (let page = 1; page <= LABEL_PAGES_MAX; page += 1) {
+    const response = await client.request(
+      'GET /repos/{owner}/{repo}/labels',
+      { ...repository.name, per_page: LABELS_PER_PAGE, page },
+      { schema: labelNames },
+    );
+    const labels = response.kind === 'success' ? response.data : [];
+    names.push(...labels.map(({ name }) => name));
+    if (labels.length < LABELS_PER_PAGE) break;
+  }
+  return names;
+}
+
+/**
+ * The address of an issue for people. Of GitHub it is known from that of the API: `api.github.com`,
+ * `api.NAME.ghe.com`, `HOST/api/v3`; anything else is taken for one origin with both.
+ */
+export function issueAddressOf(apiUrl: string, repository: string): (number: string) => string {
+  const { protocol, host } = new URL(apiUrl);
+  const web = /^api\.(github\.com|[^.]+\.ghe\.com)$/i.exec(host)?.[1] ?? host;
+  return (number) => `${protocol}//${web}/${repository}/issues/${encodeURIComponent(number)}`;
 }

@@ -12,9 +12,7 @@ import type { MachineClient } from '#catalog/import/import-server.ts';
 import { TargetFailure } from '#catalog/import/import-target.ts';
 import { SECOND } from '#shared/clock.ts';
 
-import { createBoundedFetch } from './bounded-fetch.ts';
-import { clientAuthOf } from './client-auth.ts';
-import { toSignInFailure } from './failure.ts';
+import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 15;
 

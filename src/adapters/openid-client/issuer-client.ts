@@ -27,9 +27,7 @@ import { type Clock, DAY, SECOND } from '#shared/clock.ts';
 import { isLoopbackHost } from '#shared/loopback.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
-import { createBoundedFetch } from './bounded-fetch.ts';
-import { clientAuthOf } from './client-auth.ts';
-import { toSignInFailure } from './failure.ts';
+import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';
 
 const REQUEST_TIMEOUT_SECONDS = 5;
 const DISCOVERY_TTL_MS = DAY;

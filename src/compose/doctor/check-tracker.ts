@@ -9,8 +9,7 @@ import {
   isAssignable,
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
-import { createRepository } from '#adapters/github/repository.ts';
-import { coversWriting } from '#adapters/github/editing/write-access.ts';
+import { coversWriting, createRepository } from '#adapters/github/repository.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 

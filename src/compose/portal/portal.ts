@@ -1,7 +1,6 @@
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
-import { issueAddressOf } from '#adapters/github/issue-address.ts';
-import { readLabels } from '#adapters/github/labels.ts';
+import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Catalog } from '#catalog/index.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest';
-import { createIssueEditor } from '#adapters/github/editing/issue-editor.ts';
+import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';

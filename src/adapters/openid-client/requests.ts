@@ -1,11 +1,48 @@
+/** How requests go to the issuer, whoever makes them, and what becomes of their failures. */
 import {
   AuthorizationResponseError,
+  type ClientAuth,
   ClientError,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type CustomFetch,
+  None,
   ResponseBodyError,
+  type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-
+import { readBytes } from '#shared/text/read-bytes.ts';
 import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
+
+const RESPONSE_BYTES_MAX = 512 * 1024;
+
+/** `fetch` whose responses are at most 512 KiB, and which is given up when `closed` is aborted. */
+export function createBoundedFetch(closed: AbortSignal): CustomFetch {
+  return async (url, options) => {
+    const { signal } = options;
+    const response = await fetch(url, {
+      ...(options as RequestInit),
+      signal: signal ? AbortSignal.any([closed, signal]) : closed,
+    });
+    const { status, headers, body } = response;
+    const tooLarge = (): Error => new TypeError('the response is too large');
+    const bytes = await readBytes(body, RESPONSE_BYTES_MAX, tooLarge);
+    const isBodiless = status === 204 || status === 304;
+    return new Response(isBodiless ? null : bytes, { status, headers });
+  };
+}
+
+/**
+ * How a client shows its secret: the standard's default where the issuer takes it (OpenID Connect Core
+ * §9). Without a secret the client is a public one.
+ */
+export function clientAuthOf(secret: string | undefined, server: ServerMetadata): ClientAuth {
+  if (secret === undefined) return None();
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_basic')
+    ? ClientSecretBasic(secret)
+    : ClientSecretPost(secret);
+}
 
 /** Words of RFC 6749 §4.1.2.1 and §5.2, of OpenID Connect Core §3.1.2.6 and of RFC 9470 §5. */
 const kinds: Readonly<Record<string, SignInFailureKind>> = {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { continuationOf } from '#adapters/github/transport/link.ts';
+import { continuationOf } from '#adapters/github/transport/response.ts';
 
 const next =
   '<https://api.github.com/repositories/1/issues?per_page=100&after=Y3Vyc29yOg%3D%3D&page=2>';

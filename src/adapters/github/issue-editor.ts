@@ -1,8 +1,7 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { IssueEdit } from '#partners/deletions/deletion.ts';
 import type { IssueEditor, Refusal } from '#partners/deletions/act/issue-editor.ts';
-
-import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from '../transport/client.ts';
+import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {
   commentsSchema,
   COUNT_REVISIONS,
@@ -13,10 +12,9 @@ import {
   postedSchema,
   removedSchema,
   revisionsSchema,
-} from './schemas.ts';
-import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from '../transport/failure.ts';
-import { NOT_HERE, type Repository } from '../repository.ts';
-import { reasonNotToWrite } from './write-access.ts';
+} from './issue.ts';
+import { isTrackerFailure, TrackerFailure, type TrackerFailureKind } from './transport/failure.ts';
+import { NOT_HERE, reasonNotToWrite, type Repository } from './repository.ts';
 
 const COMMENTS_PER_PAGE = 100;
 const COMMENT_PAGES_MAX = 100;
