@@ -5,7 +5,7 @@
  */
 import { createSecretKey } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { fixedSignings } from '#partners/intake/signing/schemes.ts';
+import { fixedSignings } from '#partners/intake/signing.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { sendAll } from '../webhooks/raw-sender.ts';
 

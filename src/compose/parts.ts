@@ -8,7 +8,7 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import type { Leads } from '#leads/index.ts';
 import type { Partners } from '#partners/index.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import type { Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';

@@ -14,7 +14,7 @@ import {
   type ServiceReports,
 } from '#http/routes/operations/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
-import { createTraffic } from '#partners/traffic/traffic.ts';
+import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';

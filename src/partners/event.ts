@@ -10,9 +10,8 @@ import {
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import type { EventRule, FieldName, Partner } from './partner.ts';
-import type { EventKeys } from './receipts/same-event.ts';
-import type { EventErrorCode } from './receipts/event-error.ts';
-import type { PartnerPath } from './receipts/receipt.ts';
+import type { EventKeys } from './receipts/receipt-store.ts';
+import type { EventErrorCode, PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';
 const PRIVACY_DELETION = 'contact.privacyDeletion';

@@ -10,22 +10,17 @@ import {
   refuseUnread,
   type UnreadRequest,
   verifyRequest,
-} from './intake/verify-request.ts';
+} from './intake/signed-request.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
-import { readStatus } from './receipts/status/read-status.ts';
-import { createOutcomeReader } from './receipts/outcomes/outcome-reader.ts';
-import type { OutcomeCounts } from './receipts/outcomes/outcome-counts.ts';
+import { createStatusTokens, readStatus } from './receipts/status.ts';
+import { createOutcomeReader, type OutcomeCounts } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { ReceiptStore } from './receipts/receipt-store.ts';
-import {
-  createOutcomeReporter,
-  type OutcomeReporterDeps,
-} from './receipts/outcomes/report-outcomes.ts';
-import { createStatusTokens } from './receipts/status/status-token.ts';
-import type { Traffic } from './traffic/traffic.ts';
+import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
+import type { Traffic } from './traffic.ts';
 import { type BackgroundWork, createBackgroundWork } from './worker/background-work.ts';
 import type { WorkerLease } from './worker/worker-lease.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { SecretStatus } from './intake/signature.ts';
 import { digestOf, type Partner, type PartnerList, statusOf } from './partner.ts';
-import type { Traffic, TrafficSum } from './traffic/traffic.ts';
+import type { Traffic, TrafficSum } from './traffic.ts';
 
 /** How far back `refusals` look, in UTC days, today included. */
 const REFUSAL_DAYS = 7;

@@ -3,9 +3,13 @@ import { MINUTE } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { type SecretStatus, signingKey, type TriedKey } from './intake/signature.ts';
-import { createHmacSigning, type HmacForm } from './intake/signing/hmac.ts';
-import { fixedSignings, type Scheme } from './intake/signing/schemes.ts';
-import type { Signing } from './intake/signing/signing.ts';
+import {
+  createHmacSigning,
+  fixedSignings,
+  type HmacForm,
+  type Scheme,
+  type Signing,
+} from './intake/signing.ts';
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 

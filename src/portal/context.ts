@@ -14,7 +14,7 @@ import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
-import type { Traffic } from '#partners/traffic/traffic.ts';
+import type { Traffic } from '#partners/traffic.ts';
 
 /** What the portal gets of the service. */
 export type PortalDeps = {

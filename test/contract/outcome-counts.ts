@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '#shared/crypto/hash.ts';
-import type { OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
+import type { OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 import type { NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 

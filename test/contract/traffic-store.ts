@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  TRAFFIC_DAYS,
-  type TrafficCount,
-  type TrafficStore,
-} from '#partners/traffic/traffic-store.ts';
+import { TRAFFIC_DAYS, type TrafficCount, type TrafficStore } from '#partners/traffic.ts';
 
 const count = (given: Partial<TrafficCount> = {}): TrafficCount => ({
   sender: 'crm-one',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
-import { createTraffic } from '#partners/traffic/traffic.ts';
+import { createTraffic } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { Secret } from '#shared/crypto/secret.ts';

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { signingKey } from '#partners/intake/signature.ts';
-import { fixedSignings } from '#partners/intake/signing/schemes.ts';
+import { fixedSignings } from '#partners/intake/signing.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { buildTestApp, type TestAppDeps } from '../support/http/app.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';

@@ -7,7 +7,7 @@ import { createPartners, type Partners, type PartnersPorts } from '#partners/ind
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { Secret } from '#shared/crypto/secret.ts';
@@ -20,7 +20,7 @@ import { temporaryDatabase } from './stores.ts';
 
 /** Under which the payloads of events are sealed in every store of a test. */
 export const payloadKey = Buffer.alloc(32, 3);
-export const sealer = createPayloadSealer(payloadKey);
+export const sealer = createSealer(payloadKey);
 
 /** The process that works on the stores of a test. */
 export const INSTANCE = 'a';

@@ -1,7 +1,7 @@
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
 import { type Session, type StoreDatabase, toJson } from '#adapters/store/session.ts';
-import { payloadIdentity } from '#partners/receipts/payload.ts';
+import { payloadIdentity } from '#adapters/store/receipt/insert.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
 import { REPOSITORY } from './directory.ts';
 import { payloadKey, sealer } from './partners.ts';

@@ -1,8 +1,4 @@
-import {
-  TRAFFIC_DAYS,
-  type TrafficCount,
-  type TrafficStore,
-} from '#partners/traffic/traffic-store.ts';
+import { TRAFFIC_DAYS, type TrafficCount, type TrafficStore } from '#partners/traffic.ts';
 import { bindWrites, type Session, type StoreDatabase, toRecords } from './session.ts';
 
 /** In the order of the key, so that two instances never wait for each other. */

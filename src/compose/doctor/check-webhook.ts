@@ -5,8 +5,7 @@ import {
 } from '#adapters/github/hook-inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { Config } from '#config/schema/schema.ts';
-import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
-import { TRACKER } from '#partners/traffic/traffic.ts';
+import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 import type { TrackerParts } from '../tracker/parts.ts';

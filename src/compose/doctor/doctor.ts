@@ -12,7 +12,7 @@ import { createReloadable } from '#shared/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/finding.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
+import type { TrafficCount } from '#partners/traffic.ts';
 import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';

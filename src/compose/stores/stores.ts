@@ -14,7 +14,7 @@ import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Migration, readApplied } from '#adapters/store/migrations.ts';
@@ -90,7 +90,7 @@ function createStores(
     },
     traffic: () => createTrafficStore(database),
     work: () => {
-      const sealer = createPayloadSealer(payloadKey);
+      const sealer = createSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
     },
     workerLease: () => createWorkerLease({ database, instance, clock }),

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 
 import { createPartnerCounter, type PartnerRegistry } from '#http/telemetry/partner-metrics.ts';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
-import type { OutcomeReporterDeps } from '#partners/receipts/outcomes/report-outcomes.ts';
+import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';

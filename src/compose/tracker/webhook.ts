@@ -1,6 +1,6 @@
 import type { TrackerWebhook } from '#http/services.ts';
 import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
-import { TRACKER } from '#partners/traffic/traffic.ts';
+import { TRACKER } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type * as functions from '#adapters/github/webhook-functions.ts';
 import {

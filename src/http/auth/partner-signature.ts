@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Limiter } from '#access/limit.ts';
 import { missingToken } from '#access/tokens/token-verifier.ts';
-import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
-import { isPartnerId, type RefusedRequest } from '#partners/intake/verify-request.ts';
+import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
+import { isPartnerId, type RefusedRequest } from '#partners/intake/signed-request.ts';
 import type { Partner } from '#partners/partner.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { AreaContext } from '../http-app.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
 import { deletionActions } from '../partner.ts';
-import { eventErrorCodes } from '../receipts/event-error.ts';
-import { erasures } from '../receipts/receipt.ts';
+import { erasures, eventErrorCodes } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),

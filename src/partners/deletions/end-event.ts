@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
-import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { SettleResult, Settlement, WorkItem, WorkStore } from '../worker/work-store.ts';
 
 export type EndDeps = {

@@ -10,7 +10,7 @@ import type { MatchName } from '../deletions/match/match.ts';
 import type { Partner } from '../partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
 import type { PartnerPath } from '../receipts/receipt.ts';
-import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
 
 /** Identifiers longer than this are used for matching but not shown. */

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SECOND } from '#shared/clock.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import type { SignedContent, SignedTime, Signing } from './signing/signing.ts';
+import type { SignedContent, SignedTime, Signing } from './signing.ts';
 
 /** A request as it came: every value of the headers, in order. */
 export type SignedRequest = Omit<SignedContent, 'timestamp' | 'id'> & {

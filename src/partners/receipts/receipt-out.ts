@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { eventErrors } from './event-error.ts';
 import {
   erasures,
+  eventErrors,
   eventNotes,
   nameKinds,
   type Outcome,

@@ -1,6 +1,3 @@
-import type { AuditEntry } from '#shared/audit.ts';
-import type { EventKeys } from './same-event.ts';
-import type { MatchName } from '../deletions/match/match.ts';
 import type {
   EventNote,
   Outcome,
@@ -10,6 +7,44 @@ import type {
   ReceiptStatus,
   ReceiptSummary,
 } from './receipt.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import type { MatchName } from '../deletions/match/match.ts';
+
+/** Keyed hashes by which an event is known again. */
+export type EventKeys = {
+  /** Of all that makes two events the same. */
+  sameEventKey: Buffer;
+  /** There when the event has an id of its own. */
+  idKeys?: EventIdKeys;
+};
+
+/** By these it is noticed that an event id comes again with another person. */
+export type EventIdKeys = {
+  /** Of the id and where it counts: partner, path, account and type. */
+  id: Buffer;
+  /** Of all that names the person. */
+  person: Buffer;
+};
+
+/**
+ * What a repeat sets going: `nothing` for a redelivery; `queue` works the event as if it had just come,
+ * `again` has one that still waits, or is worked on, looked at anew.
+ */
+export type RepeatEffect = 'nothing' | 'queue' | 'again';
+
+/**
+ * An event without an id may be a new request with the same bytes, also while the first one waits; one
+ * that ended without effect gets another chance; all else is a redelivery. `before`: what became of it
+ * so far.
+ */
+export function effectOfRepeat(
+  event: Pick<EventKeys, 'idKeys'> & { outcome: Outcome },
+  before: Outcome,
+): RepeatEffect {
+  const isRedelivery = event.idKeys !== undefined && (before === 'PENDING' || before === 'DONE');
+  if (event.outcome !== 'PENDING' || isRedelivery) return 'nothing';
+  return before === 'PENDING' ? 'again' : 'queue';
+}
 
 /**
  * An event as it is first written down. Without an id of its own (`idKeys`) a repeat may be a new
@@ -32,6 +67,9 @@ export type NewEvent = EventKeys & {
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
 };
+
+/** The last merges of people that a store keeps, for as long as the directory's hashes are good. */
+export const MERGES_MAX = 1_000_000;
 
 /** A delivery that is verified and read, ready to be written down. */
 export type NewReceipt = Omit<Receipt, 'status'> & {

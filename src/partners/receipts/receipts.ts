@@ -1,48 +1,189 @@
-import type { Origin } from '#shared/audit.ts';
-import type { Clock } from '#shared/clock.ts';
+import { z } from 'zod';
+import type { AuditEntry, Origin } from '#shared/audit.ts';
+import { type Clock, toRfc3339 } from '#shared/clock.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import {
-  findReceipt,
-  listReceipts,
-  pageReceipts,
-  readReceipt,
-  type ReadReceiptsDeps,
-  type ReceiptListQuery,
-  refuseReceipt,
-} from './read-receipts.ts';
-import { replayReceipt, replayReceipts } from './replay-receipts.ts';
-import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
+  type CursorSealer,
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/pagination/page.ts';
+import {
+  type ReceiptDetailOut,
+  type ReceiptSummaryOut,
+  toReceiptDetailOut,
+  toReceiptSummaryOut,
+} from './receipt-out.ts';
+import { type Outcome, outcomes, type ReceiptDetail, type ReceiptSummary } from './receipt.ts';
+import type { ReceiptFilter, ReceiptStore, ReplayResult } from './receipt-store.ts';
+
+const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
+const LIMIT_MAX = 100;
 
 /** What operators' work with receipts is made of. */
 export type ReceiptsPorts = {
   store: Omit<ReceiptStore, 'accept' | 'purge'>;
-  cursors: ReadReceiptsDeps['cursors'];
+  cursors: CursorSealer;
   clock: Pick<Clock, 'now'>;
   /** Called when events wait because of a replay. */
   wakeWorker: () => void;
 };
 
-/** Operators' use cases. Each is documented, with the codes that it throws, where it stands. */
+/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
+export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
+
+export type ReceiptList = { items: readonly ReceiptSummaryOut[]; pagination: Pagination };
+
+/** The same with all that is known of each. */
+export type ReceiptPage = { receipts: readonly ReceiptSummary[]; pagination: Pagination };
+
+/** Why an event was not queued. A payload is dropped 30 days after the event ended. */
+const notQueuedOut = z
+  .object({
+    pending: z.int().optional().describe('They wait already, or are worked on.'),
+    done: z.int().optional(),
+    ignored: z.int().optional(),
+    rejected: z.int().optional(),
+    payloadDropped: z
+      .int()
+      .optional()
+      .describe(
+        'They ended `UNMATCHED` or `FAILED` more than 30 days ago: the partner sends again.',
+      ),
+  })
+  .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
+
+/** What a replay did. */
+export const replayedOut = z
+  .object({
+    queued: z.int().describe('How many events wait for the worker because of this.'),
+    notQueued: notQueuedOut
+      .optional()
+      .describe(
+        'There when events were left as they are. Of many receipts: `payloadDropped` only.',
+      ),
+  })
+  .meta({ id: 'Replayed', examples: [{ queued: 1, notQueued: { done: 2 } }] });
+
+export type NotQueuedReason = keyof z.infer<typeof notQueuedOut>;
+export type Replayed = z.infer<typeof replayedOut>;
+
+const reasons: Record<Outcome, NotQueuedReason> = {
+  PENDING: 'pending',
+  DONE: 'done',
+  IGNORED: 'ignored',
+  REJECTED: 'rejected',
+  UNMATCHED: 'payloadDropped',
+  FAILED: 'payloadDropped',
+};
+
+/** Operators' use cases. All throw `store-unavailable` when the store fails. */
 export type Receipts = ReturnType<typeof createReceipts>;
 
 /** Receipts without intake and worker, as the command line needs them. */
 export function createReceipts(ports: ReceiptsPorts) {
+  const { store, clock } = ports;
+  const entryFor = (origin: Origin, action: AuditEntry['action'], subject: string) => ({
+    ...origin,
+    at: clock.now(),
+    action,
+    subject,
+  });
+  const queue = (result: ReplayResult): Replayed => {
+    if (result.queued > 0) ports.wakeWorker();
+    return toReplayed(result);
+  };
+  /** One receipt with its events. @throws {not-found} */
+  const find = async (id: string): Promise<ReceiptDetail> =>
+    (await store.read(id)) ?? refuseReceipt();
   return {
-    list: (query: ReceiptListQuery) => listReceipts(ports, query),
-    read: (id: string) => readReceipt(ports, id),
-    page: (query: ReceiptListQuery) => pageReceipts(ports, query),
-    find: (id: string) => findReceipt(ports, id),
-    replay: (id: string, origin: Origin) => replayReceipt(ports, id, origin),
-    replayAll: (filter: ReceiptFilter, origin: Origin) => replayReceipts(ports, filter, origin),
+    /** One page of receipts, newest first. @throws {validation-failed} @throws {invalid-cursor} */
+    page: (query: ReceiptListQuery) => readPage(ports, query),
+    /** The same as the admin API and the command line show it. */
+    list: async (query: ReceiptListQuery): Promise<ReceiptList> => {
+      const { receipts, pagination } = await readPage(ports, query);
+      return { items: receipts.map(toReceiptSummaryOut), pagination };
+    },
+    find,
+    /** The same as the admin API and the command line show it. @throws {not-found} */
+    read: async (id: string): Promise<ReceiptDetailOut> => toReceiptDetailOut(await find(id)),
+    /**
+     * Has the events of one receipt that ended UNMATCHED or FAILED worked again, from the start.
+     * @throws {not-found}
+     */
+    replay: async (id: string, origin: Origin): Promise<Replayed> => {
+      const entry = entryFor(origin, 'receipt.replay', `receipt/${id}`);
+      return queue((await store.replay(id, entry)) ?? refuseReceipt());
+    },
+    /**
+     * The same for every receipt that the filter finds; of what is not queued, only lost payloads are
+     * counted.
+     */
+    replayAll: async (filter: ReceiptFilter, origin: Origin): Promise<Replayed> => {
+      const entry = entryFor(origin, 'receipt.replay', 'receipts');
+      return queue(await store.replayAll(filter, { ...entry, changes: describeFilter(filter) }));
+    },
+    /** What `replayAll` would do now. */
+    previewReplay: (filter: ReceiptFilter) => store.previewReplay(filter),
     /**
      * An operator has seen that events of it came to nothing, and leaves it so; returns how many.
-     * @throws {not-found} @throws {store-unavailable}
+     * @throws {not-found}
      */
-    acknowledge: async (id: string, origin: Origin) => {
-      const entry = { ...origin, at: ports.clock.now(), subject: `receipt/${id}` };
-      const action = 'receipt.acknowledge';
-      return (await ports.store.acknowledge(id, { ...entry, action })) ?? refuseReceipt();
+    acknowledge: async (id: string, origin: Origin): Promise<number> => {
+      const entry = entryFor(origin, 'receipt.acknowledge', `receipt/${id}`);
+      return (await store.acknowledge(id, entry)) ?? refuseReceipt();
     },
-    /** What `replayAll` would do now. @throws {store-unavailable} */
-    previewReplay: (filter: ReceiptFilter) => ports.store.previewReplay(filter),
   };
+}
+
+async function readPage(
+  { store, cursors }: Pick<ReceiptsPorts, 'store' | 'cursors'>,
+  { filter, limit, cursor }: ReceiptListQuery,
+): Promise<ReceiptPage> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
+    refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
+  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
+  const after = position === undefined ? undefined : toPosition(position);
+  const { receipts, next } = await store.list(filters, limit, after);
+  const nextCursor =
+    next === undefined ? undefined : sealPage(cursors, LIST, { filters, position: next });
+  return { receipts, pagination: paginationOf(nextCursor) };
+}
+
+function toPosition(position: unknown): number {
+  return typeof position === 'number' && Number.isSafeInteger(position) ? position : refuseCursor();
+}
+
+function refuseReceipt(): never {
+  throw new TrackportError('not-found', { detail: 'There is no receipt with this id.' });
+}
+
+/** Which filters were used. Identifiers are left out: what a partner calls a person may be one. */
+function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
+  const { partnerId, status, outcome, since, before } = filter;
+  const values = {
+    partnerId,
+    status,
+    outcome,
+    ...(since !== undefined && { since: toRfc3339(since) }),
+    ...(before !== undefined && { before: toRfc3339(before) }),
+  };
+  const given = (fields: object) =>
+    Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
+    filters: given(filter).map(([name]) => name),
+    ...Object.fromEntries(given(values)),
+  };
+}
+
+function toReplayed({ queued, left }: ReplayResult): Replayed {
+  const notQueued: Partial<Record<NotQueuedReason, number>> = {};
+  for (const outcome of outcomes) {
+    const reason = reasons[outcome];
+    const count = left[outcome] ?? 0;
+    if (count > 0) notQueued[reason] = (notQueued[reason] ?? 0) + count;
+  }
+  return Object.keys(notQueued).length === 0 ? { queued } : { queued, notQueued };
 }

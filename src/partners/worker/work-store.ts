@@ -1,7 +1,13 @@
 import type { DeletionProgress, MatchProgress, Todo } from '../deletions/deletion-progress.ts';
 import type { Match, MatchName } from '../deletions/match/match.ts';
-import type { EventErrorCode } from '../receipts/event-error.ts';
-import type { Erasure, EventNote, EventStep, Outcome, PartnerPath } from '../receipts/receipt.ts';
+import type {
+  Erasure,
+  EventErrorCode,
+  EventNote,
+  EventStep,
+  Outcome,
+  PartnerPath,
+} from '../receipts/receipt.ts';
 
 /** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
 export type Stage = DeletionProgress['stage'];

@@ -13,7 +13,7 @@ import { UNMATCHED_WAITS_MS } from '../deletions/match/match-event.ts';
 import { createPacer } from './pacer.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
-import type { OutcomeReporter } from '../receipts/outcomes/report-outcomes.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { createLeasing } from './leasing.ts';
 import { type ActingDeps, runActing, suspectPause } from './loops/acting.ts';
 import {

@@ -4,7 +4,7 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import type { MatchProgress } from '#partners/deletions/deletion-progress.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
@@ -12,7 +12,7 @@ import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
-const sealer = createPayloadSealer(payloadKey);
+const sealer = createSealer(payloadKey);
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
 const matching: MatchProgress = { stage: 'match', askedAt: 1, misses: 0 };

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ServiceParts } from '../../../src/compose/parts.ts';
 import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
-import { createTraffic, TRACKER } from '#partners/traffic/traffic.ts';
-import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
+import { createTraffic, TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createFakeClock } from '../../support/clock.ts';

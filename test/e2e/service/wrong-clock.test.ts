@@ -1,6 +1,6 @@
 /** The whole service on a machine whose clock is half an hour off. */
 import { startTracker } from '#sandbox/tracker/tracker.ts';
-import { signRequest } from '#partners/intake/sign-request.ts';
+import { signRequest } from '#partners/intake/signed-request.ts';
 import { createPartner } from '#partners/partner.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';

@@ -1,7 +1,7 @@
 /** Partners of Standard Webhooks and of a hash of their own, over HTTP. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { signRequest } from '#partners/intake/sign-request.ts';
+import { signRequest } from '#partners/intake/signed-request.ts';
 import { createPartner, type PartnerSettings } from '#partners/partner.ts';
 import {
   buildPartnerServer,

@@ -2,7 +2,7 @@ import nock from 'nock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { receiptOut } from '#partners/receipts/receipt-out.ts';
 import { signingKey } from '#partners/intake/signature.ts';
-import { fixedSignings } from '#partners/intake/signing/schemes.ts';
+import { fixedSignings } from '#partners/intake/signing.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';

@@ -8,8 +8,8 @@ import type { IssueEditor } from '#partners/deletions/act/issue-editor.ts';
 import { type MatchDeps, matchEvents } from '#partners/deletions/match/match-event.ts';
 import { createPacer } from '#partners/worker/pacer.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
-import { createOutcomeReporter } from '#partners/receipts/outcomes/report-outcomes.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
 import { createWriteRefusals } from '#partners/deletions/act/write-refusals.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
@@ -25,7 +25,7 @@ import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
-const sealer = createPayloadSealer(payloadKey);
+const sealer = createSealer(payloadKey);
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
 
@@ -186,7 +186,7 @@ test('a payload that cannot be read for now waits, and holds up no other', async
 test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
   const world = await setUp();
   const id = await world.accept(1);
-  const otherKey = createPayloadSealer(Buffer.alloc(32, 9));
+  const otherKey = createSealer(Buffer.alloc(32, 9));
   const deps = { instance: INSTANCE, newId: newUuid, repository: REPOSITORY, sealer: otherKey };
   const store = createWorkStore({ ...deps, database: world.database });
   const items = await store.lease('match', world.clock.now(), 10);

@@ -9,8 +9,7 @@ import {
   signingKey,
   type TriedKey,
 } from '#partners/intake/signature.ts';
-import { toPublicUri, toSignedUri } from '#partners/intake/signed-uri.ts';
-import { fixedSignings } from '#partners/intake/signing/schemes.ts';
+import { fixedSignings, toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW, SECRET_ONE, SECRET_TWO } from '../support.ts';
 import { bodyOf, secretsOfVector, vectors } from './vectors.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { FixedScheme } from '#partners/intake/signing/schemes.ts';
+import type { FixedScheme } from '#partners/intake/signing.ts';
 
 /** One case of `test/fixtures/signatures.json`: `valid` is the verdict on the signature alone. */
 export type Vector = {

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { eventErrors } from '#partners/receipts/event-error.ts';
+import { eventErrors, type ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
-import { listReceipts, readReceipt } from '#partners/receipts/read-receipts.ts';
-import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
-import type { ReceiptFilter, ReplayResult } from '#partners/receipts/receipt-store.ts';
-import { replayReceipt, replayReceipts } from '#partners/receipts/replay-receipts.ts';
+import type {
+  ReceiptFilter,
+  ReceiptStore,
+  ReplayResult,
+} from '#partners/receipts/receipt-store.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -24,8 +26,12 @@ const receipt = (id: string): ReceiptSummary => ({
   outcomes: { DONE: 1 },
 });
 
+/** On a store that can do only what a test gives. */
+const receiptsOn = (given: Partial<ReceiptStore>, wakeWorker = (): void => undefined) =>
+  createReceipts({ store: given as ReceiptStore, cursors, clock: { now: () => 5 }, wakeWorker });
+
 /** Five receipts, in pages. */
-const store = {
+const fiveReceipts = receiptsOn({
   list: async (_filter: ReceiptFilter, limit: number, after = 6) => {
     const receipts = [5, 4, 3, 2, 1].filter((number) => number < after).slice(0, limit);
     const last = receipts.at(-1) ?? 1;
@@ -33,13 +39,13 @@ const store = {
     return last > 1 ? { receipts: found, next: last } : { receipts: found };
   },
   read: async (id: string) => (id === '1' ? { ...receipt('1'), events: [] } : undefined),
-};
+});
 
 describe('listing receipts', () => {
   test('walks page by page; the limit may change', async () => {
-    const first = await listReceipts({ store, cursors }, { filter: {}, limit: 2 });
+    const first = await fiveReceipts.list({ filter: {}, limit: 2 });
     const cursor = first.pagination.nextCursor ?? '';
-    const second = await listReceipts({ store, cursors }, { filter: {}, limit: 10, cursor });
+    const second = await fiveReceipts.list({ filter: {}, limit: 10, cursor });
     expect(first.items.map(({ id }) => id)).toEqual(['5', '4']);
     expect(first.pagination.hasMore).toBe(true);
     expect(second.items.map(({ id }) => id)).toEqual(['3', '2', '1']);
@@ -47,7 +53,7 @@ describe('listing receipts', () => {
   });
 
   test('refuses a cursor of other filters, an altered one, and one of another list', async () => {
-    const { pagination } = await listReceipts({ store, cursors }, { filter: {}, limit: 2 });
+    const { pagination } = await fiveReceipts.list({ filter: {}, limit: 2 });
     const cursor = pagination.nextCursor ?? '';
     const other = cursors.seal('leads/1', '[null,null,null,null]', 3);
     const reads = [
@@ -56,13 +62,13 @@ describe('listing receipts', () => {
       { filter: {}, limit: 2, cursor: other },
     ];
     for (const read of reads)
-      await expect(listReceipts({ store, cursors }, read)).rejects.toMatchObject({
+      await expect(fiveReceipts.list(read)).rejects.toMatchObject({
         code: 'invalid-cursor',
       });
   });
 
   test.each([0, 101, 1.5, Number.NaN])('refuses a limit of %d', async (limit) => {
-    await expect(listReceipts({ store, cursors }, { filter: {}, limit })).rejects.toMatchObject({
+    await expect(fiveReceipts.list({ filter: {}, limit })).rejects.toMatchObject({
       code: 'validation-failed',
     });
   });
@@ -70,8 +76,8 @@ describe('listing receipts', () => {
 
 describe('reading a receipt', () => {
   test('that does not exist is not-found', async () => {
-    await expect(readReceipt({ store }, '2')).rejects.toMatchObject({ code: 'not-found' });
-    expect((await readReceipt({ store }, '1')).id).toBe('1');
+    await expect(fiveReceipts.read('2')).rejects.toMatchObject({ code: 'not-found' });
+    expect((await fiveReceipts.read('1')).id).toBe('1');
   });
 
   test('shows times as text and leaves out what is not there', () => {
@@ -102,33 +108,26 @@ describe('reading a receipt', () => {
 
 describe('a replay', () => {
   const origin = { actor: { kind: 'cli', subject: 'ada' }, requestId: 'r' } as const;
-  const depsFor = (result: ReplayResult | undefined) => {
+  const answering = (result: ReplayResult | undefined) => {
     const seen: unknown[] = [];
     const replaying = {
       replay: async (...args: unknown[]) => (seen.push(args), result),
       replayAll: async (...args: unknown[]) => (seen.push(args), result ?? { queued: 0, left: {} }),
     };
-    return {
-      seen,
-      deps: {
-        store: replaying,
-        clock: { now: () => 5 },
-        wakeWorker: () => void seen.push('woken'),
-      },
-    };
+    return { seen, receipts: receiptsOn(replaying, () => void seen.push('woken')) };
   };
 
   test('wakes the worker when something waits, and says who asked', async () => {
-    const { deps, seen } = depsFor({ queued: 2, left: {} });
-    expect(await replayReceipt(deps, '1', origin)).toEqual({ queued: 2 });
+    const { receipts, seen } = answering({ queued: 2, left: {} });
+    expect(await receipts.replay('1', origin)).toEqual({ queued: 2 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipt/1' };
     expect(seen).toEqual([['1', entry], 'woken']);
   });
 
   test('tells why events are not queued, and lets the worker sleep when none is', async () => {
     const left = { PENDING: 1, DONE: 2, IGNORED: 3, REJECTED: 4, UNMATCHED: 5, FAILED: 6 };
-    const { deps, seen } = depsFor({ queued: 0, left });
-    expect(await replayReceipt(deps, '1', origin)).toEqual({
+    const { receipts, seen } = answering({ queued: 0, left });
+    expect(await receipts.replay('1', origin)).toEqual({
       queued: 0,
       notQueued: { pending: 1, done: 2, ignored: 3, rejected: 4, payloadDropped: 11 },
     });
@@ -136,16 +135,16 @@ describe('a replay', () => {
   });
 
   test('of a filter asks for what it finds, in the name of who asks', async () => {
-    const { deps, seen } = depsFor({ queued: 0, left: {} });
+    const { receipts, seen } = answering({ queued: 0, left: {} });
     const filter = { outcome: 'FAILED' } as const;
-    expect(await replayReceipts(deps, filter, origin)).toEqual({ queued: 0 });
+    expect(await receipts.replayAll(filter, origin)).toEqual({ queued: 0 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipts' };
     const changes = { filters: ['outcome'], outcome: 'FAILED' };
     expect(seen).toEqual([[filter, { ...entry, changes }]]);
   });
 
   test('of a receipt that does not exist is not-found', async () => {
-    await expect(replayReceipt(depsFor(undefined).deps, '1', origin)).rejects.toMatchObject({
+    await expect(answering(undefined).receipts.replay('1', origin)).rejects.toMatchObject({
       code: 'not-found',
     });
   });

@@ -1,7 +1,6 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
-import { MERGES_MAX } from '#partners/receipts/kept.ts';
-import type { NewEvent } from '#partners/receipts/receipt-store.ts';
+import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
 import { either, type Session, toRecords } from '../session.ts';
 import { NAMED } from './repository.ts';
 

@@ -1,4 +1,4 @@
-import { createPayloadSealer, type PayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
@@ -31,10 +31,10 @@ type AcceptInput = readonly [delivery: NewReceipt, options: AcceptOptions];
 export type Accepted = { queued: number; original?: Receipt; written?: number[] };
 
 /** Making one costs more than a delivery, and a process has one key. */
-function createSealerMemo(): (key: Buffer) => PayloadSealer {
-  let last: { key: Buffer; sealer: PayloadSealer } | undefined;
+function createSealerMemo(): (key: Buffer) => Sealer {
+  let last: { key: Buffer; sealer: Sealer } | undefined;
   return (key) => {
-    if (last?.key.equals(key) !== true) last = { key, sealer: createPayloadSealer(key) };
+    if (last?.key.equals(key) !== true) last = { key, sealer: createSealer(key) };
     return last.sealer;
   };
 }
@@ -65,7 +65,7 @@ async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Prom
 async function writeDeliveries(
   session: Session,
   deliveries: readonly NewReceipt[],
-  { sealer, repository }: { sealer: PayloadSealer; repository: string },
+  { sealer, repository }: { sealer: Sealer; repository: string },
 ): Promise<Accepted[]> {
   const events = deliveries.flatMap((delivery) => delivery.events);
   const names = events.flatMap((event) => event.names);

@@ -1,8 +1,7 @@
-import { type EventIdKeys, toStoredKeys } from '#partners/receipts/same-event.ts';
+import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { toNameKinds } from '#partners/deletions/match/match.ts';
-import { payloadIdentity, type PayloadSealer } from '#partners/receipts/payload.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
-import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { AcceptanceClaims } from '../claim/claim-on-acceptance.ts';
 import { rowsInto, type Session, toRecords } from '../session.ts';
 
@@ -42,7 +41,8 @@ export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] 
 
 export type Writing = {
   session: Session;
-  sealer: PayloadSealer;
+  /** Encrypts the bytes of events until they are settled; see `payloadIdentity`. */
+  sealer: Sealer;
   claims: AcceptanceClaims;
   isIdReused: ReusedIds;
 };
@@ -150,12 +150,35 @@ function toSameEventRow({ id, delivery, event }: Row): object {
   return { ...toKeyRow(event), event: id, firstSeenAt: delivery.receivedAt };
 }
 
-/** What an event is known by, as columns of `same_event`. */
+const NOBODY = Buffer.alloc(0);
+
+/**
+ * What an event is known by, as columns of `same_event`. Where it has no id, its own key stands for it; events
+ * of one id stand side by side.
+ */
 export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; key: Buffer } {
-  const [idKey, personKey, key] = toStoredKeys(event);
-  return { idKey, personKey, key };
+  const { sameEventKey: key, idKeys } = event;
+  return { idKey: idKeys?.id ?? key, personKey: idKeys?.person ?? NOBODY, key };
 }
 
 function toClaim({ id, delivery, leads }: Row) {
   return { event: id, receiptId: delivery.id, leads, at: delivery.receivedAt };
+}
+
+/** What an event's payload is bound to. */
+export function payloadIdentity(receiptId: string, position: number): string {
+  return `${receiptId}/${position}`;
+}
+
+/** The bytes of an event; undefined when they were sealed under another secret key. */
+export function openPayload(
+  sealer: Sealer,
+  { receiptId, position }: { receiptId: string; position: number },
+  sealed: Buffer,
+): Buffer | undefined {
+  try {
+    return sealer.open(payloadIdentity(receiptId, position), sealed);
+  } catch {
+    return undefined;
+  }
 }

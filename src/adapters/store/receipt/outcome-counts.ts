@@ -1,8 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  OUTCOME_COUNT_MAX,
-  type OutcomeCounts,
-} from '#partners/receipts/outcomes/outcome-counts.ts';
+import { OUTCOME_COUNT_MAX, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { type Session, toRecords } from '../session.ts';
 

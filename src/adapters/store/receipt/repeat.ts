@@ -1,10 +1,13 @@
-import { payloadIdentity } from '#partners/receipts/payload.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
-import type { NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { effectOfRepeat, type RepeatEffect } from '#partners/receipts/same-event.ts';
+import {
+  effectOfRepeat,
+  type NewEvent,
+  type NewReceipt,
+  type RepeatEffect,
+} from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
 import { type Session, toRecords } from '../session.ts';
-import { toKeyRow, type Writing } from './insert.ts';
+import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
 
 /** Most events are new: each is looked up in the index, and only what is there is read. */

@@ -1,4 +1,4 @@
-import { STEPS_MAX } from '#partners/receipts/kept.ts';
+import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import { either } from '../session.ts';
 
 /** `event.history` with one more step; `step` is SQL for an object of JSON. The oldest give way. */

@@ -1,11 +1,12 @@
 import { readProgress } from '#partners/deletions/deletion-progress.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#partners/deletions/match/match.ts';
-import { openPayload, type PayloadSealer } from '#partners/receipts/payload.ts';
 import type { Recheck, WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
+import { openPayload } from '../receipt/insert.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { claimedLeads, isMine, type LeasedEvent } from './matches.ts';
 import * as sql from './statements.ts';
@@ -16,7 +17,7 @@ export type WorkStoreDeps = {
   /** Who takes the worker's lease: while another one has it, nothing is leased here. */
   instance: string;
   /** Opens the bytes of events. */
-  sealer: PayloadSealer;
+  sealer: Sealer;
   newId: NewId;
   /** `owner/name`, in any case. */
   repository: string;
@@ -140,7 +141,7 @@ function unknownOf(
   return leadId && !directory.has(leadId.number) ? { unknownLeadId: leadId.number } : {};
 }
 
-function toItem(sealer: PayloadSealer, row: LeasedRow): WorkItem {
+function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
   const { payload: sealed, progress: stored, ...item } = row;
   const payload = sealed && openPayload(sealer, row, sealed);
   const progress = readProgress(stored);

@@ -1,6 +1,6 @@
 import { type Outcome, outcomes, type ReceiptStatus } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receipts.ts';
+import type { NotQueuedReason, Replayed } from '#partners/receipts/receipts.ts';
 import { NONE, printable, renderFacts, renderTable, renderWord } from '../../table.ts';
 
 const colours = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { receiptStatusOut } from '#partners/receipts/status/read-status.ts';
+import { receiptStatusOut } from '#partners/receipts/status.ts';
 import type { AreaContext, HttpApp } from '../../http-app.ts';
 import { createRenderer } from '../../responses/rendered-response.ts';
 import { sendRendered } from '../../responses/send-rendered.ts';

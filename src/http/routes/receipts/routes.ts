@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import { replayedOut } from '#partners/receipts/replay-receipts.ts';
+import { replayedOut } from '#partners/receipts/receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';

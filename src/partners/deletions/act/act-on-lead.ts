@@ -6,8 +6,7 @@ import type { Effect, LeadProgress, Todo } from '../deletion-progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer } from '../../worker/pacer.ts';
 import type { Action } from '../../partner.ts';
-import type { EventErrorCode } from '../../receipts/event-error.ts';
-import type { Erasure } from '../../receipts/receipt.ts';
+import type { Erasure, EventErrorCode } from '../../receipts/receipt.ts';
 import { commentFor, planFor } from '../../rules/rule.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 

@@ -1,4 +1,4 @@
-import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { IssueEdit, IssueContent } from '../deletion.ts';
 
 /** Why something could not be done now, or not at all. Codes hold no data of the tracker. */

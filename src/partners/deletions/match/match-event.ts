@@ -18,8 +18,8 @@ import { isOfPerson, type Match, type MatchName } from './match.ts';
 import { readRequest } from './read-request.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
-import type { EventErrorCode } from '../../receipts/event-error.ts';
-import type { OutcomeReporter } from '../../receipts/outcomes/report-outcomes.ts';
+import type { EventErrorCode } from '../../receipts/receipt.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { spanSubject, workSpan } from '../../worker/work-span.ts';
 import type { Settlement, WorkItem, WorkStore } from '../../worker/work-store.ts';
 

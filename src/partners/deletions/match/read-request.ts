@@ -2,7 +2,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { type PartnerEvent, ruleFor } from '../../event.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { Partner, PartnerList } from '../../partner.ts';
-import type { EventErrorCode } from '../../receipts/event-error.ts';
+import type { EventErrorCode } from '../../receipts/receipt.ts';
 import { effectOf } from '../../rules/rule.ts';
 import type { WorkItem } from '../../worker/work-store.ts';
 import { toMatchNames, actionsFor, namesOf } from '../deletion.ts';

@@ -1,4 +1,4 @@
-import type { RecentOutcomes } from '#partners/receipts/outcomes/outcome-reader.ts';
+import type { RecentOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
-import { TRACKER, type TrafficSum } from '#partners/traffic/traffic.ts';
+import { TRACKER, type TrafficSum } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';

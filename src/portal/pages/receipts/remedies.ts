@@ -1,5 +1,4 @@
-import { type EventErrorCode, eventErrors } from '#partners/receipts/event-error.ts';
-import type { NameKind } from '#partners/receipts/receipt.ts';
+import { type EventErrorCode, eventErrors, type NameKind } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { foreign } from '../../shell/parts.ts';
 

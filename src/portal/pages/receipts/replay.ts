@@ -1,5 +1,5 @@
 import type { Outcome } from '#partners/receipts/receipt.ts';
-import type { NotQueuedReason, Replayed } from '#partners/receipts/replay-receipts.ts';
+import type { NotQueuedReason, Replayed } from '#partners/receipts/receipts.ts';
 import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';

@@ -3,7 +3,7 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
@@ -21,7 +21,7 @@ describeWorkStore('PostgreSQL', async () => {
       createWorkStore({
         database,
         instance: INSTANCE,
-        sealer: createPayloadSealer(key),
+        sealer: createSealer(key),
         newId: newUuid,
         repository,
       }),

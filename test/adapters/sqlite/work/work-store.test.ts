@@ -5,7 +5,7 @@ import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
-import { createPayloadSealer } from '#partners/receipts/payload.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
@@ -17,7 +17,7 @@ import { auditOf } from '../../../support/audit.ts';
 const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 
 const payloadKey = Buffer.alloc(32, 1);
-const sealer = createPayloadSealer(payloadKey);
+const sealer = createSealer(payloadKey);
 const storeDeps = { instance: INSTANCE, sealer, newId: newUuid, repository: REPOSITORY };
 
 async function setUp() {
@@ -89,8 +89,7 @@ describeWorkStore('SQLite', async () => {
   const database = temporaryDatabase();
   const repository = REPOSITORY;
   return {
-    storeWith: (key) =>
-      createWorkStore({ ...storeDeps, sealer: createPayloadSealer(key), database }),
+    storeWith: (key) => createWorkStore({ ...storeDeps, sealer: createSealer(key), database }),
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),

@@ -1,6 +1,6 @@
 import { overviewPages } from '#portal/pages/overview/routes.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
-import { TRACKER } from '#partners/traffic/traffic.ts';
+import { TRACKER } from '#partners/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { DAY } from '#shared/clock.ts';
 import { expect, test } from 'vitest';

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { eventErrorCodes } from '#partners/receipts/event-error.ts';
-import type { ReceiptDetail, ReceiptEventDetail } from '#partners/receipts/receipt.ts';
+import {
+  eventErrorCodes,
+  type ReceiptDetail,
+  type ReceiptEventDetail,
+} from '#partners/receipts/receipt.ts';
 import { receiptView } from '#portal/pages/receipts/receipt.ts';
 import { remedyOf } from '#portal/pages/receipts/remedies.ts';
 import { flat, hostile, person, reader } from '../../shell/support.ts';

@@ -5,9 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '#config/load.ts';
-import { signRequest } from '#partners/intake/sign-request.ts';
-import { fixedSignings } from '#partners/intake/signing/schemes.ts';
-import { verifyRequest } from '#partners/intake/verify-request.ts';
+import { signRequest, verifyRequest } from '#partners/intake/signed-request.ts';
+import { fixedSignings } from '#partners/intake/signing.ts';
 import {
   createPartner,
   createPartnerList,

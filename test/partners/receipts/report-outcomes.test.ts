@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Log } from '#shared/log.ts';
-import { leadIssue } from '../../../support/deletions/tracker.ts';
-import { type DeletionOptions, openDeletions } from '../../../support/deletions/world.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { type DeletionOptions, openDeletions } from '../../support/deletions/world.ts';
 
 type Line = { level: string; msg: string } & Record<string, unknown>;
 

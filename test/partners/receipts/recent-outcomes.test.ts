@@ -1,7 +1,6 @@
-import { createOutcomeReader } from '#partners/receipts/outcomes/outcome-reader.ts';
-import type { OutcomeCounts } from '#partners/receipts/outcomes/outcome-counts.ts';
+import { createOutcomeReader, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
 import { expect, test } from 'vitest';
-import { createFakeClock } from '../../../support/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
 

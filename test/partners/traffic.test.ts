@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTraffic } from '#partners/traffic/traffic.ts';
-import type { TrafficCount } from '#partners/traffic/traffic-store.ts';
+import { createTraffic, type TrafficCount } from '#partners/traffic.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
+import { createFakeClock } from '../support/clock.ts';
 
 function setUp() {
   const clock = createFakeClock();

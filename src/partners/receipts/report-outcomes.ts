@@ -1,6 +1,6 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import type { Outcome, PartnerPath } from '../receipt.ts';
+import type { Outcome, PartnerPath } from './receipt.ts';
 
 type SettledOutcome = Exclude<Outcome, 'PENDING'>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effectOfRepeat } from '#partners/receipts/same-event.ts';
+import { effectOfRepeat } from '#partners/receipts/receipt-store.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 
 const idKeys = { id: Buffer.alloc(16, 1), person: Buffer.alloc(16, 2) };

@@ -1,12 +1,13 @@
-import type { Clock } from '#shared/clock.ts';
-import { createPartner, type Partner, type PartnerList } from '../partner.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { activeSecrets, createPartner, type Partner, type PartnerList } from '../partner.ts';
 import {
   checkSignature,
   looksSigned,
   refusalOfHeaders,
   type SignatureRefusal,
+  signingKey,
 } from './signature.ts';
-import type { SignedContent } from './signing/signing.ts';
+import type { SignedContent } from './signing.ts';
 
 /** The one shape of a partner's name in a path. */
 const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -94,3 +95,29 @@ export function refuseUnread(
 
 /** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */
 const nobody = createPartner('nobody', { scheme: 'hmac-sha256', secrets: [] });
+
+/** What a partner would send: the method is always `POST`. `id`: the message's, where the scheme has one. */
+export type RequestToSign = { uri: string; body: Buffer; id: string };
+
+/**
+ * The headers with which `partner` would sign this request now; undefined when none of its secrets is
+ * active. @throws {TypeError} the secret is none for the scheme
+ */
+export function signRequest(
+  partner: Pick<Partner, 'signing' | 'secrets' | 'headers'>,
+  { uri, body, id }: RequestToSign,
+  now: number,
+): Record<string, string> | undefined {
+  const [secret] = activeSecrets(partner, now);
+  if (secret === undefined) return undefined;
+  const { signing, headers } = partner;
+  const timestamp = String(signing.time?.unit === 's' ? Math.floor(now / SECOND) : now);
+  const content = { method: 'POST', uri, body, timestamp, id };
+  const signature = signing.sign(signingKey(secret, signing), content);
+  return {
+    'Content-Type': 'application/json',
+    ...(signing.coversId && { [headers.id]: id }),
+    [headers.signature]: signing.write(signature, timestamp),
+    ...(headers.timestamp !== '' && { [headers.timestamp]: timestamp }),
+  };
+}

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
-import { signRequest } from '#partners/intake/sign-request.ts';
-import { verifyRequest } from '#partners/intake/verify-request.ts';
+import { signRequest, verifyRequest } from '#partners/intake/signed-request.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { NOW } from '../support.ts';
 import { secretsOf } from '../../support/partners.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createStatusTokens } from '#partners/receipts/status/status-token.ts';
+import { createStatusTokens } from '#partners/receipts/status.ts';
 import { DAY } from '#shared/clock.ts';
 
 const key = Buffer.alloc(32, 1);

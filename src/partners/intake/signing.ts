@@ -1,0 +1,197 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { Webhook } from 'standardwebhooks';
+import { MINUTE, SECOND } from '#shared/clock.ts';
+import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+import { toPathAndQuery } from '#shared/text/request-target.ts';
+
+/** What is signed. Which of it counts, the scheme says. */
+export type SignedContent = {
+  /** As on the wire. */
+  method: string;
+  /** The public address that was requested, escapes as they came. */
+  uri: string;
+  /** The raw bytes of the body. */
+  body: Buffer;
+  /** As it stands in its header. */
+  timestamp: string;
+  /** The message's, where it has one. */
+  id?: string;
+};
+
+/** A signed time: how its digits count, and how far off it may be, before and after. */
+export type SignedTime = {
+  unit: 's' | 'ms';
+  toleranceMs: number;
+  /** Whether a time in words, such as 2026-01-31T00:00:00Z, is read as well. */
+  takesText?: boolean;
+};
+
+/** How a partner signs: all that differs between the schemes. */
+export type Signing = {
+  /** What makes the signature; to refuse a call costs the same within one kind. */
+  kind: 'sha256' | 'sha512' | 'standard-webhooks';
+  /** Whether the public address is signed. */
+  coversUrl: boolean;
+  /** Whether a message's id is signed, and stands in a header of its own. */
+  coversId: boolean;
+  /** Absent: no time is signed. */
+  time?: SignedTime;
+  /**
+   * The signatures that the header's value holds, of each the one spelling that is compared; none: it is
+   * malformed. `timestamps` where the time stands in the same header.
+   */
+  read: (value: string) => { signatures: readonly string[]; timestamps?: readonly string[] };
+  /** The signature of this content. */
+  sign: (key: KeyObject, content: SignedContent) => string;
+  /** The value of the header with this signature. */
+  write: (signature: string, timestamp: string) => string;
+  /** The key in a secret, where that is not its text. */
+  keyBytes?: (secret: string) => Buffer | undefined;
+};
+
+/** A keyed hash over a text with placeholders. */
+export type HmacForm = {
+  algorithm: 'sha256' | 'sha512';
+  encoding: 'hex' | 'base64';
+  /** Before the digits. */
+  prefix: string;
+  /** `{body}`, `{timestamp}`, `{method}` and `{url}` stand for what the request has. */
+  content: string;
+  time?: SignedTime;
+  /** What is what in a header such as `t=…,v1=…`. */
+  pairs?: { timestamp?: string; signature: string };
+  /** Whether the address is signed with the twelve escapes decoded. */
+  decodesUrl?: boolean;
+};
+
+const DIGITS = {
+  sha256: { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{43}=$/ },
+  sha512: { hex: /^[0-9a-fA-F]{128}$/, base64: /^[A-Za-z0-9+/]{86}==$/ },
+} as const;
+
+const PLACEHOLDER = /\{(body|timestamp|method|url)\}/;
+
+/** How a partner signs by a keyed hash of that form. */
+export function createHmacSigning(form: HmacForm): Signing {
+  const { algorithm, encoding, prefix, content, time, pairs } = form;
+  const parts = content.split(PLACEHOLDER).map(toPart);
+
+  /** Of one signature there is one spelling. */
+  const normalize = (text: string): string[] => {
+    const digits = text.slice(prefix.length);
+    if (!text.startsWith(prefix) || !DIGITS[algorithm][encoding].test(digits)) return [];
+    return [prefix + (encoding === 'hex' ? digits.toLowerCase() : digits)];
+  };
+
+  function toPart(text: string, at: number): (content: SignedContent) => Buffer | string {
+    if (at % 2 === 0) return () => text;
+    if (text !== 'url') return (content) => content[text as 'body' | 'timestamp' | 'method'];
+    return ({ uri }) => (form.decodesUrl ? toSignedUri(uri) : uri);
+  }
+
+  return {
+    kind: algorithm,
+    coversUrl: content.includes('{url}'),
+    coversId: false,
+    time,
+    read: (value) => {
+      if (!pairs) return { signatures: normalize(value) };
+      const { timestamp, signature } = pairs;
+      return {
+        signatures: valuesOf(value, signature).flatMap(normalize),
+        ...(timestamp !== undefined && { timestamps: valuesOf(value, timestamp) }),
+      };
+    },
+    sign: (key, content) => {
+      const hmac = createHmac(algorithm, key);
+      for (const part of parts) hmac.update(part(content));
+      return prefix + hmac.digest(encoding);
+    },
+    write: (signature, timestamp) =>
+      pairs
+        ? [
+            ...(pairs.timestamp === undefined ? [] : [`${pairs.timestamp}=${timestamp}`]),
+            `${pairs.signature}=${signature}`,
+          ].join(',')
+        : signature,
+  };
+}
+
+/** What a header such as `t=…,v1=…` says under a name, in order. */
+function valuesOf(header: string, name: string): string[] {
+  return header
+    .split(/, ?/)
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+}
+
+/** How a partner signs; `hmac` as its configuration says. */
+export type Scheme = FixedScheme | 'hmac';
+
+/** A scheme whose form is known. */
+export type FixedScheme = 'hmac-sha256' | 'signature-v3' | 'standard-webhooks';
+
+const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
+
+/**
+ * The symmetric signatures of the specification, by its own library. That signs text, and would read any
+ * bytes that are no UTF-8 as the same: no signature covers these.
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+const standardWebhooks: Signing = {
+  kind: 'standard-webhooks',
+  coversUrl: false,
+  coversId: true,
+  time: { unit: 's', toleranceMs: 5 * MINUTE },
+  read: (value) => ({ signatures: value.split(' ').filter((text) => SIGNATURE.test(text)) }),
+  sign: (key, { id = '', timestamp, body }) => {
+    const webhook = new Webhook(key.export(), { format: 'raw' });
+    const signature = webhook.sign(id, new Date(Number(timestamp) * SECOND), body);
+    return isUtf8(body) ? signature : '';
+  },
+  write: (signature) => signature,
+  keyBytes: webhookSecretBytes,
+};
+
+/**
+ * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+ * @see https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation
+ */
+export const fixedSignings: Readonly<Record<FixedScheme, Signing>> = {
+  'hmac-sha256': createHmacSigning({
+    algorithm: 'sha256',
+    encoding: 'hex',
+    prefix: 'sha256=',
+    content: '{body}',
+  }),
+  'signature-v3': createHmacSigning({
+    algorithm: 'sha256',
+    encoding: 'base64',
+    prefix: '',
+    content: '{method}{url}{body}{timestamp}',
+    time: { unit: 'ms', toleranceMs: 5 * MINUTE },
+    decodesUrl: true,
+  }),
+  'standard-webhooks': standardWebhooks,
+};
+
+export function isFixedScheme(name: string | undefined): name is FixedScheme {
+  return name !== undefined && Object.hasOwn(fixedSignings, name);
+}
+
+/** Exactly the twelve escapes that senders of the v3 scheme decode before they sign. */
+const DECODED_ESCAPES = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
+
+/** The URI with the twelve escapes decoded, once; all others stay as they are. */
+export function toSignedUri(uri: string): string {
+  return uri.replace(DECODED_ESCAPES, (escape) => decodeURIComponent(escape));
+}
+
+/**
+ * The public address of a request. Only path and query come from the request: scheme and host are the
+ * configuration's, because a proxy, the `Host` header or an absolute request line may name others.
+ */
+export function toPublicUri(publicUrl: string, requestTarget: string): string {
+  return publicUrl.replace(/\/+$/, '') + toPathAndQuery(requestTarget);
+}
