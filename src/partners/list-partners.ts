@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
-import type { SecretStatus } from './intake/signature.ts';
-import { digestOf, type Partner, type PartnerList, statusOf } from './partner.ts';
+import { digestOf, type SecretStatus, statusOf } from './intake/signature.ts';
+import type { Partner, PartnerList } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic.ts';
 
 /** How far back `refusals` look, in UTC days, today included. */

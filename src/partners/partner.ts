@@ -1,8 +1,13 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { MINUTE } from '#shared/clock.ts';
-import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
-import { type SecretStatus, signingKey, type TriedKey } from './intake/signature.ts';
+import {
+  digestOf,
+  type PartnerSecret,
+  signingKey,
+  statusOf,
+  type TriedKey,
+} from './intake/signature.ts';
 import {
   createHmacSigning,
   fixedSignings,
@@ -29,9 +34,6 @@ export type EventRule = {
   /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */
   comment?: string;
 };
-
-/** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
-export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
 export type FieldName =
   | 'eventType'
@@ -220,20 +222,6 @@ function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
 /** The secrets that may sign at `now`, in the order of the configuration. */
 export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number): Secret[] {
   return secrets.filter((secret) => statusOf(secret, now) === 'active').map(({ value }) => value);
-}
-
-/** What stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
-export function digestOf(secret: Secret): string {
-  return sha256Hex(secret.reveal()).slice(0, 8);
-}
-
-/** Whether the secret may sign at `now`. */
-export function statusOf(
-  { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
-  now: number,
-): SecretStatus {
-  if (now > notAfter) return 'expired';
-  return now < notBefore ? 'not-yet-active' : 'active';
 }
 
 function toPointerLists(fields: Some<Record<keyof Fields, Pointers>>): Fields {

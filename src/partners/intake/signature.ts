@@ -1,8 +1,11 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SECOND } from '#shared/clock.ts';
-import { sameDigest } from '#shared/crypto/hash.ts';
+import { sameDigest, sha256Hex } from '#shared/crypto/hash.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import type { SignedContent, SignedTime, Signing } from './signing.ts';
+
+/** A signing secret, active from `notBefore` on and until `notAfter` (ms), both inclusive. */
+export type PartnerSecret = { value: Secret; notBefore?: number; notAfter?: number };
 
 /** A request as it came: every value of the headers, in order. */
 export type SignedRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
@@ -141,6 +144,20 @@ function refusalOfTimestamp(
 function toMs({ unit, takesText = false }: SignedTime, timestamp: string): number {
   if (DIGITS[unit].test(timestamp)) return Number(timestamp) * (unit === 's' ? SECOND : 1);
   return takesText && TIME_IN_WORDS.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
+}
+
+/** What stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
+export function digestOf(secret: Secret): string {
+  return sha256Hex(secret.reveal()).slice(0, 8);
+}
+
+/** Whether the secret may sign at `now`. */
+export function statusOf(
+  { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
+  now: number,
+): SecretStatus {
+  if (now > notAfter) return 'expired';
+  return now < notBefore ? 'not-yet-active' : 'active';
 }
 
 /** The key that a secret stands for. @throws {TypeError} it is empty, or none for this scheme */
