@@ -1,7 +1,7 @@
 /** How the bench and the torture show themselves: as the commands do, with the same line. */
 import { createProgress } from '#cli/progress.ts';
 import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 
 /** On standard error: a line in place on a terminal, plain lines elsewhere. */
 export function showOnStandardError(): OnProgress {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '#shared/caching/cache-size.ts';
+import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { type RateLimit, TrackportError } from '#shared/errors.ts';
 

@@ -8,7 +8,7 @@ import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 
 import { composeAccess } from './identity/access.ts';
 import { createLog } from './telemetry/log.ts';

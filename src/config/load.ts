@@ -1,7 +1,6 @@
 import { isRecord } from '#shared/text/json.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { readYaml } from '#shared/text/yaml.ts';
-import type { YamlFault } from '#shared/text/yaml-faults.ts';
+import { readYaml, type YamlFault } from '#shared/text/yaml.ts';
 
 import { crossCheck } from './schema/cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';

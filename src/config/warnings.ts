@@ -1,5 +1,4 @@
-import type { Secret } from '#shared/crypto/secret.ts';
-import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+import { type Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
 
 import type { Config } from './schema/schema.ts';
 

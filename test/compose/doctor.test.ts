@@ -6,7 +6,7 @@ import path from 'node:path';
 import nock from 'nock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { examine as examineBy } from '../../src/compose/doctor/doctor.ts';
-import type { Finding } from '#shared/finding.ts';
+import type { Finding } from '#shared/report.ts';
 import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIfChanged } from '../../scripts/build.js';
 import { seededRandom } from '#sandbox/instruments/faults.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import { scratchFolder } from '../support/at-exit.ts';
 import { freePort } from '../support/free-port.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';

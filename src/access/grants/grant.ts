@@ -1,5 +1,4 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
 /** What a grant can allow. */
@@ -16,7 +15,7 @@ export type Grant = { action: GrantAction; labels?: readonly string[]; workspace
 /** A grant as a request has it. */
 export type GrantInput = { action: string; labels?: readonly string[]; workspace?: string };
 
-/** One array for all: what is derived from it is remembered by its identity (`memoize.ts`). */
+/** One array for all: what is derived from it is remembered by its identity (`shared/caching.ts`). */
 const ALL_LEADS: readonly string[] = [];
 
 /** The labels that every lead must carry which the caller sees; none means all leads. @throws {insufficient-scope} */
@@ -139,3 +138,15 @@ function isLabelName(label: string): boolean {
     label !== '' && !isLongerThan(label, LABEL_CHARACTERS_MAX) && !FORBIDDEN_IN_LABEL.test(label)
   );
 }
+
+/** How many labels a filter or a grant names at most. */
+export const LABELS_MAX = 10;
+
+/**
+ * Characters of a label's name. GitHub makes none of more than 50; this only bounds what a caller can
+ * send.
+ */
+export const LABEL_CHARACTERS_MAX = 200;
+
+/** No comma, which separates names where a query names several; no control characters, no half surrogate pair. */
+export const FORBIDDEN_IN_LABEL = /[,\p{Cc}\p{Cs}]/u;

@@ -10,7 +10,7 @@ import {
 } from '#shared/errors.ts';
 import { doublingSchedule, jitteredWaitMsAfter, type Random } from '#shared/resilience/backoff.ts';
 import { TargetFailure } from '#catalog/import/import-target.ts';
-import { readBytes } from '#shared/text/read-bytes.ts';
+import { readBytes } from '#shared/bytes.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { z } from 'zod';
 

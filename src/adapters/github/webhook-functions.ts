@@ -1,6 +1,6 @@
 /** What a thread runs for large deliveries of the tracker's webhook. */
 import { Secret } from '#shared/crypto/secret.ts';
-import { releaseMemory } from '#shared/transferable.ts';
+import { releaseMemory } from '#shared/bytes.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import type { RepositoryName } from './repository.ts';
 import { createWebhookVerifier, type WebhookDelivery } from './webhook.ts';

@@ -1,4 +1,4 @@
-import { readBytes } from '#shared/text/read-bytes.ts';
+import { readBytes } from '#shared/bytes.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;
 

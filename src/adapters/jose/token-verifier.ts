@@ -15,7 +15,7 @@ import { isWorkspace } from '#access/grants/grant.ts';
 import { parseScopes } from '#access/grants/scopes.ts';
 import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
 import { refusedClaim, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
-import { atMostEntries } from '#shared/caching/cache-size.ts';
+import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';

@@ -11,7 +11,7 @@ import {
   type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { readBytes } from '#shared/text/read-bytes.ts';
+import { readBytes } from '#shared/bytes.ts';
 import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;

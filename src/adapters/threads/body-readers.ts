@@ -3,7 +3,7 @@ import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
 import type { Clock } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';
-import { transferablesOf } from '#shared/transferable.ts';
+import { transferablesOf } from '#shared/bytes.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';

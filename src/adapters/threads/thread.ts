@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { entryUrl } from '#shared/program.ts';
-import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { Job, JobResult } from './thread-main.ts';
 
 /** A job that takes longer is given up, and so is a thread that takes longer to start. */

@@ -1,5 +1,4 @@
-import { escapePointer } from '#shared/text/json.ts';
-import { isRawNumber } from '#shared/text/raw-number.ts';
+import { escapePointer, isRawNumber } from '#shared/text/json.ts';
 
 /** What a change means for whoever relies on the older version; `unclassified` where that is not certain. */
 export const impacts = ['breaking', 'compatible', 'unclassified'] as const;

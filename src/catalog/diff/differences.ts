@@ -1,5 +1,4 @@
-import { isRecord } from '#shared/text/json.ts';
-import { isRawNumber } from '#shared/text/raw-number.ts';
+import { isRawNumber, isRecord } from '#shared/text/json.ts';
 import type { Difference } from './change.ts';
 
 /**

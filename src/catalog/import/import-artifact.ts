@@ -1,5 +1,5 @@
 import { refuse } from '#shared/errors.ts';
-import { checkFields } from '#shared/fields/field-problems.ts';
+import { checkFields } from '#shared/field-problems.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { type Draft, draftIn } from '../version/content-check.ts';
 

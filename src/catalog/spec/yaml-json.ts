@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import { rawNumber } from '#shared/text/raw-number.ts';
+import { rawNumber } from '#shared/text/json.ts';
 import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 
 /** `refuse` gets in words why a text is not one document. */

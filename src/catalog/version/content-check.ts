@@ -1,7 +1,7 @@
 /** The rules of a draft: for the API, whose description is made of them, for the portal and for imports. */
 import { z } from 'zod';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { atMost, checkFields } from '#shared/fields/field-problems.ts';
+import { atMost, checkFields } from '#shared/field-problems.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan, isVisible } from '#shared/text/visible.ts';
 import {

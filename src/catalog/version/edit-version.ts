@@ -11,7 +11,7 @@ import {
 } from './version-view.ts';
 import { changeVersion, checkCondition, onlyVersionIn, writeChange } from './change-version.ts';
 import { checkDraft, type Draft, type Patch, patchIn } from './content-check.ts';
-import { checkFields } from '#shared/fields/field-problems.ts';
+import { checkFields } from '#shared/field-problems.ts';
 import { type Precondition, requireCondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 

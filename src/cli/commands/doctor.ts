@@ -1,4 +1,4 @@
-import type { Finding } from '#shared/finding.ts';
+import type { Finding } from '#shared/report.ts';
 import { CommandFailure, type Open, printJson, type Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 

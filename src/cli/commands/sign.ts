@@ -4,8 +4,7 @@ import { serverUrl } from '#config/schema/schema.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
 import { signRequest } from '#partners/intake/signed-request.ts';
 import { fixedSignings, isFixedScheme, toPublicUri } from '#partners/intake/signing.ts';
-import { Secret } from '#shared/crypto/secret.ts';
-import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+import { Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
   CommandFailure,

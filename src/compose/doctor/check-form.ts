@@ -1,7 +1,7 @@
 import { type FormLayout, headingFinder } from '#leads/model/form-layout.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/report.ts';
 
 export type FormCheckDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;

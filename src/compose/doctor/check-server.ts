@@ -1,6 +1,6 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/report.ts';
 
 import type { OpenStore } from '../stores/stores.ts';
 

@@ -14,7 +14,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/report.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;

@@ -7,7 +7,7 @@ import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 import { explainFailure } from './check-tracker.ts';
 

@@ -9,7 +9,7 @@ import type { Clock } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
-import { failed, type Finding, ok, warning } from '#shared/finding.ts';
+import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import type { TrafficCount } from '#partners/traffic.ts';

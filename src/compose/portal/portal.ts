@@ -10,13 +10,12 @@ import type { AppDeps } from '#http/app.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import type { PagesContext } from '#portal/context.ts';
 import { addPages, portalArea } from '#portal/portal.ts';
-import { HOUR, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
-import { createLastKnown } from '#shared/caching/last-known.ts';
+import { createLastKnown } from '#shared/caching.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import { untilAborted } from '#shared/resilience/until-aborted.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { ServiceParts } from '../parts.ts';
 

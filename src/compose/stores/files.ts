@@ -8,7 +8,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 
 import { StartError, storeError } from '../server/start-error.ts';
 

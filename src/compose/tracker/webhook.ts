@@ -10,7 +10,7 @@ import {
 } from '#adapters/github/webhook.ts';
 import { createThread, isHeavy, refuseThread } from '#adapters/threads/thread.ts';
 import { entryUrl } from '#shared/program.ts';
-import { transferablesOf } from '#shared/transferable.ts';
+import { transferablesOf } from '#shared/bytes.ts';
 
 import type { ServiceParts } from '../parts.ts';
 

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '#shared/loopback.ts';
+import { isLoopbackHost } from '#shared/address.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 

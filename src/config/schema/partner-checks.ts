@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
-import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
+import { webhookSecretBytes } from '#shared/crypto/secret.ts';
 
 import { lookUp, type Problem } from '../problems.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { grantedLabels } from '#access/grants/grant.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { AreaContext, HttpApp } from '../http-app.ts';
 import { admitKey, keyHolderOf, keyOf } from './key-access.ts';

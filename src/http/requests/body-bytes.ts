@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { releaseMemory } from '#shared/transferable.ts';
+import { releaseMemory } from '#shared/bytes.ts';
 
 /**
  * Larger bodies get memory that the operating system hands out and takes back as a whole. That of

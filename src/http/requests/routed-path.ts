@@ -1,4 +1,4 @@
-import { toPathAndQuery } from '#shared/text/request-target.ts';
+import { toPathAndQuery } from '#shared/address.ts';
 
 /**
  * The path of a request target as routes are found by it: without host and query, and with escapes

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type FieldProblem, validationFailed } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { checkFields, namesOf, type Part, PROBLEMS_MAX } from '#shared/fields/field-problems.ts';
+import { checkFields, namesOf, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 import { isBodilessRoute } from './read-body.ts';
 
 /** The parts of a request in the order in which their mistakes are listed. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { toPathAndQuery } from '#shared/text/request-target.ts';
+import { toPathAndQuery } from '#shared/address.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 
 /** Adds the `Link` to the next page when there is one. */

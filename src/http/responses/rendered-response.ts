@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CacheFacts } from '#leads/reading/lead-reader.ts';
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 
 /** Of every response that we serialize ourselves rather than leave to the framework. */

@@ -1,9 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '#shared/caching/cache-size.ts';
+import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { type CircuitBreaker, createCircuitBreaker } from '#shared/resilience/circuit-breaker.ts';
-import { type CallPolicy, TRACKER_BACKOFF } from './call-policy.ts';
+import {
+  type CallPolicy,
+  type CircuitBreaker,
+  createCircuitBreaker,
+  TRACKER_BACKOFF,
+} from './call-policy.ts';
 
 /** What an entry tells about its age; all instants are in ms of the monotonic clock. */
 export type Dated = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };

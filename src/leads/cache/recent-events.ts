@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { atMostEntries } from '#shared/caching/cache-size.ts';
+import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';

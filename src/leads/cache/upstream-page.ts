@@ -1,4 +1,4 @@
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 
 import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { leadOut, renderLead } from '../model/lead-out.ts';
 

@@ -1,7 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import { atMostEntries } from '#shared/caching/cache-size.ts';
-import { memoizePair } from '#shared/caching/memoize.ts';
+import { atMostEntries, memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createTurnFlights } from '#shared/resilience/single-flight.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 
 /** One field of the issue form. */
 type FormField = {

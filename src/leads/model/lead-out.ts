@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 

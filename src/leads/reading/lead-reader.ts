@@ -30,7 +30,7 @@ export type CacheFacts = {
   ttlMs: number;
 };
 
-/** `value` is the same object as long as nothing in it changed (`shared/caching/memoize.ts`). */
+/** `value` is the same object as long as nothing in it changed (`shared/caching.ts`). */
 type LeadResponse<T> = { value: T; cache: CacheFacts };
 
 type ResponseDeps = {

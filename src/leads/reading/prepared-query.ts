@@ -1,5 +1,5 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { memoizePair } from '#shared/caching/memoize.ts';
+import { memoizePair } from '#shared/caching.ts';
 import {
   type CursorSealer,
   type ListName,

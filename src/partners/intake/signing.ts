@@ -2,8 +2,8 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { Webhook } from 'standardwebhooks';
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { webhookSecretBytes } from '#shared/crypto/webhook-secret.ts';
-import { toPathAndQuery } from '#shared/text/request-target.ts';
+import { webhookSecretBytes } from '#shared/crypto/secret.ts';
+import { toPathAndQuery } from '#shared/address.ts';
 
 /** What is signed. Which of it counts, the scheme says. */
 export type SignedContent = {

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
-import { checkFields, type Part, PROBLEMS_MAX } from '#shared/fields/field-problems.ts';
+import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
 /** What takes nothing. */
 export const nothing = z.strictObject({});

@@ -27,3 +27,12 @@ export class Secret {
     return '[redacted]';
   }
 }
+
+const WEBHOOK_SECRET =
+  /^whsec_(?=.)((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+
+/** The key in a secret of Standard Webhooks: `whsec_` and its base64. Undefined: it is none. */
+export function webhookSecretBytes(secret: string): Buffer | undefined {
+  const [, text] = WEBHOOK_SECRET.exec(secret) ?? [];
+  return text === undefined ? undefined : Buffer.from(text, 'base64');
+}

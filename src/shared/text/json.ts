@@ -1,6 +1,5 @@
 import { TrackportError } from '../errors.ts';
 import { repeatedNameIn, shapeOf } from './json-shape.ts';
-import { rawNumber } from './raw-number.ts';
 
 /** Objects and arrays may nest this deep. */
 const JSON_DEPTH_MAX = 64;
@@ -174,4 +173,20 @@ export function valueAt(document: unknown, pointer: string): unknown {
     value = (value as Record<string, unknown>)[key];
   }
   return value;
+}
+
+/** Of `JSON` what the compiler's library does not name yet. */
+const raw = JSON as unknown as {
+  rawJSON: (text: string) => object;
+  isRawJSON: (value: object) => boolean;
+};
+
+/** A number that `JSON.stringify` writes digit by digit as `text` has it, though no double can hold it. */
+export function rawNumber(text: string): object {
+  return raw.rawJSON(text);
+}
+
+/** True for what `rawNumber` made, as `parseJsonText` does with `exactNumbers`. */
+export function isRawNumber(value: object): boolean {
+  return raw.isRawJSON(value);
 }

@@ -8,7 +8,7 @@ import nock from 'nock';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createBodyBytes } from '#http/requests/body-bytes.ts';
 import { collectBytes } from '#http/requests/read-body.ts';
-import { transferablesOf } from '#shared/transferable.ts';
+import { transferablesOf } from '#shared/bytes.ts';
 
 // It would stand between our client and our server.
 beforeAll(() => nock.restore());

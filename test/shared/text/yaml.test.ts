@@ -1,8 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Document, visit } from 'yaml';
-import { parseYaml } from '#shared/text/yaml-document.ts';
-import { faultsIn } from '#shared/text/yaml-faults.ts';
-import { readYaml, renderYamlFault, type YamlOptions } from '#shared/text/yaml.ts';
+import {
+  faultsIn,
+  parseYaml,
+  readYaml,
+  renderYamlFault,
+  type YamlOptions,
+} from '#shared/text/yaml.ts';
 import { stepsOf } from '../../support/work/steps.ts';
 
 function faultsOf(text: string, options?: YamlOptions): string[] {

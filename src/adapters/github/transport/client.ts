@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { createSemaphore } from '#shared/resilience/semaphore.ts';
-import { untilAborted } from '#shared/resilience/until-aborted.ts';
+import { untilAborted } from '#shared/clock.ts';
 
 import { failureOf, parseResponse } from './response.ts';
 import {

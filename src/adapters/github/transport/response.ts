@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { SECOND } from '#shared/clock.ts';
 import { causesOf, systemCodeOf } from '#shared/errors.ts';
-import { readBytes } from '#shared/text/read-bytes.ts';
+import { readBytes } from '#shared/bytes.ts';
 import { TrackerFailure, type TrackerFailureKind } from './failure.ts';
 import { type Headers, retryAfterMs } from './rate-limits.ts';
 

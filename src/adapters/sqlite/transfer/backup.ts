@@ -3,7 +3,7 @@ import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import type { TableDigest } from '../../store/transfer/digest.ts';
 import { unavailable } from '../../store/unavailable.ts';
 import { guard } from '../connection/errors.ts';

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Migration } from '../../store/migrations.ts';
 import { openDatabase } from '../connection/database.ts';

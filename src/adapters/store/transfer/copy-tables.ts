@@ -1,4 +1,4 @@
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import { cutTerms } from '../artifact/search-terms.ts';
 import { either, type Session } from '../session.ts';
 import { unavailable } from '../unavailable.ts';

@@ -3,7 +3,7 @@ import type { Environment } from '#config/interpolate.ts';
 import type { ImportWork } from '#catalog/import/import-draft.ts';
 import type { ImportServer } from '#catalog/import/import-server.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { isLoopbackHost } from '#shared/loopback.ts';
+import { isLoopbackHost } from '#shared/address.ts';
 
 import { UsageError } from '../../command.ts';
 

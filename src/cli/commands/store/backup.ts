@@ -1,4 +1,4 @@
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import { type Open, printJson, type Register } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
 import { renderFacts } from '../../table.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import {
   CommandFailure,

@@ -2,19 +2,21 @@ import { z } from 'zod';
 import { consumerOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
 import {
+  FORBIDDEN_IN_LABEL,
   grantActions,
   grantFaults,
+  LABEL_CHARACTERS_MAX,
+  LABELS_MAX,
   WORKSPACE_CHARACTERS_MAX,
   WORKSPACE_RULE,
 } from '#access/grants/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { FORBIDDEN_IN_LABEL, LABEL_CHARACTERS_MAX, LABELS_MAX } from '#shared/label.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
-import { atMost } from '#shared/fields/field-problems.ts';
+import { atMost } from '#shared/field-problems.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 

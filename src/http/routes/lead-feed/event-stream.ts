@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { renderFeedItem } from '#leads/lead-feed/feed-item.ts';
 import type { Exchange } from '../../http-app.ts';
-import { memoize } from '#shared/caching/memoize.ts';
+import { memoize } from '#shared/caching.ts';
 import { SECOND } from '#shared/clock.ts';
 
 /** A listener that has not read what it was sent for so long is ended. */

@@ -8,7 +8,7 @@ import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
 import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { silentLog } from '#shared/log.ts';
-import type { OnProgress } from '#shared/progress.ts';
+import type { OnProgress } from '#shared/report.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import { createFakeClock } from '../../../support/clock.ts';

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /**
  * The one contract of identity: **the same object means the same content.** Whoever hands out an
  * object that others remember something by (a parsed query, a visibility, a cached page, a rendered
@@ -23,4 +25,39 @@ export function memoizePair<First extends object, Second extends object, Value>(
 ): (first: First, second: Second) => Value {
   const ofFirst = memoize((first: First) => memoize((second: Second) => make(first, second)));
   return (first, second) => ofFirst(first)(second);
+}
+
+/**
+ * Options of an `lru-cache` that holds at most so many entries. With its own `max` it takes the memory
+ * for all of them when it is made: a millisecond and 0.4 MB for 10,000.
+ */
+export function atMostEntries(max: number) {
+  return { maxSize: max, sizeCalculation: () => 1 };
+}
+
+export type LastKnownDeps<T> = {
+  read: () => Promise<T>;
+  clock: Pick<Clock, 'monotonicMs'>;
+  /** How old the value may be before another look begins. */
+  everyMs: number;
+};
+
+/**
+ * What was read last, at once; undefined until something was. A value that is too old is read anew
+ * behind the call. A read that fails leaves what is known.
+ */
+export function createLastKnown<T>({ read, clock, everyMs }: LastKnownDeps<T>) {
+  let value: T | undefined;
+  let lookedAt = -Infinity;
+  return (): T | undefined => {
+    const now = clock.monotonicMs();
+    if (now - lookedAt >= everyMs) {
+      lookedAt = now;
+      read().then(
+        (read) => (value = read),
+        () => undefined,
+      );
+    }
+    return value;
+  };
 }

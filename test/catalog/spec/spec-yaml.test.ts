@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { writeYaml } from '#catalog/spec/spec-yaml.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { writeYaml } from '#shared/text/write-yaml.ts';
 
 const yamlOf = (json: string): string | undefined =>
   writeYaml(parseJsonText(Buffer.from(json), { exactNumbers: true }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPathAndQuery } from '#shared/text/request-target.ts';
+import { toPathAndQuery } from '#shared/address.ts';
 
 test.each([
   ['/a?b=c', '/a?b=c'],
