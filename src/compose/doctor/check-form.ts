@@ -1,4 +1,4 @@
-import { type FormLayout, headingFinder } from '#leads/model/form-layout.ts';
+import { type FormLayout, headingFinder } from '#leads/model/issue-body.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
 import { failed, type Finding, ok, warning } from '#shared/report.ts';

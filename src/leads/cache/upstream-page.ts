@@ -2,10 +2,9 @@ import { memoize } from '#shared/caching.ts';
 
 import type { Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
-import { isApproved, type LeadRules, toLead } from '../model/lead.ts';
+import { isApproved, type LeadRules, mapIssues, toLead } from '../model/lead.ts';
 import { type Lead, renderLead } from '../model/lead-out.ts';
 import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
-import { mapIssues } from '../model/map-issues.ts';
 import { type IssueEvent, lagsBehind } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */

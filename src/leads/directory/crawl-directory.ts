@@ -1,10 +1,8 @@
-import { type Clock, DAY, SECOND } from '#shared/clock.ts';
-import type { Log } from '#shared/log.ts';
-import type { CrawlBudget } from './crawl-budget.ts';
+import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
+import type { Issue, IssuePage, LeadTracker } from '../lead-tracker.ts';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';
-import type { Issue, LeadTracker } from '../lead-tracker.ts';
-import { settleUnseen } from './settle-unseen.ts';
-import { walkChanges } from './walk-changes.ts';
 
 const CRAWL_EVERY_MS = DAY;
 /** A long crawl says so often that it goes on. */
@@ -73,4 +71,139 @@ async function noteProgress({ directory, onProgress }: CrawlDeps): Promise<Direc
 /** The greatest `updatedAt`, 0 for no issues. */
 export function newestChange(issues: readonly Issue[]): number {
   return issues.reduce((newest, { updatedAt }) => Math.max(newest, updatedAt), 0);
+}
+
+/** Keeps a crawl within half of what the tracker's quota had left when the crawl met it. */
+export type CrawlBudget = {
+  /** Resolves when one more call may be made, at the latest after the quota's reset. */
+  spend(signal: AbortSignal): Promise<void>;
+};
+
+export function createCrawlBudget(deps: { tracker: LeadTracker; clock: Clock }): CrawlBudget {
+  let windowEnd = 0;
+  let left = 0;
+  return {
+    spend: async (signal) => {
+      const quota = deps.tracker.quota();
+      if (!quota || quota.resetAt <= deps.clock.now()) return; // the next response names it
+      if (Math.abs(quota.resetAt - windowEnd) > MINUTE) {
+        windowEnd = quota.resetAt;
+        left = Math.floor(quota.remaining / 2);
+      }
+      left -= 1;
+      if (left < 0)
+        await deps.clock.sleep(windowEnd - deps.clock.now() + SECOND, { signal, unref: true });
+    },
+  };
+}
+
+/**
+ * Reads every issue that changed at or after `since`, pull requests too, page by page. The order is
+ * longest unchanged first: an issue that changes meanwhile moves ahead and is met again, so that
+ * none is missed, and a walk that was cut short goes on from the last change it has seen.
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws whatever `store` throws
+ */
+export async function walkChanges(
+  tracker: LeadTracker,
+  since: number,
+  store: (page: IssuePage) => Promise<void>,
+): Promise<void> {
+  const query = {
+    state: 'all',
+    labels: [],
+    order: 'updated-asc',
+    ...(since > 0 && { since }),
+  } as const;
+  let after: string | undefined;
+  do {
+    const result = await tracker.listIssues({ ...query, after });
+    if (result.kind === 'unchanged') throw new Error('no validator was sent');
+    await store(result.page);
+    after = result.page.after;
+  } while (after !== undefined);
+}
+
+export type SettleUnseenDeps = {
+  tracker: Pick<LeadTracker, 'readIssue'>;
+  directory: Pick<LeadDirectory, 'unseen' | 'put' | 'remove' | 'noteMoved'>;
+  toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
+  budget: CrawlBudget;
+  log: Log;
+};
+
+/**
+ * Reads each issue that a full crawl has not met, and returns how many rows were removed. An issue
+ * that is gone loses its row. One that moved to another repository keeps it for good, so that its
+ * deletion ends with the truth about it. While the tracker fails, rows stay until the next crawl.
+ * @throws {store-unavailable} @throws the signal's reason when it is aborted
+ */
+export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const chunk = await deps.directory.unseen(after);
+    for (const number of chunk.numbers) {
+      await deps.budget.spend(signal);
+      signal.throwIfAborted();
+      try {
+        if (await settleOne(deps, number)) removed += 1;
+      } catch (error) {
+        if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
+        deps.log.warn(errorFields(error), 'what the crawl has not met could not be asked for');
+        return removed;
+      }
+    }
+    after = chunk.next;
+  }
+  return removed;
+}
+
+/** True when the row was removed. */
+async function settleOne(
+  { directory, toEntries, tracker }: SettleUnseenDeps,
+  number: number,
+): Promise<boolean> {
+  const result = await tracker.readIssue(number);
+  if (result.kind === 'unchanged') throw new Error('no validator was sent');
+  if (result.kind === 'absent' && result.isMoved) await directory.noteMoved(number);
+  else if (result.kind === 'changed' && !result.issue.isPullRequest)
+    await directory.put(await toEntries([result.issue]));
+  else {
+    await directory.remove(number);
+    return true;
+  }
+  return false;
+}
+
+export type IsListedDeps = {
+  tracker: Pick<LeadTracker, 'listIssues'>;
+  directory: Pick<LeadDirectory, 'updatedAt'>;
+  /** `DirectoryFiller` has it. */
+  catchUp: () => Promise<{ isComplete: boolean }>;
+};
+
+/**
+ * Whether the tracker's list shows the issue, for one that the tracker does not find by its number.
+ * After a catch-up the directory knows when the list showed it last, and there it still stands, or
+ * nowhere. Undefined: the first crawl is not complete and has not come by the issue.
+ * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+ */
+export async function isListed(
+  { tracker, directory, catchUp }: IsListedDeps,
+  number: number,
+): Promise<boolean | undefined> {
+  const { isComplete } = await catchUp();
+  const since = await directory.updatedAt(number);
+  if (since === undefined) return isComplete ? false : undefined;
+  const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
+  let after: string | undefined;
+  do {
+    const result = await tracker.listIssues({ ...query, after });
+    if (result.kind === 'unchanged') throw new Error('no validator was sent');
+    const { issues } = result.page;
+    if (issues.some((issue) => issue.number === number)) return true;
+    // Ties may fill a page; the tracker counts whole seconds.
+    const isBeyond = issues.some(({ updatedAt }) => updatedAt > since + SECOND);
+    after = isBeyond ? undefined : result.page.after;
+  } while (after !== undefined);
+  return false;
 }

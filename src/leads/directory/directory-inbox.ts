@@ -5,7 +5,7 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import { carriedOf } from './carried-labels.ts';
+import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename, LeadDirectory } from './lead-directory.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { Issue } from '../lead-tracker.ts';

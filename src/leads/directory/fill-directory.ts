@@ -1,9 +1,14 @@
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextFlight } from '#shared/resilience/single-flight.ts';
-import { createCrawlBudget } from './crawl-budget.ts';
-import { type CrawlDeps, crawlWhenDue, newestChange } from './crawl-directory.ts';
-import { isListed } from './is-listed.ts';
+import {
+  type CrawlDeps,
+  crawlWhenDue,
+  createCrawlBudget,
+  isListed,
+  newestChange,
+  walkChanges,
+} from './crawl-directory.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
 import {
   type DirectoryState,
@@ -12,12 +17,10 @@ import {
   toDirectoryEntry,
 } from './lead-directory.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
-import type { LeadRules } from '../model/lead.ts';
+import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
-import { mapIssues } from '../model/map-issues.ts';
 import { createDirectoryKeeper, type DirectoryKeeperDeps } from './keep-directory.ts';
-import { walkChanges } from './walk-changes.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
 const OVERLAP_MS = MINUTE;

@@ -6,10 +6,16 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createTurnFlights } from '#shared/resilience/single-flight.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors, type FeedPosition } from './feed-cursor.ts';
+import {
+  beginFeed,
+  createFeedCursors,
+  type FeedPosition,
+  type FeedStep,
+  type ReadFeedDeps,
+  readFeedStep,
+} from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
-import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
 
 /** A read of the feed, already validated. */
 export type FeedQuery = {

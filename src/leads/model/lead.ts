@@ -1,11 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { toRfc3339 } from '#shared/clock.ts';
-
-import type { FormLayout } from './form-layout.ts';
-import { isEmailLength } from './identity.ts';
-import { type FormValues, readForm } from './issue-body.ts';
-import type { Contact, Lead } from './lead-out.ts';
-import { carriesAll, foldLabel } from './labels.ts';
 import type { Issue } from '../lead-tracker.ts';
+import { type FormLayout, type FormValues, readForm } from './issue-body.ts';
+import { isEmailLength } from './identity.ts';
+import { carriesAll, foldLabel } from './labels.ts';
+import type { Contact, Lead } from './lead-out.ts';
 import { httpUrlOf, type Metadata, splitMetadata, withoutBlocks } from './metadata-block.ts';
 
 /** What makes an issue a lead, and where its fields come from. */
@@ -133,4 +132,24 @@ function priorityOf(labels: readonly string[], prefix: string): string | undefin
   const label = labels.find((name) => name.toLowerCase().startsWith(folded));
   const priority = label?.slice(prefix.length).trim().toLowerCase();
   return priority === '' ? undefined : priority;
+}
+
+/** Others get a turn of the event loop when reading bodies has taken this long. */
+const SLICE_MS = 10;
+
+/** `map` of every issue, in order. A page of a hundred long bodies must not hold up everybody else. */
+export async function mapIssues<T>(
+  issues: readonly Issue[],
+  map: (issue: Issue) => T,
+): Promise<T[]> {
+  const mapped: T[] = [];
+  let sliceStart = performance.now();
+  for (const issue of issues) {
+    if (performance.now() - sliceStart > SLICE_MS) {
+      await setImmediate();
+      sliceStart = performance.now();
+    }
+    mapped.push(map(issue));
+  }
+  return mapped;
 }

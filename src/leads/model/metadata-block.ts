@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 
 import { isRecord } from '#shared/text/json.ts';
 
-import { type FormLayout, headingFinder } from './form-layout.ts';
+import { type FormLayout, headingFinder } from './issue-body.ts';
 
 /** What a metadata block says. */
 export type Metadata = {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
-import { createCrawlBudget } from '#leads/directory/crawl-budget.ts';
+import { createCrawlBudget } from '#leads/directory/crawl-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';

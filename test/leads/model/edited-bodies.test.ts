@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FormLayout } from '#leads/model/form-layout.ts';
+import type { FormLayout } from '#leads/model/issue-body.ts';
 import { type BodyFacts, readIssueBody } from '#leads/model/lead.ts';
 import { withoutBlocks } from '#leads/model/metadata-block.ts';
 

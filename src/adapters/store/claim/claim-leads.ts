@@ -1,4 +1,4 @@
-import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords, type Values } from '../session.ts';
 

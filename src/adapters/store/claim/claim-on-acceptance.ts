@@ -1,5 +1,5 @@
 import { leadsToClaim, type MatchName } from '#partners/deletions/match/match.ts';
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import type { Session } from '../session.ts';

@@ -1,4 +1,4 @@
-import { CARRIED_LABELS_MAX } from '#leads/directory/carried-labels.ts';
+import { CARRIED_LABELS_MAX } from '#leads/model/labels.ts';
 import { IS_CLAIMED } from '../claim/lists.ts';
 import { NAMED } from './repository.ts';
 

@@ -1,4 +1,4 @@
-import { carriedOf } from '#leads/directory/carried-labels.ts';
+import { carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';

@@ -4,7 +4,7 @@ import type {
   Effect,
   Todo,
 } from '#partners/deletions/deletion-progress.ts';
-import type { ClaimOrder } from '#leads/claims/claim-order.ts';
+import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '../audit-log.ts';

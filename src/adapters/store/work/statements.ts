@@ -1,4 +1,4 @@
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-order.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import { MERGED_INTO } from '../directory/view.ts';
 import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';

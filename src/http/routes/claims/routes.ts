@@ -1,4 +1,4 @@
-import { claimListOut, claimOut } from '#leads/claims/claim-out.ts';
+import { claimListOut, claimOut } from '#leads/claims/claimed-leads.ts';
 import { originOf, requireBearer } from '../../auth/bearer.ts';
 import { uncached } from '../../responses/headers.ts';
 import { linkNext } from '../../responses/next-link.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClaimOut } from '#leads/claims/claim-out.ts';
+import type { ClaimOut } from '#leads/claims/claimed-leads.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';

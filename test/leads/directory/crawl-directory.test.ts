@@ -1,8 +1,7 @@
-/** What becomes of directory rows that a full crawl has not met. */
 import { describe, expect, test, vi } from 'vitest';
+import { createCrawlBudget, settleUnseen, walkChanges } from '#leads/directory/crawl-directory.ts';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
-import type { IssueResult } from '#leads/lead-tracker.ts';
-import { settleUnseen } from '#leads/directory/settle-unseen.ts';
+import type { IssuePage, IssueResult, TrackerQuota } from '#leads/lead-tracker.ts';
 import { DAY } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -12,11 +11,131 @@ import {
   claimLeads,
   directoryKey,
   entry,
-  openedDirectory,
   findLeads,
+  openedDirectory,
 } from '../../support/directory.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+import { createFakeTracker } from '../fake-tracker.ts';
+
+const signal = new AbortController().signal;
+
+function watch(promise: Promise<void>): { isDone: boolean } {
+  const state = { isDone: false };
+  const follow = async (): Promise<void> => {
+    await promise;
+    state.isDone = true;
+  };
+  void follow();
+  return state;
+}
+
+function openBudget() {
+  const clock = createFakeClock();
+  const tracker = createFakeTracker(clock);
+  const quotaFor = (remaining: number, ms: number): TrackerQuota => ({
+    limit: 5000,
+    remaining,
+    resetAt: clock.now() + ms,
+  });
+  const budget = createCrawlBudget({ tracker, clock });
+  /** Whether one more call may be made without waiting. */
+  const isFree = async (): Promise<boolean> => {
+    const call = watch(budget.spend(signal));
+    await clock.advance(0);
+    return call.isDone;
+  };
+  return { clock, tracker, quotaFor, budget, isFree };
+}
+
+test('a crawl spends nothing that it knows of while no quota is known', async () => {
+  const { isFree } = openBudget();
+  for (let call = 0; call < 10; call += 1) expect(await isFree()).toBe(true);
+});
+
+test('a crawl takes half of what was left when it met the window, and waits for the reset', async () => {
+  const { clock, tracker, quotaFor, budget, isFree } = openBudget();
+  tracker.quotaNow = quotaFor(7, 60_000);
+  expect([await isFree(), await isFree(), await isFree()]).toEqual([true, true, true]);
+  const call = watch(budget.spend(signal));
+  await clock.advance(60_999);
+  expect(call.isDone).toBe(false);
+  await clock.advance(1);
+  expect(call.isDone).toBe(true);
+});
+
+test('what others spend within the window is not taken from the crawl', async () => {
+  const { tracker, quotaFor, isFree } = openBudget();
+  tracker.quotaNow = quotaFor(4, 60_000);
+  expect(await isFree()).toBe(true);
+  tracker.quotaNow = { ...tracker.quotaNow, remaining: 0 };
+  expect(await isFree()).toBe(true);
+  expect(await isFree()).toBe(false);
+});
+
+test('a new window brings a new half', async () => {
+  const { clock, tracker, quotaFor, isFree } = openBudget();
+  tracker.quotaNow = quotaFor(2, 60_000);
+  expect([await isFree(), await isFree()]).toEqual([true, false]);
+  await clock.advance(60_000);
+  tracker.quotaNow = quotaFor(4, 3_600_000);
+  expect([await isFree(), await isFree(), await isFree()]).toEqual([true, true, false]);
+});
+
+test('a crawl that is stopped waits no longer', async () => {
+  const { tracker, quotaFor, budget } = openBudget();
+  tracker.quotaNow = quotaFor(1, 60_000);
+  const stopping = new AbortController();
+  const spent = budget.spend(stopping.signal);
+  stopping.abort(new Error('stop'));
+  await expect(spent).rejects.toThrow('stop');
+});
+
+const START = Date.parse('2026-01-01');
+
+function openTracker(issues: number) {
+  const tracker = createFakeTracker(createFakeClock());
+  for (let at = 0; at < issues; at += 1)
+    tracker.open({ updatedAt: START + at * 1000, isPullRequest: at % 10 === 0 });
+  const pages: IssuePage[] = [];
+  const numbers = (): number[] => pages.flatMap((page) => page.issues.map(({ number }) => number));
+  return { tracker, pages, numbers };
+}
+
+test('a walk reads every issue, whatever its labels and state, longest unchanged first', async () => {
+  const { tracker, pages, numbers } = openTracker(250);
+  tracker.issues.forEach((issue) => {
+    tracker.issues.set(issue.number, { ...issue, labels: [], state: 'closed' });
+  });
+  await walkChanges(tracker, 0, async (page) => void pages.push(page));
+  expect(pages.map(({ issues }) => issues.length)).toEqual([100, 100, 50]);
+  expect(numbers()).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
+});
+
+test('a walk from an instant leaves out what has not changed since', async () => {
+  const { tracker, pages, numbers } = openTracker(20);
+  await walkChanges(tracker, START + 15_000, async (page) => void pages.push(page));
+  expect(numbers()).toEqual([16, 17, 18, 19, 20]);
+});
+
+test('an issue that changes meanwhile is met again, and none is missed', async () => {
+  const { tracker, pages, numbers } = openTracker(150);
+  await walkChanges(tracker, 0, async (page) => {
+    pages.push(page);
+    if (pages.length === 1) tracker.change(1, { updatedAt: START + 1_000_000 });
+  });
+  expect(new Set(numbers()).size).toBe(150);
+  expect(numbers().filter((number) => number === 1)).toHaveLength(2);
+});
+
+test('a page is stored before the next is read, and a failure to store it ends the walk', async () => {
+  const { tracker } = openTracker(150);
+  const full = new Error('full');
+  await expect(walkChanges(tracker, 0, () => Promise.reject(full))).rejects.toBe(full);
+  expect(tracker.calls).toHaveLength(1);
+});
+
+/** What becomes of directory rows that a full crawl has not met. */
 
 const emailOf = (number: number) => `person-${number}@example.com`;
 const byEmail = (number: number) =>
