@@ -1,7 +1,7 @@
 import type { AuditEntry } from '#shared/audit.ts';
-import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
-import type { Candidate } from './version/order/default-version.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';
+import type { Lifecycle, Member, VersionRecord } from './version/artifact.ts';
+import { type Candidate, orderOf } from './version/version-order.ts';
 
 /** Which version: the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string };
@@ -154,3 +154,32 @@ export type ArtifactStore = {
     query: { id: string; after?: number; limit: number },
   ): Promise<ListedAudit[] | undefined>;
 };
+
+/**
+ * A version by the columns that every engine has for it, lists and objects as JSON. Its id and its serial
+ * are the store's.
+ */
+export function toVersionColumns(record: Omit<VersionRecord, 'serial' | 'id'>) {
+  return {
+    workspaceId: record.workspaceId,
+    version: record.version,
+    orderKey: orderOf(record.version).key,
+    revision: record.revision,
+    lifecycle: record.lifecycle,
+    type: record.type,
+    source: record.source,
+    owner: record.owner,
+    title: record.title,
+    projectId: record.projectId,
+    groupPath: record.groupPath,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    publishedAt: record.publishedAt,
+    deprecatedAt: record.deprecatedAt,
+    sunsetAt: record.sunsetAt,
+    members: record.members && JSON.stringify(record.members),
+    counts: record.counts && JSON.stringify(record.counts),
+    findings: record.findings.length === 0 ? undefined : JSON.stringify(record.findings),
+    description: record.description,
+  };
+}

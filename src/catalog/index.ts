@@ -1,4 +1,4 @@
-import { type BaselineRequest, compareToBaseline } from './compatibility/compatibility.ts';
+import { type BaselineRequest, compareToBaseline } from './compatibility.ts';
 import { type DiffRequest, diffVersions } from './diff/diff-versions.ts';
 import { importFiles, type ImportRequest } from './import/import-files.ts';
 import { createStoreTarget } from './import/store-target.ts';
@@ -9,7 +9,15 @@ import {
   sunsetProblems,
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
-import { readSpec } from './spec/read-spec.ts';
+import {
+  type CatalogFilters,
+  listAudit,
+  listCatalog,
+  listVersions,
+  type PageRequest,
+  type Reader,
+  readSpec,
+} from './reading/read-catalog.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { type Draft, filterProblems, problemsInBody, type Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
@@ -21,14 +29,6 @@ import {
   replaceVersion,
   type VersionTarget,
 } from './version/edit-version.ts';
-import {
-  type CatalogFilters,
-  listAudit,
-  listCatalog,
-  listVersions,
-  type PageRequest,
-  type Reader,
-} from './reading/read-catalog.ts';
 import {
   type Caller,
   type CatalogDeps,

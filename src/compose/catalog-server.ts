@@ -6,7 +6,7 @@ import {
   type ImportReport,
   type ImportRequest,
 } from '#catalog/import/import-files.ts';
-import type { ImportServer } from '#catalog/import/import-server.ts';
+import type { ImportServer } from '#catalog/import/import-target.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 

@@ -1,5 +1,5 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
-import type { ImportServer } from '#catalog/import/import-server.ts';
+import type { ImportServer } from '#catalog/import/import-target.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';

@@ -1,17 +1,17 @@
 /** The catalog of a Trackport server as the target of an import, over its HTTP API. */
 import { z } from 'zod';
-import { matchOfShown } from '#catalog/import/draft-content.ts';
-import type { ImportedDraft } from '#catalog/import/import-file.ts';
 import {
   type ImportTarget,
+  matchOfShown,
   TargetFailure,
   type VersionName,
   type WrittenVersion,
 } from '#catalog/import/import-target.ts';
+import type { ImportedDraft } from '#catalog/import/import-file.ts';
 import { checkDraft } from '#catalog/version/content-check.ts';
 import { isTrackportError, type TrackportError, validationFailed } from '#shared/errors.ts';
 import { type Content, type Lifecycle, lifecycles } from '#catalog/version/artifact.ts';
-import type { Candidate } from '#catalog/version/order/default-version.ts';
+import type { Candidate } from '#catalog/version/version-order.ts';
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import type { Finding } from '#catalog/spec/finding.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';

@@ -8,8 +8,7 @@ import {
   None,
 } from 'openid-client';
 
-import type { MachineClient } from '#catalog/import/import-server.ts';
-import { TargetFailure } from '#catalog/import/import-target.ts';
+import { type MachineClient, TargetFailure } from '#catalog/import/import-target.ts';
 import { SECOND } from '#shared/clock.ts';
 
 import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';

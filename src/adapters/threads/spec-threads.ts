@@ -1,6 +1,5 @@
 import { diffSpecs, type SpecDiffer } from '#catalog/diff/diff-specs.ts';
-import type { Finding } from '#catalog/spec/finding.ts';
-import type { SpecChecker } from '#catalog/spec/spec-kind.ts';
+import type { Finding, SpecChecker } from '#catalog/spec/finding.ts';
 import type { RenderSpecYaml } from '#catalog/spec/spec-yaml.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { entryUrl } from '#shared/program.ts';

@@ -1,7 +1,6 @@
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
-import { type Changes, orderChanges, toChange } from './change.ts';
-import { differences } from './differences.ts';
+import { type Changes, differences, orderChanges, toChange } from './changes.ts';
 import { judge } from './openapi/judge.ts';
 
 /** The specs as they are stored; undefined for none. */

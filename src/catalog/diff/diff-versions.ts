@@ -1,11 +1,9 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
-import { isReadable } from '../version/order/default-version.ts';
+import { compareVersions, isReadable } from '../version/version-order.ts';
 import { listVersions, type Reader } from '../reading/read-catalog.ts';
-import { compareVersions } from '../version/order/version-order.ts';
 import { type CatalogDeps, readRecord } from '../version/version-view.ts';
-import { type Changes, type Impact, orderChanges, toChange } from './change.ts';
-import { differences } from './differences.ts';
+import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 export type DiffRequest = { id: string; from?: string; to?: string };
 

@@ -1,10 +1,18 @@
 /** What becomes of one draft at the target: the same rules for the store at hand and for a server. */
 import { isTrackportError } from '#shared/errors.ts';
+import { findingsOfBreaking, judgeBreaking } from '../compatibility.ts';
 import type { Finding } from '../spec/finding.ts';
+import { foldId, type Lifecycle } from '../version/artifact.ts';
+import type { Candidate } from '../version/version-order.ts';
+import { baselineOf, otherType } from '../version/other-versions.ts';
+import { type CatalogDeps, refuseOtherType } from '../version/version-view.ts';
 import type { ImportedDraft } from './import-file.ts';
-import type { ImportTarget, ExistingVersion, WrittenVersion } from './import-target.ts';
-import { checkDraftSpec, type JudgeDeps, judgeDraft } from './judge-draft.ts';
-import type { ImportPlan } from './planned-versions.ts';
+import type {
+  ExistingVersion,
+  ImportTarget,
+  VersionName,
+  WrittenVersion,
+} from './import-target.ts';
 
 /**
  * `import`: as drafts. `publish`: and publish them. `plan`: say what `import` would do. `check`: say what
@@ -150,4 +158,78 @@ async function put(
   const replaced = await target.replace(draft, existing.tag);
   // The same content leaves the version as it is.
   return { ...replaced, outcome: replaced.tag === existing.tag ? 'unchanged' : 'replaced' };
+}
+
+/** What judging takes: it runs where the import runs, not at the target. */
+export type JudgeDeps = Pick<CatalogDeps, 'checkSpec' | 'diffSpecs'>;
+
+/** What the publication of a draft would find. */
+export type DraftJudgement = {
+  /** In its spec. */
+  findings: Finding[];
+  /** What it breaks, held against the highest published version of the same major number. */
+  breaking: Finding[];
+};
+
+/** What validation finds in a draft's spec. @throws {overloaded} */
+async function checkDraftSpec(
+  { checkSpec }: Pick<JudgeDeps, 'checkSpec'>,
+  { specText }: ImportedDraft,
+): Promise<Finding[]> {
+  return specText === undefined ? [] : checkSpec(specText);
+}
+
+/** Judges a draft as its publication would, and writes nothing. @throws {overloaded} */
+export async function judgeDraft(
+  deps: JudgeDeps,
+  target: Pick<ImportTarget, 'candidates' | 'specText'>,
+  draft: ImportedDraft,
+): Promise<DraftJudgement> {
+  const findings = await checkDraftSpec(deps, draft);
+  const { id, version, specText: after } = draft;
+  const baseline = baselineOf(await target.candidates(id), { version });
+  if (!baseline) return { findings, breaking: [] };
+  const readBefore = () => target.specText({ id, version: baseline.version });
+  const against = { version: baseline.version, serial: baseline.serial };
+  const judged = await judgeBreaking(deps, after, readBefore);
+  return { findings, breaking: findingsOfBreaking({ against, ...judged }) };
+}
+
+/** What an import that writes nothing would have made of its target so far. */
+export type ImportPlan = Pick<ImportTarget, 'candidates' | 'specText'> & {
+  /**
+   * Takes note of a draft that would be written, and refuses what the store would refuse after those before.
+   * @throws {validation-failed} for another type than the artifact's @throws {store-unavailable}
+   */
+  write(draft: ImportedDraft): Promise<void>;
+  /** Takes note of a draft that would be published, so that those after it are held against it. */
+  publish(draft: ImportedDraft): Promise<void>;
+};
+
+/** Plans one import. */
+export function createPlan(target: Pick<ImportTarget, 'candidates' | 'specText'>): ImportPlan {
+  const planned = new Map<string, readonly Candidate[]>();
+  const specs = new Map<string, string | undefined>();
+  const nameOf = ({ id, version }: VersionName): string => `${foldId(id)} ${version}`;
+  const candidates = async (id: string): Promise<readonly Candidate[]> =>
+    planned.get(foldId(id)) ?? (await target.candidates(id));
+  const note = async (draft: ImportedDraft, lifecycle: Lifecycle): Promise<void> => {
+    const { id, version, type } = draft;
+    const versions = await candidates(id);
+    const former = versions.find((one) => one.version === version);
+    const serial = former?.serial ?? Math.max(0, ...versions.map((one) => one.serial)) + 1;
+    const mismatch = otherType(versions, { serial, type });
+    if (mismatch) refuseOtherType(mismatch);
+    const others = versions.filter((one) => one !== former);
+    const createdAt = former?.createdAt ?? Infinity;
+    planned.set(foldId(id), [...others, { serial, version, type, lifecycle, createdAt }]);
+    specs.set(nameOf(draft), draft.specText);
+  };
+  return {
+    candidates,
+    specText: async (name) =>
+      specs.has(nameOf(name)) ? specs.get(nameOf(name)) : target.specText(name),
+    write: (draft) => note(draft, 'DRAFT'),
+    publish: (draft) => note(draft, 'PUBLISHED'),
+  };
 }

@@ -1,5 +1,10 @@
+import { refuse } from '#shared/errors.ts';
+import { checkFields } from '#shared/field-problems.ts';
 import { isRecord, parseJsonText } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
+import { foldText } from '../reading/search-terms.ts';
+import { specKindOf } from '../spec/finding.ts';
+import { jsonOfYaml, refuseYaml } from '../spec/spec-text.ts';
 import {
   DESCRIPTION_CHARACTERS_MAX,
   ID_CHARACTERS_MAX,
@@ -8,11 +13,7 @@ import {
   TITLE_CHARACTERS_MAX,
   VERSION_CHARACTERS_MAX,
 } from '../version/artifact.ts';
-import type { Draft } from '../version/content-check.ts';
-import { toArtifactDraft } from './import-artifact.ts';
-import { foldText } from '../reading/search-terms.ts';
-import { specKindOf } from '../spec/spec-kind.ts';
-import { jsonOfYaml, refuseYaml } from '../spec/yaml-json.ts';
+import { type Draft, draftIn } from '../version/content-check.ts';
 
 /** A file as it was found: its name without folders, and its bytes. */
 export type ImportFile = {
@@ -142,4 +143,29 @@ function textOf(value: unknown, max: number): string | undefined {
   const text = value.replaceAll(/[^\P{Cc}\t\n\r]/gu, '').trim();
   const short = text.slice(0, max).toWellFormed().trim();
   return isVisible(short) ? short : undefined;
+}
+
+/** Whether a document is meant as an artifact; schemas have a type and a title as well. */
+export function isArtifact(document: unknown): document is Record<string, unknown> {
+  return isRecord(document) && ('owner' in document || ('id' in document && 'type' in document));
+}
+
+/**
+ * The draft that an artifact file holds: the fields of a create, `source` being FILE unless it says
+ * otherwise. Which types and sources are known, `checkDraft` looks at.
+ * @throws {validation-failed} with a pointer for each wrong field
+ */
+function toArtifactDraft(document: unknown): Draft {
+  if (!isArtifact(document))
+    refuse([
+      {
+        pointer: '#',
+        code: 'unknown-format',
+        detail: 'The file is no OpenAPI or AsyncAPI document, and no artifact.',
+      },
+    ]);
+  const checked = checkFields(draftIn, 'body', { source: 'FILE', ...document });
+  if ('problems' in checked) refuse(checked.problems);
+  const { spec, ...fields } = checked.value;
+  return { ...fields, specText: spec && JSON.stringify(spec) };
 }

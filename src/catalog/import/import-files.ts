@@ -1,28 +1,27 @@
 import { isTrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { foldId } from '../version/artifact.ts';
-import { fingerprintOf } from './draft-content.ts';
+import { fingerprintOf, type ImportTarget, TargetFailure } from './import-target.ts';
 import { faultsOf, locateIn, type LocatePointer } from './file-places.ts';
 import {
+  createPlan,
   type DraftDeps,
   type DraftResult,
   importDraft,
   type ImportOutcome,
   type ImportWork,
+  type JudgeDeps,
 } from './import-draft.ts';
-import { isArtifact } from './import-artifact.ts';
 import {
   type ImportedDraft,
   type ImportFile,
+  isArtifact,
   type ParsedFile,
   parseDocument,
   parseImportFile,
 } from './import-file.ts';
 import { type ImportFinding, placeFindings, toFailure } from './import-finding.ts';
-import { specKindOf } from '../spec/spec-kind.ts';
-import { type ImportTarget, TargetFailure } from './import-target.ts';
-import type { JudgeDeps } from './judge-draft.ts';
-import { createPlan } from './planned-versions.ts';
+import { specKindOf } from '../spec/finding.ts';
 
 export type ImportResult = {
   file: string;

@@ -1,6 +1,7 @@
+import type { Secret } from '#shared/crypto/secret.ts';
 import type { Finding } from '../spec/finding.ts';
-import type { Lifecycle } from '../version/artifact.ts';
-import type { Candidate } from '../version/order/default-version.ts';
+import { type Content, foldId, isComputedCount, type Lifecycle } from '../version/artifact.ts';
+import type { Candidate } from '../version/version-order.ts';
 import type { ImportedDraft } from './import-file.ts';
 
 /** The name of one version. */
@@ -50,4 +51,69 @@ export class TargetFailure extends Error {
     super(message, options);
     this.name = 'TargetFailure';
   }
+}
+
+/** A Trackport server that an import goes to, and who comes to it. */
+export type ImportServer = {
+  /** Its root, without a slash at its end. */
+  server: string;
+  credential: { kind: 'token'; token: Secret } | ({ kind: 'client' } & MachineClient);
+};
+
+/** A client that gets its tokens by the client credentials grant (RFC 6749 section 4.4). */
+export type MachineClient = {
+  /** Exactly as the issuer names itself; whoever hands over an `http:` address takes the risk. */
+  issuer: string;
+  clientId: string;
+  clientSecret: Secret;
+  /** With blanks between them. */
+  scope: string;
+  /** For issuers that want to be told what the token is for. */
+  audience?: string;
+};
+
+/** What an owner writes, in one fixed order: two drafts with the same text are the same. */
+export function fingerprintOf(content: Content): string {
+  const { members, counts } = content;
+  return JSON.stringify([...plainOf(content), members, counts && sorted(counts)]);
+}
+
+/**
+ * Whether a version has a draft's content, judged by what a response shows of it: computed counts stand
+ * among the owner's, and of the members those with a default version, or for a GROUP those below it.
+ */
+export function matchOfShown(draft: Content, shown: Content): ExistingVersion['match'] {
+  if (JSON.stringify(plainOf(draft)) !== JSON.stringify(plainOf(shown))) return 'different';
+  const counts = [draft.counts, shown.counts].map((all = {}) =>
+    JSON.stringify(sorted(all).filter(([name]) => !isComputedCount(name))),
+  );
+  if (counts[0] !== counts[1]) return 'different';
+  return matchOfMembers(draft, shown.members);
+}
+
+/** Members that cannot be seen may be there beside those that can. */
+function matchOfMembers(
+  { type, members }: Content,
+  shown: readonly string[] | undefined,
+): ExistingVersion['match'] {
+  if (members === undefined) {
+    if (shown === undefined) return 'same';
+    return type === 'GROUP' ? 'unsure' : 'different';
+  }
+  const rest = members.map(foldId);
+  for (const id of shown ?? []) {
+    const at = rest.indexOf(foldId(id));
+    if (at < 0) return 'different';
+    rest.splice(0, at + 1);
+  }
+  return 'unsure';
+}
+
+function plainOf(content: Content): unknown[] {
+  const { type, owner, title, description, source, specText, projectId, groupPath } = content;
+  return [type, owner, title, description, source, specText, projectId, groupPath];
+}
+
+function sorted(counts: Record<string, number>): [string, number][] {
+  return Object.entries(counts).toSorted(([left], [right]) => (left < right ? -1 : 1));
 }

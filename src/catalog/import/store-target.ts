@@ -9,8 +9,7 @@ import {
   readRecord,
   type VersionView,
 } from '../version/version-view.ts';
-import { fingerprintOf } from './draft-content.ts';
-import type { ImportTarget, WrittenVersion } from './import-target.ts';
+import { fingerprintOf, type ImportTarget, type WrittenVersion } from './import-target.ts';
 
 /** The workspace of a caller, in the store at hand. */
 export function createStoreTarget(deps: CatalogDeps, caller: Caller): ImportTarget {

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { judgePublish } from '../compatibility/compatibility.ts';
+import { judgePublish } from '../compatibility.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import {
@@ -18,7 +18,7 @@ import {
   onlyVersionIn,
   writeChange,
 } from '../version/change-version.ts';
-import { isReadable } from '../version/order/default-version.ts';
+import { isReadable } from '../version/version-order.ts';
 import type { Precondition } from '../version/entity-tag.ts';
 import {
   isBeforeSunset,

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '#shared/audit.ts';
+import { refuse, TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
   type Pagination,
@@ -7,12 +8,18 @@ import {
   sealPage,
   startPage,
 } from '#shared/pagination/page.ts';
-import { refuse } from '#shared/errors.ts';
-import type { ListFilter, VersionPosition } from '../artifact-store.ts';
+import type { ListFilter, VersionPosition, VersionRef } from '../artifact-store.ts';
+import type { SpecFormat } from '../spec/spec-yaml.ts';
 import { foldId, type VersionRecord } from '../version/artifact.ts';
-import { type Caller, type CatalogDeps, refuseUnknown } from '../version/version-view.ts';
+import { orderOf } from '../version/version-order.ts';
+import {
+  type Caller,
+  type CatalogDeps,
+  readView,
+  refuseUnknown,
+  type VersionView,
+} from '../version/version-view.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
-import { orderOf } from '../version/order/version-order.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
 /** On whose behalf something is read: a workspace is a part of every query. */
@@ -150,4 +157,28 @@ function toVersionPosition(value: unknown): VersionPosition {
   if (publishedAt === undefined || createdAt === undefined || serial === undefined)
     return refuseCursor();
   return { key, publishedAt, createdAt, serial };
+}
+
+/** The spec of one version as a text, with the version that it is of. */
+export type SpecView = { view: VersionView; format: SpecFormat; text: string };
+
+/**
+ * Reads the spec alone; without `version`, of the version that a read returns. JSON is the text that is
+ * stored, and comes also in the place of YAML that would be longer than 16 Mi characters.
+ * @throws {artifact-not-found} @throws {no-published-version}
+ * @throws {not-found} when the version has no spec @throws {overloaded}
+ */
+export async function readSpec(
+  deps: Pick<CatalogDeps, 'store' | 'renderSpecYaml'>,
+  reader: Pick<Caller, 'workspaceId' | 'signal'>,
+  { format, ...ref }: VersionRef & { format: SpecFormat },
+): Promise<SpecView> {
+  const view = await readView(deps, reader, { ...ref, withSpec: true });
+  const { record, specText } = view;
+  if (specText === undefined)
+    throw new TrackportError('not-found', { detail: `Version ${record.version} has no spec.` });
+  const yaml = format === 'yaml' ? await deps.renderSpecYaml(specText, reader.signal) : undefined;
+  return yaml === undefined
+    ? { view, format: 'json', text: specText }
+    : { view, format: 'yaml', text: yaml };
 }

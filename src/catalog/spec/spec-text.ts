@@ -1,7 +1,7 @@
 import { TrackportError } from '#shared/errors.ts';
-import { isRecord, parseJsonText } from '#shared/text/json.ts';
+import { isRecord, parseJsonText, rawNumber } from '#shared/text/json.ts';
+import { readYaml, renderYamlFault } from '#shared/text/yaml.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
-import { jsonOfYaml, refuseYaml } from './yaml-json.ts';
 
 /** `readSpecText`, wherever it runs. */
 export type ReadSpecText = (text: string, signal?: AbortSignal) => Promise<string>;
@@ -19,5 +19,28 @@ export function readSpecText(text: string): string {
   if (isRecord(value)) return JSON.stringify(value);
   throw new TrackportError('malformed-json', {
     detail: 'A spec is an object: names with values, in JSON or YAML.',
+  });
+}
+
+/** `refuse` gets in words why a text is not one document. */
+type Refuse = (reason: string) => never;
+
+/** YAML 1.2 core as JSON text. Numbers keep every digit. Throws as `refuse` does. */
+export function jsonOfYaml(text: string, refuse: Refuse): Buffer {
+  const read = readYaml(text, { exactNumbers: true });
+  if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
+  const writeNumber = (_key: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return rawNumber(value.toString());
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return refuse('JSON has no infinite numbers');
+    return value;
+  };
+  return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
+}
+
+/** @throws {malformed-json} always */
+export function refuseYaml(what: string, reason: string): never {
+  throw new TrackportError('malformed-json', {
+    detail: `${what} is not one YAML document: ${reason}.`,
   });
 }

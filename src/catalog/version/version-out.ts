@@ -3,7 +3,7 @@ import { actorOut, type AuditEntry } from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
-import { findingOut } from '../spec/finding-out.ts';
+import type { Finding } from '../spec/finding.ts';
 import { lifecycles } from './artifact.ts';
 
 const memberOut = z
@@ -15,6 +15,11 @@ const memberOut = z
     groupPath: z.string().optional(),
   })
   .meta({ id: 'ArtifactMember', description: 'The default version of a member.' });
+
+const findingOut = z.object({ pointer: z.string(), code: z.string(), detail: z.string() }).meta({
+  id: 'Finding',
+  description: 'What validation says about one place of the spec, or what breaks there.',
+}) satisfies z.ZodType<Finding>;
 
 const summary = {
   id: z.string(),

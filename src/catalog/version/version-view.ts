@@ -14,7 +14,7 @@ import type {
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
-import type { SpecChecker } from '../spec/spec-kind.ts';
+import type { SpecChecker } from '../spec/finding.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 
 /** What the catalog's use cases need. */

@@ -1,6 +1,6 @@
 import { foldId } from '#catalog/version/artifact.ts';
 import type { ArtifactStore, ReadVersion, VersionRef } from '#catalog/artifact-store.ts';
-import { isReadable } from '#catalog/version/order/default-version.ts';
+import { isReadable } from '#catalog/version/version-order.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { createArtifactLists, type SearchVersions } from './list.ts';
 import { readRelations } from './relations.ts';

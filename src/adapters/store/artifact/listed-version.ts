@@ -1,8 +1,4 @@
-import {
-  type Candidate,
-  chooseListed,
-  isReadable,
-} from '#catalog/version/order/default-version.ts';
+import { type Candidate, chooseListed, isReadable } from '#catalog/version/version-order.ts';
 import type { Session } from '../session.ts';
 
 /** A row of `catalog_artifact`. */

@@ -1,6 +1,6 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
-import type { Candidate } from '#catalog/version/order/default-version.ts';
+import type { Candidate } from '#catalog/version/version-order.ts';
 import type { Session } from '../session.ts';
 
 /** A row of `catalog_version` with its artifact's id. */

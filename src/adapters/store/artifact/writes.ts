@@ -1,17 +1,17 @@
 import { foldId, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
-import { dependsOnOthers, conflictWith, otherType } from '#catalog/version/order/other-versions.ts';
-import type {
-  Accompaniment,
-  VersionChange,
-  ChangeAudit,
-  Inserted,
-  NewVersion,
-  OtherType,
-  StoredVersion,
+import { conflictWith, dependsOnOthers, otherType } from '#catalog/version/other-versions.ts';
+import {
+  type Accompaniment,
+  type ChangeAudit,
+  type Inserted,
+  type NewVersion,
+  type OtherType,
+  type StoredVersion,
+  toVersionColumns,
+  type VersionChange,
 } from '#catalog/artifact-store.ts';
-import { nextVersion } from '#catalog/version/order/version-order.ts';
+import { nextVersion } from '#catalog/version/version-order.ts';
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
-import { toVersionColumns } from '#catalog/version/version-columns.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import { viewOf } from '#catalog/version/version-view.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';

@@ -1,6 +1,6 @@
 import { unescape } from 'node:querystring';
 import { isRecord, valueAt } from '#shared/text/json.ts';
-import type { Change } from '../change.ts';
+import type { Change } from '../changes.ts';
 
 type Json = Record<string, unknown>;
 

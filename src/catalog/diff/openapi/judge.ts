@@ -1,4 +1,4 @@
-import { type Change, type Difference, type Impact, pointerOf, toChange } from '../change.ts';
+import { type Change, type Difference, type Impact, pointerOf, toChange } from '../changes.ts';
 import { type At, type Comparison, isSamePlace, sidesOf, type Verdict } from './comparison.ts';
 import { type Part, partsOf } from './operation-parts.ts';
 import { settleSchemas } from './schema-rules.ts';

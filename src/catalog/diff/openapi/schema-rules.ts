@@ -1,5 +1,5 @@
 import { isRecord } from '#shared/text/json.ts';
-import { textOf } from '../change.ts';
+import { textOf } from '../changes.ts';
 import {
   type At,
   type Comparison,

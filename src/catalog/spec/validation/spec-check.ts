@@ -1,7 +1,6 @@
 import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
-import { type Finding, FINDINGS_MAX, fragmentOf } from '../finding.ts';
+import { type Finding, FINDINGS_MAX, fragmentOf, type SpecKind, specKindOf } from '../finding.ts';
 import { findingOfReference, findingsOfErrors, type SchemaCheck } from './schema-errors.ts';
-import { type SpecKind, specKindOf } from '../spec-kind.ts';
 
 /** Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2. */
 const openApi: SpecStandard = {

@@ -4,8 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import type { Catalog } from '#catalog/index.ts';
 import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
-import { TargetFailure } from '#catalog/import/import-target.ts';
-import type { ImportServer } from '#catalog/import/import-server.ts';
+import { type ImportServer, TargetFailure } from '#catalog/import/import-target.ts';
 import { parseDocument } from '#catalog/import/import-file.ts';
 import { isTrackportError, refuse, systemCodeOf } from '#shared/errors.ts';
 import {

@@ -1,7 +1,7 @@
 /** Which server an import goes to, and who comes to it. */
 import type { Environment } from '#config/interpolate.ts';
 import type { ImportWork } from '#catalog/import/import-draft.ts';
-import type { ImportServer } from '#catalog/import/import-server.ts';
+import type { ImportServer } from '#catalog/import/import-target.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { isLoopbackHost } from '#shared/address.ts';
 

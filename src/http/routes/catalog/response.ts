@@ -5,7 +5,7 @@ import {
   versionHeaders,
 } from '#catalog/version/version-response.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import type { SpecView } from '#catalog/spec/read-spec.ts';
+import type { SpecView } from '#catalog/reading/read-catalog.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
 import type { StoredResponse } from '#shared/idempotency.ts';

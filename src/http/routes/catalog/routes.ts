@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/change.ts';
+import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { revalidated } from '#catalog/version/version-response.ts';
 import type { VersionRef } from '#catalog/artifact-store.ts';

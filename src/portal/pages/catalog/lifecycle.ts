@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
-import { chooseListed } from '#catalog/version/order/default-version.ts';
+import { chooseListed } from '#catalog/version/version-order.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility/compatibility.ts';
-import { chooseListed } from '#catalog/version/order/default-version.ts';
+import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility.ts';
+import { chooseListed } from '#catalog/version/version-order.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FINDINGS_MAX } from '#catalog/spec/finding.ts';
+import { FINDINGS_MAX, specKindOf } from '#catalog/spec/finding.ts';
 import { findingsOf } from '#catalog/spec/validation/spec-check.ts';
-import { specKindOf } from '#catalog/spec/spec-kind.ts';
 import { treesOf } from './trees.ts';
 
 const paths = { '/a': { get: { responses: { 200: { description: 'ok' } } } } };

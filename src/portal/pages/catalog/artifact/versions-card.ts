@@ -23,7 +23,7 @@ import { artifactPath, versionPath } from '../query.ts';
 import { VERSION_ACTIONS, type VersionAct } from '../version.ts';
 import { LIFECYCLE_WORDS, sunsetDay } from '../words.ts';
 import { actionButton, filters } from '../../../shell/forms.ts';
-import type { Change, Impact } from '#catalog/diff/change.ts';
+import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { choicesOf, select } from '../../../shell/fields.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { parseImportFile } from '#catalog/import/import-file.ts';
-import { judgeDraft } from '#catalog/import/judge-draft.ts';
-import type { Candidate } from '#catalog/version/order/default-version.ts';
+import { judgeDraft } from '#catalog/import/import-draft.ts';
+import type { Candidate } from '#catalog/version/version-order.ts';
 
 const published = { version: '1.0.0', serial: 1, lifecycle: 'PUBLISHED' } as Candidate;
 const get = { responses: { 200: { description: 'ok' } } };

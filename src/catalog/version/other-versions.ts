@@ -1,7 +1,6 @@
 /** What the versions of an artifact say of one of them. Pure, and all that the writing thread needs of it. */
-import type { VersionChange, OtherType } from '../../artifact-store.ts';
-import { type Candidate, highestIn } from './default-version.ts';
-import { majorOf } from './version-order.ts';
+import type { OtherType, VersionChange } from '../artifact-store.ts';
+import { type Candidate, highestIn, majorOf } from './version-order.ts';
 
 /**
  * An artifact has one type, that of its first version: says which, when `version` is of another one.

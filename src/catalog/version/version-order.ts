@@ -4,7 +4,7 @@
  * accepted, and numbers may have any length. The parsed parts are stored as one text per version
  * whose plain byte order is the order of versions, so that every store sorts alike.
  */
-import { VERSION_CHARACTERS_MAX, type VersionRecord } from '../artifact.ts';
+import { type Lifecycle, VERSION_CHARACTERS_MAX, type VersionRecord } from './artifact.ts';
 
 /** Larger is higher: a release, a pre-release, a text that is no semantic version. */
 type VersionRank = 0 | 1 | 2;
@@ -62,7 +62,7 @@ function compareTexts(left: string, right: string): number {
 }
 
 /** The highest of them in one pass; undefined of none. */
-export function highestOf<T>(
+function highestOf<T>(
   versions: readonly T[],
   compare: (left: T, right: T) => number,
 ): T | undefined {
@@ -83,4 +83,50 @@ export function nextVersion(existing: readonly Orderable[]): string | undefined 
   const [, major = '0', minor = '0'] = parts;
   const next = `${BigInt(major)}.${BigInt(minor) + 1n}.0`;
   return next.length <= VERSION_CHARACTERS_MAX ? next : undefined;
+}
+
+/** A version, as far as what its artifact is depends on it. */
+export type Candidate = Orderable & { lifecycle: Lifecycle; type: string };
+
+/**
+ * The version that a read without `version` returns: the one that was set, while it is PUBLISHED
+ * or DEPRECATED; else the highest PUBLISHED (releases, then pre-releases, then versions that are
+ * no semantic ones); else the highest DEPRECATED.
+ */
+function chooseDefault<T extends Candidate>(
+  versions: readonly T[],
+  defaultSerial: number | undefined,
+): T | undefined {
+  const byOwner = versions.find(({ serial }) => serial === defaultSerial);
+  if (byOwner && isReadable(byOwner)) return byOwner;
+  return highestIn(versions, 'PUBLISHED') ?? highestIn(versions, 'DEPRECATED');
+}
+
+/** The version that stands for an artifact in lists: its default, else a draft, else a retired one. */
+export function chooseListed<T extends Candidate>(
+  versions: readonly T[],
+  defaultSerial: number | undefined,
+): T | undefined {
+  return (
+    chooseDefault(versions, defaultSerial) ??
+    highestIn(versions, 'DRAFT') ??
+    highestIn(versions, 'RETIRED')
+  );
+}
+
+/** True for a version that may be an artifact's default. */
+export function isReadable({ lifecycle }: { lifecycle: Lifecycle }): boolean {
+  return lifecycle === 'PUBLISHED' || lifecycle === 'DEPRECATED';
+}
+
+/** The highest version in a state: releases, then pre-releases, then versions that are no semantic ones. */
+export function highestIn<T extends Candidate>(
+  versions: readonly T[],
+  lifecycle: Lifecycle,
+): T | undefined {
+  return highestOf(
+    versions.filter((version) => version.lifecycle === lifecycle),
+    (left, right) =>
+      orderOf(left.version).rank - orderOf(right.version).rank || compareVersions(left, right),
+  );
 }

@@ -1,11 +1,11 @@
-import type { Change } from '../diff/change.ts';
-import { canBreak, type SpecPair } from '../diff/diff-specs.ts';
-import { type Finding, fragmentOf } from '../spec/finding.ts';
-import { baselineOf } from '../version/order/other-versions.ts';
-import { type Caller, type CatalogDeps, readRecord } from '../version/version-view.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { VersionChange } from '../artifact-store.ts';
-import type { VersionRecord } from '../version/artifact.ts';
+import type { VersionChange } from './artifact-store.ts';
+import type { Change } from './diff/changes.ts';
+import { canBreak, type SpecPair } from './diff/diff-specs.ts';
+import { type Finding, fragmentOf } from './spec/finding.ts';
+import type { VersionRecord } from './version/artifact.ts';
+import { baselineOf } from './version/other-versions.ts';
+import { type Caller, type CatalogDeps, readRecord } from './version/version-view.ts';
 
 /** What a version breaks. */
 export type Compatibility = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closestErrors } from '#catalog/spec/validation/closest-errors.ts';
+import { closestErrors } from '#catalog/spec/validation/schema-unions.ts';
 import type { SchemaError } from '#catalog/spec/validation/schema-errors.ts';
 
 const AT = '/a';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprintOf, matchOfShown } from '#catalog/import/draft-content.ts';
+import { fingerprintOf, matchOfShown } from '#catalog/import/import-target.ts';
 import type { Content } from '#catalog/version/artifact.ts';
 
 const base: Content = { type: 'API', owner: 'a', title: 't', source: 'FILE' };

@@ -5,7 +5,7 @@ import {
   type Candidate,
   chooseListed,
   isReadable,
-} from '#catalog/version/order/default-version.ts';
+} from '#catalog/version/version-order.ts';
 
 const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
   version: text,

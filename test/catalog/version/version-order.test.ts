@@ -7,7 +7,7 @@ import {
   nextVersion,
   type Orderable,
   orderOf,
-} from '#catalog/version/order/version-order.ts';
+} from '#catalog/version/version-order.ts';
 
 const version = fc.oneof(
   fc.stringMatching(/^[0-9A-Za-z](?:[0-9A-Za-z._-]{0,12}[0-9A-Za-z])?$/),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { baselineOf } from '#catalog/version/order/other-versions.ts';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
+import { baselineOf } from '#catalog/version/other-versions.ts';
 
 const versions = (given: Record<string, Lifecycle>) =>
   Object.entries(given).map(([version, lifecycle], at) => ({
