@@ -1,9 +1,8 @@
 import { styleText } from 'node:util';
 
-import { runCli } from '#cli/cli.ts';
+import { type Failure, renderFailure, runCli, toFailure } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
 import { askLine } from '#cli/confirm.ts';
-import { type Failure, renderFailure, toFailure } from '#cli/failure.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';

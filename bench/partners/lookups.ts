@@ -3,7 +3,12 @@ import { openDatabase as openPostgres } from '#adapters/postgres/connection/data
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
-import { type DirectoryEntry, hashIdentity, type LeadDirectory, rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import {
+  type DirectoryEntry,
+  hashIdentity,
+  type LeadDirectory,
+  rulesCheckOf,
+} from '#leads/directory/lead-directory.ts';
 import { type BenchRow, median } from '../row.ts';
 import { type BenchEngine, openBenchStore, REPOSITORY } from '../stores.ts';
 

@@ -1,6 +1,6 @@
 import type { Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit/list-audit.ts';
+import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit.ts';
 import {
   createConsumer,
   type CreateConsumerInput,
@@ -11,8 +11,7 @@ import {
   updateConsumer,
   type UpdateConsumerInput,
 } from './consumers/manage-consumers.ts';
-import { type ConsumerFilter, findConsumers } from './consumers/find-consumers.ts';
-import { pageConsumers } from './consumers/page-consumers.ts';
+import { type ConsumerFilter, findConsumers, pageConsumers } from './consumers/find-consumers.ts';
 import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
 import {
   addKey,

@@ -1,16 +1,21 @@
 import { userInfo } from 'node:os';
-
 import { Command, CommanderError } from 'commander';
-
 import type { Environment } from '#config/interpolate.ts';
 import { loadConfig } from '#config/load.ts';
+import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-
-import { type CommandContext, type ConfigOptions, type Terminal, UsageError } from './command.ts';
-import { commands } from './commands.ts';
-import type { Services } from './services.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { describeBug } from '#shared/log.ts';
+import {
+  type CommandContext,
+  CommandFailure,
+  type ConfigOptions,
+  type Terminal,
+  UsageError,
+} from './command.ts';
+import { commands, type Services } from './commands.ts';
 
 export type CliDeps = {
   version: string;
@@ -155,4 +160,43 @@ function actorOfUser(): Actor {
   } catch {
     return { kind: 'cli', subject: 'unknown' };
   }
+}
+
+/** Why a command line failed. */
+export type Failure = {
+  /** 2 for a wrong configuration or command line, 1 for everything else. */
+  exitCode: 1 | 2;
+  /** Stable: `usage`, `invalid-configuration`, `failed`, `start-failed` or an error code of the API. */
+  code: string;
+  /** For people; empty when the result has said everything. */
+  detail: string;
+  /** What else a program can use: `errors`, `problems`, `allowed`, … */
+  facts?: Readonly<Record<string, unknown>>;
+};
+
+/** The failure that an error thrown by a command stands for. Accepts anything. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof UsageError) return { exitCode: 2, code: 'usage', detail: error.message };
+  if (error instanceof CommandFailure)
+    return { exitCode: 1, code: 'failed', detail: error.message };
+  if (error instanceof ConfigError) {
+    const { message: detail, problems } = error;
+    return { exitCode: 2, code: 'invalid-configuration', detail, facts: { problems } };
+  }
+  if (!isTrackportError(error))
+    return { exitCode: 1, code: 'internal-error', detail: describeBug(error) };
+  const { code, detail = code, errors, extensions } = error;
+  return {
+    exitCode: code === 'validation-failed' ? 2 : 1,
+    code,
+    detail,
+    ...((errors || extensions) && { facts: { ...extensions, ...(errors && { errors }) } }),
+  };
+}
+
+/** What standard error gets: the text, or with `--json` one JSON document. */
+export function renderFailure(failure: Failure, { isJson }: { isJson: boolean }): string {
+  const { code, detail, facts } = failure;
+  if (!isJson || detail === '') return detail;
+  return JSON.stringify({ error: { code, detail, ...facts } }, null, 2);
 }

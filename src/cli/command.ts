@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-
 import type { Environment } from '#config/interpolate.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Pagination } from '#shared/pagination/page.ts';
 
 /** What every command talks to. Results go to `print`, everything else to `note`. */
 export type Terminal = {
@@ -107,4 +107,21 @@ export type Register<Services> = (command: Command, context: CommandContext<Serv
 /** Prints a value as one indented JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.print(JSON.stringify(value, null, 2));
+}
+
+const PAGE_ITEMS = 100;
+
+type Page<Item> = { items: readonly Item[]; pagination: Pagination };
+
+/** Every item of a list that is read by pages. `list` gets no cursor for the first of them. */
+export async function readAll<Item>(
+  list: (page: { limit: number; cursor?: string }) => Promise<Page<Item>>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let cursor: string | undefined; ;) {
+    const { items, pagination } = await list({ limit: PAGE_ITEMS, cursor });
+    all.push(...items);
+    if (pagination.nextCursor === undefined) return all;
+    cursor = pagination.nextCursor;
+  }
 }

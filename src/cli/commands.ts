@@ -1,5 +1,14 @@
-import type { Register } from './command.ts';
-import type { Services } from './services.ts';
+import type { Open, Register } from './command.ts';
+import type { AuditServices } from './commands/audit.ts';
+import type { CatalogServices } from './commands/catalog/catalog-import.ts';
+import type { ClaimServices } from './commands/claim.ts';
+import type { ConsumerServices } from './commands/consumer/consumer.ts';
+import type { DoctorServices } from './commands/doctor.ts';
+import type { OpenApiServices } from './commands/openapi.ts';
+import type { ReceiptServices } from './commands/receipt.ts';
+import type { ServeServices } from './commands/serve.ts';
+import type { BackupServices, RestoreServices } from './commands/backup.ts';
+import type { MigrateServices, StoreServices } from './commands/store.ts';
 
 /** One family of commands. Its code is loaded when it is called. */
 export type CommandEntry = {
@@ -33,22 +42,22 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'migrate',
     summary: 'bring the store to the newest schema',
-    load: async () => (await import('./commands/store/migrate.ts')).registerMigrate,
+    load: async () => (await import('./commands/store.ts')).registerMigrate,
   },
   {
     name: 'backup',
     summary: 'copy the store into a file and check the copy, while the service runs, too',
-    load: async () => (await import('./commands/store/backup.ts')).registerBackup,
+    load: async () => (await import('./commands/backup.ts')).registerBackup,
   },
   {
     name: 'restore',
     summary: 'put a backup in the place of an empty store that nobody has open',
-    load: async () => (await import('./commands/store/restore.ts')).registerRestore,
+    load: async () => (await import('./commands/backup.ts')).registerRestore,
   },
   {
     name: 'store',
     summary: 'copy a stopped store to the other engine, or go on where its key is lost',
-    load: async () => (await import('./commands/store/store.ts')).registerStore,
+    load: async () => (await import('./commands/store.ts')).registerStore,
   },
   {
     name: 'consumer',
@@ -58,7 +67,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'receipt',
     summary: 'list what partners sent, show what became of it, and replay',
-    load: async () => (await import('./commands/receipt/receipt.ts')).registerReceipt,
+    load: async () => (await import('./commands/receipt.ts')).registerReceipt,
   },
   {
     name: 'claim',
@@ -86,3 +95,22 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/openapi.ts')).registerOpenApi,
   },
 ];
+
+/**
+ * What the commands need from the composition root, one opener per family: nothing is made before
+ * a command needs it.
+ */
+export type Services = {
+  serve: ServeServices;
+  openapi: OpenApiServices;
+  store: StoreServices;
+  doctor: Open<DoctorServices>;
+  migrate: Open<MigrateServices>;
+  backup: Open<BackupServices>;
+  restore: Open<RestoreServices>;
+  consumer: Open<ConsumerServices>;
+  receipt: Open<ReceiptServices>;
+  claim: Open<ClaimServices>;
+  audit: Open<AuditServices>;
+  catalog: CatalogServices;
+};

@@ -4,8 +4,7 @@ import { readYaml, type YamlFault } from '#shared/text/yaml.ts';
 
 import { crossCheck } from './schema/cross-checks.ts';
 import { applyOverrides, coerceScalars, readOverrides, withValue } from './environment.ts';
-import { readFileText } from './file-text.ts';
-import { type Environment, interpolate } from './interpolate.ts';
+import { type Environment, interpolate, readFileText } from './interpolate.ts';
 import { ConfigError, lookUp, pathText, type Problem, toProblems } from './problems.ts';
 import { type Config, configSchema } from './schema/schema.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
-import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import type { TokenPrincipal } from '#access/tokens.ts';
 import type { SpecText } from '#catalog/spec/spec-body.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { FieldProblem } from '#shared/errors.ts';

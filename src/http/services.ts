@@ -1,5 +1,5 @@
 import type { Access } from '#access/index.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import type { TokenVerifier } from '#access/tokens.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';

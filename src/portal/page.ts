@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Html, HtmlValue } from './html.ts';
-import type { Scope } from '#access/grants/scopes.ts';
+import type { Scope } from '#access/tokens.ts';
 
 /** In the order of the navigation; with a scope only for whoever has it. */
 export const SECTIONS = {

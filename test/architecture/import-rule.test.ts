@@ -17,7 +17,7 @@ const forbidden: Record<string, string[]> = {
   'src/config/x.ts': ['#leads/model/lead.ts', '#adapters/github/transport/auth.ts', '#cli/cli.ts'],
   'src/leads/x.ts': [
     '../access/grant.ts',
-    '#access/grants/grant.ts',
+    '#access/grant.ts',
     '#partners/event.ts',
     '#config/load.ts',
     '#adapters/github/transport/auth.ts',
@@ -28,9 +28,9 @@ const forbidden: Record<string, string[]> = {
     'jose',
   ],
   'src/access/x.ts': ['#leads/model/lead.ts', '#catalog/version/artifact.ts', 'fastify', 'jose'],
-  'src/catalog/x.ts': ['#leads/model/lead.ts', '#access/grants/grant.ts', 'better-sqlite3'],
+  'src/catalog/x.ts': ['#leads/model/lead.ts', '#access/grant.ts', 'better-sqlite3'],
   'src/partners/x.ts': [
-    '#access/grants/grant.ts',
+    '#access/grant.ts',
     '#catalog/version/artifact.ts',
     '#adapters/store/claim/claim-store.ts',
     '@octokit/core',

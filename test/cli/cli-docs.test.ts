@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWholeProgram } from '#cli/cli.ts';
-import type { Services } from '#cli/services.ts';
+import type { Services } from '#cli/commands.ts';
 import { systemClock } from '#shared/clock.ts';
 
 const COLUMNS_MAX = 80;

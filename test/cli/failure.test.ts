@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CommandFailure, UsageError } from '#cli/command.ts';
-import { renderFailure, toFailure } from '#cli/failure.ts';
+import { renderFailure, toFailure } from '#cli/cli.ts';
 import { describeBug } from '#shared/log.ts';
 import { ConfigError } from '#config/problems.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
 import { UsageError } from '#cli/command.ts';
-import { registerReceipt } from '#cli/commands/receipt/receipt.ts';
+import { registerReceipt } from '#cli/commands/receipt.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import { DAY } from '#shared/clock.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';

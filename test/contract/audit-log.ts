@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AuditFilter, AuditReader } from '#access/audit/audit-reader.ts';
+import type { AuditFilter, AuditReader } from '#access/audit.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
-import type { Grant } from '#access/grants/grant.ts';
+import type { Grant } from '#access/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';

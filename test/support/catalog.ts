@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
-import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import type { TokenPrincipal } from '#access/tokens.ts';
 import { searchVersions } from '#adapters/sqlite/search-versions.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';

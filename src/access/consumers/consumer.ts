@@ -1,6 +1,6 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { isLongerThan, isPlainLine, isVisible } from '#shared/text/visible.ts';
-import type { Grant } from '../grants/grant.ts';
+import type { Grant } from '../grant.ts';
 
 /** A UUID. */
 export type ConsumerId = string & { readonly brand: 'ConsumerId' };

@@ -9,8 +9,8 @@ import {
   parseConsumerName,
   parseLimitPerMinute,
 } from './consumer.ts';
-import { type Grant, type GrantInput, parseGrants } from '../grants/grant.ts';
-import { issueKey } from '../keys/issue-key.ts';
+import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
+import { issueKey } from '../keys/api-key.ts';
 import { changeWithKey, type ConsumerWithKey, type ToStoredCall } from '../keys/manage-keys.ts';
 import { auditOf, type ManageDeps } from '../consumer-store.ts';
 

@@ -1,8 +1,10 @@
 import { crc32 } from 'node:zlib';
+import { DAY } from '#shared/clock.ts';
 import { sha256, sha256Hex } from '#shared/crypto/hash.ts';
-import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import type { KeyId } from '../consumers/consumer.ts';
+import { refuse } from '#shared/errors.ts';
+import { base62OfUint32, randomBase62 } from '#shared/ids.ts';
+import type { Key, KeyId } from '../consumers/consumer.ts';
 
 // tpk_<12 key id>_<32 secret><6 checksum>: `_` is the only separator, so that a double click
 // selects all of it. The checksum lets a typing mistake be refused without asking the store.
@@ -52,4 +54,34 @@ export function digestOf(text: string): Buffer {
 /** CRC-32 of all before it, as 6 base62 digits. */
 function checksumOf(checked: string): string {
   return base62OfUint32(crc32(checked));
+}
+
+/** Milliseconds that a key can live. */
+export const LIFETIME_MS_MAX = 3650 * DAY;
+
+/** A key as it is stored, and the text that its consumer gets to see once. */
+export type IssuedKey = { stored: Key; key: Secret };
+
+export type NewKeyFacts = {
+  now: number;
+  /** Subject of the actor. */
+  createdBy: string;
+  /** Milliseconds until it expires, at most 10 years; default: never. */
+  lifetimeMs?: number;
+};
+
+/** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */
+export function issueKey(deps: { random?: RandomText }, facts: NewKeyFacts): IssuedKey {
+  const { now, createdBy, lifetimeMs } = facts;
+  if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= LIFETIME_MS_MAX))
+    refuse([
+      {
+        pointer: '#/expires',
+        code: 'out-of-range',
+        detail: 'A key expires after more than 0 and at most 3650 days.',
+      },
+    ]);
+  const { key, ...rest } = createApiKey(deps.random ?? randomBase62);
+  const expiry = { ...(lifetimeMs !== undefined && { expiresAt: now + lifetimeMs }) };
+  return { key, stored: { ...rest, createdBy, createdAt: now, ...expiry } };
 }

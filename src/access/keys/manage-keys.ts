@@ -2,7 +2,7 @@ import type { Origin } from '#shared/audit.ts';
 import type { StoredCall } from '#shared/idempotency.ts';
 import { auditOf, type ConsumerChange, type ManageDeps } from '../consumer-store.ts';
 import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
-import { type IssuedKey, issueKey } from './issue-key.ts';
+import { type IssuedKey, issueKey } from './api-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
 /** A consumer after a change, with the key that the change made. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import type { TokenPrincipal } from '../tokens/token-principal.ts';
+import type { TokenPrincipal } from '../tokens.ts';
 import type { SessionRow } from './session-store.ts';
 
 /** A session ends when it was not used for so long. */

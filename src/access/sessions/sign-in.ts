@@ -7,16 +7,15 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 
-import type { TokenPrincipal } from '../tokens/token-principal.ts';
-import { refusedToken, type TokenVerifier } from '../tokens/token-verifier.ts';
+import { refusedToken, type TokenPrincipal, type TokenVerifier } from '../tokens.ts';
 import {
   type IssuedTokens,
   type IssuerClient,
+  type LogoutTokenVerifier,
   type SignInAttempt,
   SignInFailure,
   type SignInFailureKind,
 } from './issuer-client.ts';
-import type { LogoutTokenVerifier } from './logout-token.ts';
 import type { Session, SignedIn } from './session.ts';
 import type { Sessions } from './sessions.ts';
 

@@ -9,7 +9,7 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
-import type { IssuerStatus } from '#access/tokens/token-verifier.ts';
+import type { IssuerStatus } from '#access/tokens.ts';
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';

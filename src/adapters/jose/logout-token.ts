@@ -3,8 +3,8 @@
  * access tokens are checked by.
  */
 import { decodeProtectedHeader, type JWTPayload } from 'jose';
-import type { LogoutToken, LogoutTokenVerifier } from '#access/sessions/logout-token.ts';
-import { refusedToken } from '#access/tokens/token-verifier.ts';
+import type { LogoutToken, LogoutTokenVerifier } from '#access/sessions/issuer-client.ts';
+import { refusedToken } from '#access/tokens.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';

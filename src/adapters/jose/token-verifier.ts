@@ -11,10 +11,14 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { isWorkspace } from '#access/grants/grant.ts';
-import { parseScopes } from '#access/grants/scopes.ts';
-import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
-import { refusedClaim, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
+import { isWorkspace } from '#access/grant.ts';
+import {
+  parseScopes,
+  refusedClaim,
+  refusedToken,
+  type TokenPrincipal,
+  type TokenVerifier,
+} from '#access/tokens.ts';
 import { atMostEntries } from '#shared/caching.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';

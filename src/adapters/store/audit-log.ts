@@ -1,4 +1,4 @@
-import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit/audit-reader.ts';
+import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit.ts';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { type Session, toJson } from './session.ts';

@@ -1,5 +1,4 @@
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import type { AuditFilter } from '#access/audit/audit-reader.ts';
+import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import { type Open, printJson, type Register, type Task, UsageError } from '../command.ts';

@@ -1,7 +1,6 @@
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { type Open, printJson, type Register, type Task, UsageError } from '../command.ts';
-import { readAll } from '../read-all.ts';
+import { type Open, printJson, readAll, type Register, type Task, UsageError } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */

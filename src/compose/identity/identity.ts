@@ -1,6 +1,6 @@
 import { createKeySet, type KeySet } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier } from '#adapters/jose/token-verifier.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import type { TokenVerifier } from '#access/tokens.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';

@@ -1,4 +1,4 @@
-import type { StoreAddress } from '#config/store-url.ts';
+import type { StoreAddress } from '#config/schema/values.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 

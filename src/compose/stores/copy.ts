@@ -7,7 +7,7 @@ import type { Session } from '#adapters/store/session.ts';
 import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import { type StoreAddress, storeUrl } from '#config/store-url.ts';
+import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { storeName } from '../server/start-error.ts';
 import { named, withEmpty, withStopped } from './lend.ts';

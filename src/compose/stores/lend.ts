@@ -3,7 +3,7 @@ import * as postgres from '#adapters/postgres/transfer/exclusive.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { withEmpty as withEmptyFile } from '#adapters/sqlite/transfer/empty-store.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
-import type { StoreAddress } from '#config/store-url.ts';
+import type { StoreAddress } from '#config/schema/values.ts';
 
 import { storeError } from '../server/start-error.ts';
 

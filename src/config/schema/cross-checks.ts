@@ -1,10 +1,8 @@
 import { isLoopbackHost } from '#shared/address.ts';
-import { isRecord } from '#shared/text/json.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
-
+import { isRecord } from '#shared/text/json.ts';
 import { lookUp, type Problem } from '../problems.ts';
 import { checkPartners } from './partner-checks.ts';
-import { checkRules, fold, labelsOf } from './rule-checks.ts';
 import { defaults } from './schema.ts';
 
 type Check = (given: unknown) => Problem[];
@@ -18,7 +16,7 @@ export function crossCheck(given: unknown): Problem[] {
     checkStore,
     checkPorts,
     checkTrackerAuth,
-    checkLabels,
+    checkDeletedLabel,
     checkForm,
     checkPortal,
     checkPartners,
@@ -80,7 +78,7 @@ function checkPrivateKey(text: unknown): Problem[] {
   ];
 }
 
-function checkLabels(given: unknown): Problem[] {
+function checkDeletedLabel(given: unknown): Problem[] {
   const { approved, deleted } = labelsOf(given);
   if (fold(approved) === '' || fold(approved) !== fold(deleted)) return [];
   return [
@@ -158,4 +156,82 @@ function checkPortal(given: unknown): Problem[] {
 function isGiven(tree: unknown, path: readonly string[]): boolean {
   const value = lookUp(tree, path);
   return value !== undefined && value !== null;
+}
+
+/** Labels and headings are compared like this. */
+function fold(value: unknown): string {
+  return typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
+}
+
+/** The labels that a lead is approved and deleted by, as given or by default. */
+function labelsOf(given: unknown): { approved: unknown; deleted: unknown } {
+  return {
+    approved: lookUp(given, ['leads', 'approvedLabel']) ?? defaults.approvedLabel,
+    deleted: lookUp(given, ['deletions', 'deletedLabel']) ?? defaults.deletedLabel,
+  };
+}
+
+const ACTIONS = ['addLabels', 'removeLabels', 'assign', 'close', 'reopen', 'comment'] as const;
+
+/** What concerns more than one key of the rules for events. */
+function checkRules(given: unknown): Problem[] {
+  const partners = lookUp(given, ['partners']);
+  const labels = labelsOf(given);
+  return Object.entries(isRecord(partners) ? partners : {}).flatMap(([id, partner]) => {
+    const rules = lookUp(partner, ['events']);
+    if (!Array.isArray(rules)) return [];
+    return rules.flatMap((rule: unknown, at) => {
+      const path = `partners.${id}.events[${at}]`;
+      return isRecord(rule)
+        ? [...checkActions(path, rule), ...checkRuleLabels(path, rule, labels)]
+        : [];
+    });
+  });
+}
+
+type Rule = Readonly<Record<string, unknown>>;
+
+function checkActions(path: string, rule: Rule): Problem[] {
+  const isIn = (name: string): boolean => (rule[name] ?? false) !== false;
+  if (!ACTIONS.some(isIn))
+    return [{ path, found: 'a rule that does nothing', allowed: `any of ${ACTIONS.join(', ')}` }];
+  if (!isIn('close') || !isIn('reopen')) return [];
+  return [{ path: `${path}.reopen`, found: 'close and reopen', allowed: 'one of the two' }];
+}
+
+function checkRuleLabels(path: string, rule: Rule, labels: ReturnType<typeof labelsOf>): Problem[] {
+  const added = new Set(namesIn(rule, 'addLabels').map(({ name }) => fold(name)));
+  return [...namesIn(rule, 'addLabels'), ...namesIn(rule, 'removeLabels')].flatMap(
+    ({ key, at, name }): Problem[] => {
+      const allowed = labelAllowed(fold(name), rule, labels);
+      const isBoth = key === 'removeLabels' && added.has(fold(name));
+      if (allowed === undefined && !isBoth) return [];
+      return [
+        {
+          path: `${path}.${key}[${at}]`,
+          found: JSON.stringify(name),
+          allowed: allowed ?? 'a label that is not in addLabels',
+        },
+      ];
+    },
+  );
+}
+
+function namesIn(rule: Rule, key: 'addLabels' | 'removeLabels') {
+  const names: unknown = rule[key];
+  return Array.isArray(names) ? names.map((name: unknown, at) => ({ key, at, name })) : [];
+}
+
+/** Undefined: the rule may name it. */
+function labelAllowed(
+  name: string,
+  { mayApprove }: Rule,
+  { approved, deleted }: ReturnType<typeof labelsOf>,
+): string | undefined {
+  if (name === '') return undefined;
+  if (name === fold(deleted))
+    return 'another label than deletions.deletedLabel: only deletions put it on';
+  if (name === fold(approved) && mayApprove !== true)
+    return 'another label than leads.approvedLabel, or mayApprove: true';
+  return undefined;
 }

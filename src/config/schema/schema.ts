@@ -4,7 +4,6 @@ import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
-import { storeUrl } from '../store-url.ts';
 import {
   browserOrigin,
   duration,
@@ -21,6 +20,7 @@ import {
   secret,
   shaped,
   size,
+  storeUrl,
   word,
 } from './values.ts';
 

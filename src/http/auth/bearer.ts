@@ -1,9 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import { requireScope } from '#access/grants/scopes.ts';
-import type { TokenPrincipal } from '#access/tokens/token-principal.ts';
+import {
+  missingToken,
+  refusedToken,
+  requireScope,
+  type TokenPrincipal,
+  type TokenVerifier,
+} from '#access/tokens.ts';
 import type { Actor, Origin } from '#shared/audit.ts';
 import type { BearerContext, HttpApp } from '../http-app.ts';
-import { missingToken, refusedToken, type TokenVerifier } from '#access/tokens/token-verifier.ts';
 import { headerValues } from '../requests/header-values.ts';
 
 /** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */

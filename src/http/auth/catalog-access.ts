@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { grantedWorkspace } from '#access/grants/grant.ts';
+import { grantedWorkspace } from '#access/grant.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { BearerContext, HttpApp } from '../http-app.ts';

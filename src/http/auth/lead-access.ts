@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyRequest } from 'fastify';
-import { grantedLabels } from '#access/grants/grant.ts';
+import { grantedLabels } from '#access/grant.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching.ts';

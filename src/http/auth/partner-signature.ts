@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Limiter } from '#access/limit.ts';
-import { missingToken } from '#access/tokens/token-verifier.ts';
+import { missingToken } from '#access/tokens.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
 import { isPartnerId, type RefusedRequest } from '#partners/intake/signed-request.ts';
 import type { Partner } from '#partners/partner.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Scope } from '#access/grants/scopes.ts';
+import type { Scope } from '#access/tokens.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 
 /** Ways to authenticate, as openapi.json names them. */

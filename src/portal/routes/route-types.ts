@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Scope } from '#access/grants/scopes.ts';
+import type { Scope } from '#access/tokens.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from '../html.ts';

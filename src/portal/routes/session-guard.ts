@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { requireScope, type Scope } from '#access/grants/scopes.ts';
+import { requireScope, type Scope } from '#access/tokens.ts';
 import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';

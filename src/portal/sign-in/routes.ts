@@ -1,7 +1,7 @@
 /** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
 import type { FastifyRequest } from 'fastify';
 import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
-import { refusedToken } from '#access/tokens/token-verifier.ts';
+import { refusedToken } from '#access/tokens.ts';
 import type { Exchange, HttpApp } from '#http/http-app.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createKeySet, type KeySet, type KeySetDeps } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier, type TokenRules } from '#adapters/jose/token-verifier.ts';
-import type { TokenVerifier } from '#access/tokens/token-verifier.ts';
+import type { TokenVerifier } from '#access/tokens.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { AUDIENCE, startIssuer, type TestIssuer } from '../../support/issuer.ts';

@@ -8,7 +8,7 @@ import type { Database, Session } from '#adapters/postgres/connection/database.t
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import { createReceiptReader } from '#adapters/store/receipt/read.ts';
 import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
-import type { AuditFilter } from '#access/audit/audit-reader.ts';
+import type { AuditFilter } from '#access/audit.ts';
 import type { ListQuery } from '#catalog/artifact-store.ts';
 import type { NewEvent, ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lifecycles } from '#catalog/version/artifact.ts';
-import {
-  type Candidate,
-  chooseListed,
-  isReadable,
-} from '#catalog/version/version-order.ts';
+import { type Candidate, chooseListed, isReadable } from '#catalog/version/version-order.ts';
 
 const version = (text: string, lifecycle: Candidate['lifecycle'], serial: number): Candidate => ({
   version: text,

@@ -1,5 +1,4 @@
-import { runCli } from '#cli/cli.ts';
-import { renderFailure, toFailure } from '#cli/failure.ts';
+import { renderFailure, runCli, toFailure } from '#cli/cli.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import { VERSION_AND_COMMIT as version } from '#shared/program.ts';
 import { createCommandServices } from '../../../src/compose/command-services.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSessions, type NewSession, type Sessions } from '#access/sessions/sessions.ts';
-import type { LogoutToken } from '#access/sessions/logout-token.ts';
+import type { LogoutToken } from '#access/sessions/issuer-client.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import { refusedToken } from '#access/tokens/token-verifier.ts';
+import { refusedToken } from '#access/tokens.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';

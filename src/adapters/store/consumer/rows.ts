@@ -1,5 +1,5 @@
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
-import type { Grant } from '#access/grants/grant.ts';
+import type { Grant } from '#access/grant.ts';
 import { type Session, toJson } from '../session.ts';
 
 export type ConsumerRow = Omit<Consumer, 'grants' | 'keys'>;

@@ -16,16 +16,15 @@ import {
   UsageError,
 } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
-import { renderAnnotation, repositoryPath } from './github-annotations.ts';
+import { printReport, renderAnnotation, repositoryPath } from './import-report.ts';
 import { type FoundFile, IMPORTED, listImportFiles, readImportFile } from './import-folder.ts';
 import {
   addImportOptions,
   type ImportOptions,
   type ImportPlan,
   readImportPlan,
+  readServer,
 } from './import-options.ts';
-import { printReport } from './import-report.ts';
-import { readServer } from './server-options.ts';
 
 type Importer = { importFiles(request: ImportRequest): Promise<ImportReport> };
 

@@ -10,18 +10,18 @@ import type { Origin } from '#shared/audit.ts';
 import type { UpdateConsumerInput } from '#access/consumers/manage-consumers.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import type { GrantInput } from '#access/grants/grant.ts';
+import type { GrantInput } from '#access/grant.ts';
 import {
   type ActionOf,
   type Open,
   printJson,
+  readAll,
   type Register,
   type Task,
   UsageError,
 } from '../../command.ts';
 import { confirm } from '../../confirm.ts';
 import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
-import { readAll } from '../../read-all.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 

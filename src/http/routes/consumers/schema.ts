@@ -9,8 +9,8 @@ import {
   LABELS_MAX,
   WORKSPACE_CHARACTERS_MAX,
   WORKSPACE_RULE,
-} from '#access/grants/grant.ts';
-import { LIFETIME_MS_MAX } from '#access/keys/issue-key.ts';
+} from '#access/grant.ts';
+import { LIFETIME_MS_MAX } from '#access/keys/api-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/units.ts';

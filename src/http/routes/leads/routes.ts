@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-reader.ts';
-import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grants/grant.ts';
+import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
 import { splitLabels } from '#leads/model/labels.ts';

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import type { AuditFilter } from '#access/audit/audit-reader.ts';
-import type { Grant } from '#access/grants/grant.ts';
+import type { AuditEntryOut, AuditFilter } from '#access/audit.ts';
+import type { Grant } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import {

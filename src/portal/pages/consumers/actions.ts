@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { grantOf } from '#access/grants/grant.ts';
+import { grantOf } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';

@@ -1,5 +1,5 @@
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
-import { grantOf } from '#access/grants/grant.ts';
+import type { AuditEntryOut } from '#access/audit.ts';
+import { grantOf } from '#access/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';

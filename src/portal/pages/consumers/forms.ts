@@ -6,7 +6,7 @@ import {
   grantOf,
   isWorkspace,
   WORKSPACE_RULE,
-} from '#access/grants/grant.ts';
+} from '#access/grant.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import type { Choice } from '../../shell/fields.ts';

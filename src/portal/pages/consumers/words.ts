@@ -1,7 +1,7 @@
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { nextExpiry, type ConsumerStatus, statusAt } from '#access/consumers/find-consumers.ts';
+import { type ConsumerStatus, nextExpiry, statusAt } from '#access/consumers/find-consumers.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import { type Grant, grantOf } from '#access/grants/grant.ts';
+import { type Grant, grantOf } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';

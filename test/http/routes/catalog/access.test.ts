@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GrantInput } from '#access/grants/grant.ts';
+import type { GrantInput } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { openCatalogApp } from '../../../support/catalog.ts';

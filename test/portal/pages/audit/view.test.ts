@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditEntryOut } from '#access/audit/audit-out.ts';
+import type { AuditEntryOut } from '#access/audit.ts';
 import { auditQuery, auditView, toCsv, toFilter } from '#portal/pages/audit/routes.ts';
 import { withQuery } from '#portal/address.ts';
 import { DAY } from '#shared/clock.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/report.ts';
-import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import {
   CommandFailure,
   type ConfigOptions,
@@ -10,10 +10,10 @@ import {
   type Register,
   type RunContext,
   type Task,
-} from '../../command.ts';
-import { confirm } from '../../confirm.ts';
-import { createProgress } from '../../progress.ts';
-import { renderFacts, renderTable } from '../../table.ts';
+} from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { createProgress } from '../progress.ts';
+import { renderFacts, renderTable } from '../table.ts';
 
 /** What was copied, and what is to be looked at. */
 type CopyReport = {
@@ -109,3 +109,27 @@ async function copy(
     'Now name the copy in store.url. Never start a service on the original again: it knows of no deletion that comes from now on.',
   );
 }
+
+export type MigrateServices = {
+  /** Names of the migrations that opening the store has just applied, in order. */
+  applied: readonly string[];
+  /** Names of all that the store has now. */
+  present: readonly string[];
+};
+
+/** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
+export const registerMigrate: Register<{ migrate: Open<MigrateServices> }> = (
+  command,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.migrate);
+  command.action(
+    action(async ({ services, terminal, isJson }) => {
+      const { applied, present } = services;
+      if (isJson) printJson(terminal, { applied, present });
+      else if (applied.length === 0)
+        terminal.print(`The store is up to date (${present.length} migrations).`);
+      else terminal.print(applied.map((name) => `applied ${name}`).join('\n'));
+    }),
+  );
+};

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { paginationOf } from '#shared/pagination/page.ts';
-import { readAll } from '#cli/read-all.ts';
+import { readAll } from '#cli/command.ts';
 
 test('a list is read to its end, page by page and in order', async () => {
   const pages = [['a', 'b'], [], ['c']];

@@ -1,7 +1,60 @@
 import type { OnProgress } from '#shared/report.ts';
-import { type Open, printJson, type Register } from '../../command.ts';
-import { createProgress } from '../../progress.ts';
-import { renderFacts } from '../../table.ts';
+import { type Open, printJson, type Register } from '../command.ts';
+import { createProgress } from '../progress.ts';
+import { renderFacts } from '../table.ts';
+
+/** What a backup holds, and what it does not. */
+type BackupReport = {
+  file: string;
+  /** RFC 3339. */
+  createdAt: string;
+  rows: number;
+  tables: readonly { table: string; rows: number; sha256: string }[];
+  /** The file of the secret key, which is not in the backup; absent: the configuration has the key. */
+  secretKeyFile?: string;
+};
+
+export type BackupServices = {
+  backUp(request: {
+    file: string;
+    isForced: boolean;
+    onProgress: OnProgress;
+  }): Promise<BackupReport>;
+};
+
+/** `backup FILE`: copies the store, while the service runs, too. */
+export const registerBackup: Register<{ backup: Open<BackupServices> }> = (
+  command,
+  { actionOf, services },
+) => {
+  const action = actionOf(services.backup);
+  command
+    .argument('<file>', 'where the backup goes; its folder must exist')
+    .option('--force', 'replace FILE when it is there')
+    .action(
+      action<{ force?: boolean }>(async ({ services, terminal, clock, isJson, args, options }) => {
+        const report = await services.backUp({
+          file: args[0] ?? '',
+          isForced: options.force === true,
+          onProgress: createProgress({ terminal, clock, isJson }),
+        });
+        if (isJson) return printJson(terminal, report);
+        const { file, createdAt, rows, tables, secretKeyFile } = report;
+        terminal.print(
+          renderFacts([
+            ['backup', file],
+            ['as of', createdAt],
+            ['tables', String(tables.length)],
+            ['rows', String(rows)],
+          ]),
+        );
+        if (secretKeyFile !== undefined)
+          terminal.note(
+            `The secret key is not in it: keep a copy of ${secretKeyFile} in another place, for a restore needs it.`,
+          );
+      }),
+    );
+};
 
 /** What was restored, and what is to be looked at. */
 type RestoreReport = {

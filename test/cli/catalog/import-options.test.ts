@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readImportPlan } from '#cli/commands/catalog/import-options.ts';
-import { readServer } from '#cli/commands/catalog/server-options.ts';
+import { readImportPlan, readServer } from '#cli/commands/catalog/import-options.ts';
 
 const server = 'https://trackport.example.com/';
 const client = { issuer: 'https://id.example.com', clientId: 'ci' };

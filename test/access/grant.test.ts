@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { grantedLabels, grantedWorkspace, parseGrants } from '#access/grants/grant.ts';
+import { grantedLabels, grantedWorkspace, parseGrants } from '#access/grant.ts';
 
 const forbidden = expect.objectContaining({ code: 'insufficient-scope' });
 

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { actorOut, type AuditAction, auditActions, type AuditEntry } from '#shared/audit.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { instantOut } from '#shared/instant-out.ts';
+import {
+  type CursorSealer,
+  type Pagination,
+  paginationOf,
+  refuseCursor,
+  sealPage,
+  startPage,
+} from '#shared/pagination/page.ts';
+
+/** Which entries of the audit log; all that is given must hold. Texts compare exactly. */
+export type AuditFilter = {
+  /** Subject of the actor. */
+  actor?: string;
+  action?: AuditAction;
+  subject?: string;
+  /** At or after; milliseconds since the Unix epoch. */
+  since?: number;
+  /** Before; milliseconds since the Unix epoch. */
+  before?: number;
+};
+
+/** Position in the list: the last entry of the page before. */
+export type AuditPosition = { at: number; id: number };
+
+/** Port: reads the audit log. */
+export type AuditReader = {
+  /**
+   * Newest first; of one instant, the one written last first. `next` is there when there are more.
+   * @throws {store-unavailable}
+   */
+  list(query: { filter: AuditFilter; limit: number; after?: AuditPosition }): Promise<{
+    items: AuditEntry[];
+    next?: AuditPosition;
+  }>;
+};
+
+/** An entry of the audit log as the command line and the admin API show it. */
+export const auditEntryOut = z
+  .object({
+    at: instantOut,
+    actor: actorOut,
+    action: z.enum(auditActions),
+    subject: z.string(),
+    changes: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Names and new values of what changed; never a secret.'),
+    requestId: z.string().optional().describe('`X-Request-Id` of the call that did it.'),
+  })
+  .meta({ id: 'AuditEntry', description: 'Who did what to what, and when.' });
+
+export type AuditEntryOut = z.infer<typeof auditEntryOut>;
+
+function toAuditEntryOut(entry: AuditEntry): AuditEntryOut {
+  const { at, actor, action, subject, changes, requestId } = entry;
+  return {
+    at: toRfc3339(at),
+    actor,
+    action,
+    subject,
+    ...(changes !== undefined && { changes: withReadableTimes(changes) }),
+    requestId,
+  };
+}
+
+/** Some changes are stored as they are computed with, their times in milliseconds. */
+function withReadableTimes(changes: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => {
+      const isTime = typeof value === 'number' && (name === 'since' || name.endsWith('At'));
+      return [name, isTime ? toRfc3339(value) : value];
+    }),
+  );
+}
+
+const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of it
+
+export type ListAuditDeps = { audit: AuditReader; cursors: CursorSealer };
+
+/** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
+export type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
+
+/**
+ * One page of the audit log, newest first.
+ * @throws {invalid-cursor} @throws {store-unavailable}
+ */
+export async function listAudit(
+  { audit, cursors }: ListAuditDeps,
+  { filter, limit, cursor }: AuditListQuery,
+): Promise<{ items: AuditEntryOut[]; pagination: Pagination }> {
+  const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
+  const after = position === undefined ? undefined : toPosition(position);
+  const { items, next } = await audit.list({ filter: filters, limit, after });
+  const nextCursor = next && sealPage(cursors, LIST, { filters, position: [next.at, next.id] });
+  return { items: items.map(toAuditEntryOut), pagination: paginationOf(nextCursor) };
+}
+
+function toPosition(position: unknown): AuditPosition {
+  const [at, id] = Array.isArray(position) ? (position as unknown[]) : [];
+  return typeof at === 'number' && typeof id === 'number' ? { at, id } : refuseCursor();
+}
