@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
@@ -22,11 +23,11 @@ function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-async function onServer(url: string, sql: string): Promise<void> {
+async function onServer(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end();
   }
@@ -41,7 +42,7 @@ export async function emptyPostgres(): Promise<TestDatabase> {
   const { url } = await findServer();
   const name = newName();
   await onServer(url, `CREATE DATABASE ${name} TEMPLATE template0`);
-  onTestFinished(() => onServer(url, `DROP DATABASE ${name} WITH (FORCE)`));
+  cleanPostgres({ url }, [`DROP DATABASE ${name} WITH (FORCE)`]);
   return { url: withDatabase(url, name) };
 }
 
@@ -70,25 +71,48 @@ export function cleanPostgres({ url }: TestDatabase, statements: readonly string
   });
 }
 
-/** Databases of this process that no test has at the moment, as new. */
-const free: string[] = [];
+type FreeDatabase = { url: string; form: unknown };
 
-/** A database with the newest schema and nothing in it, for the running test alone. */
+/** Databases of this process that no test has at the moment, as new. */
+const free: FreeDatabase[] = [];
+
+/**
+ * A database with the newest schema and nothing in it, for the running test alone. The next test gets it, unless
+ * this one changed its schema or its settings.
+ */
 export async function migratedPostgres(): Promise<TestDatabase> {
-  const url = free.pop() ?? (await makeDatabase());
+  const database = free.pop() ?? (await makeDatabase());
+  const { url, form } = database;
   onTestFinished(async () => {
+    const [left] = await onServer(url, FORM);
+    if (!isDeepStrictEqual(left, form)) return;
     await onServer(url, RESET);
-    free.push(url);
+    free.push(database);
   });
   return { url };
 }
 
-async function makeDatabase(): Promise<string> {
-  const { url, template } = await findServer();
+async function makeDatabase(): Promise<FreeDatabase> {
+  const { url: server, template } = await findServer();
   const name = newName();
-  await onServer(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
-  return withDatabase(url, name);
+  await onServer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  const url = withDatabase(server, name);
+  const [form] = await onServer(url, FORM);
+  return { url, form };
 }
+
+/** What there is beside rows: relations, columns, constraints, triggers, functions, schemas, settings. */
+const FORM = `SELECT
+  (SELECT json_agg(relname ORDER BY oid) FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS relations,
+  (SELECT json_agg(attname ORDER BY attrelid, attnum) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+    WHERE relnamespace = 'public'::regnamespace) AS columns,
+  (SELECT json_agg(conname ORDER BY conname) FROM pg_constraint) AS constraints,
+  (SELECT json_agg(tgname || tgenabled::text ORDER BY oid) FROM pg_trigger) AS triggers,
+  (SELECT count(*) FROM pg_proc) AS functions,
+  (SELECT json_agg(nspname ORDER BY nspname) FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp') AS schemas,
+  (SELECT json_agg(setconfig) FROM pg_db_role_setting WHERE setdatabase = d.oid) AS settings,
+  datconnlimit AS limit
+  FROM pg_database d WHERE datname = current_database()`;
 
 /** Whoever refers to another comes before it. */
 const TABLES = [
