@@ -9,7 +9,7 @@ import {
 } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
-import type { EventRule, FieldName, Partner } from './partner.ts';
+import type { Action, EventRule, FieldName, Partner } from './partner.ts';
 import type { EventKeys } from './receipts/receipt-store.ts';
 import type { EventErrorCode, PartnerPath } from './receipts/receipt.ts';
 
@@ -158,6 +158,26 @@ function isOfType({ type, canonicalType }: PartnerEvent, types: readonly string[
 function namesSomebody(event: PartnerEvent): boolean {
   const { leadId, correlationId, externalId, email } = event;
   return [leadId, correlationId, externalId, email].some((value) => value !== undefined);
+}
+
+/** What an event knows a lead by. */
+export type Name = { kind: 'lead-id'; number: number } | LeadIdentity;
+
+/** What the event names, in the order of matching: the first that finds a lead decides. */
+export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
+  const { leadId, correlationId, externalId, email } = event;
+  const names: Name[] = [];
+  const number = leadId === undefined ? undefined : parseLeadId(leadId);
+  if (number !== undefined) names.push({ kind: 'lead-id', number });
+  if (correlationId !== undefined) names.push({ kind: 'correlation-id', value: correlationId });
+  if (externalId !== undefined) names.push({ kind: 'external-id', partnerId, value: externalId });
+  if (email !== undefined) names.push({ kind: 'email', value: email });
+  return names;
+}
+
+/** What the partner's deletions do, or those of a person who asks for erasure. */
+export function actionsFor({ deletions }: Partner, event: PartnerEvent): readonly Action[] {
+  return isPrivacyDeletion(event) ? deletions.privacy : deletions.actions;
 }
 
 /** True when the sender asks for erasure, not only for removal. */

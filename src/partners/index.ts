@@ -21,8 +21,11 @@ import type { Receipt } from './receipts/receipt.ts';
 import type { ReceiptStore } from './receipts/receipt-store.ts';
 import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
 import type { Traffic } from './traffic.ts';
-import { type BackgroundWork, createBackgroundWork } from './worker/background-work.ts';
-import type { WorkerLease } from './worker/worker-lease.ts';
+import {
+  type BackgroundWork,
+  createBackgroundWork,
+  type WorkerLease,
+} from './worker/background-work.ts';
 import {
   createDeletionWorker,
   type DeletionWorker,

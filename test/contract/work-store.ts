@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress } from '#partners/worker/progress.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { WorkerLease } from '#partners/worker/worker-lease.ts';
+import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { SECOND } from '#shared/clock.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */

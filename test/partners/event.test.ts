@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  actionsFor,
   decide,
   eventKeys,
   isPrivacyDeletion,
+  namesOf,
   type PartnerEvent,
   readEvent,
 } from '#partners/event.ts';
@@ -279,4 +281,42 @@ describe('cutting a batch', () => {
       }),
     );
   });
+});
+
+const closing = createPartner('crm-two', {
+  scheme: 'signature-v3',
+  secrets: [],
+  deletions: { actions: ['close'], privacy: ['redact'] },
+});
+const named = (facts: Partial<PartnerEvent>): PartnerEvent => ({
+  type: { kind: 'none' },
+  ...facts,
+});
+
+describe('the names of an event', () => {
+  test('stand in the order of matching', () => {
+    const event = named({ email: 'e', externalId: 'x', correlationId: 'c', leadId: '12' });
+    expect(namesOf('crm-two', event)).toEqual([
+      { kind: 'lead-id', number: 12 },
+      { kind: 'correlation-id', value: 'c' },
+      { kind: 'external-id', partnerId: 'crm-two', value: 'x' },
+      { kind: 'email', value: 'e' },
+    ]);
+  });
+
+  test.each(['0', '-1', '1.5', '1e3', '0x1', 'abc', '12 13', '9'.repeat(16), '१२'])(
+    'leave out the lead id %j, which is no issue number',
+    (leadId) => expect(namesOf('crm-two', named({ leadId }))).toEqual([]),
+  );
+
+  test.each(['#12', ' 12 ', '\u200b#12\n'])('take %j for lead 12', (leadId) => {
+    expect(namesOf('crm-two', named({ leadId }))).toEqual([{ kind: 'lead-id', number: 12 }]);
+  });
+});
+
+test('only a privacy deletion takes the privacy actions', () => {
+  expect(actionsFor(closing, named({ canonicalType: 'contact.deletion' }))).toEqual(['close']);
+  expect(actionsFor(closing, named({ canonicalType: 'contact.privacyDeletion' }))).toEqual([
+    'redact',
+  ]);
 });

@@ -1,6 +1,6 @@
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/deletions/deletion.ts';
+import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
 import type { Findings } from './findings.ts';
 import { type Acknowledged, identitiesOf } from './people.ts';
 import { SECRET_KEY } from './run.ts';

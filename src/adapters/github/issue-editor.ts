@@ -1,6 +1,6 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
-import type { IssueEdit } from '#partners/deletions/deletion.ts';
-import type { IssueEditor, Refusal } from '#partners/deletions/act/issue-editor.ts';
+import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
+import type { IssueEditor, Refusal } from '#partners/worker/act/issue-editor.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {
   commentsSchema,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Issue } from '#leads/lead-tracker.ts';
-import type { EditableIssue } from '#partners/deletions/act/issue-editor.ts';
+import type { EditableIssue } from '#partners/worker/act/issue-editor.ts';
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const account = z.object({ login: z.string() }).nullish();

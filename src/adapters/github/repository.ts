@@ -4,7 +4,7 @@ import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
 import type { Headers } from './transport/rate-limits.ts';
-import type { PauseCode } from '#partners/deletions/act/issue-editor.ts';
+import type { PauseCode } from '#partners/worker/act/issue-editor.ts';
 
 /** How long one response about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;

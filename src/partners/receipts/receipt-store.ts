@@ -8,7 +8,7 @@ import type {
   ReceiptSummary,
 } from './receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import type { MatchName } from '../deletions/match/match.ts';
+import type { MatchName } from '../match.ts';
 
 /** Keyed hashes by which an event is known again. */
 export type EventKeys = {

@@ -1,5 +1,5 @@
-import type { DeletionProgress, MatchProgress, Todo } from '../deletions/deletion-progress.ts';
-import type { Match, MatchName } from '../deletions/match/match.ts';
+import type { DeletionProgress, MatchProgress, Todo } from './progress.ts';
+import type { Match, MatchName } from '../match.ts';
 import type {
   Erasure,
   EventErrorCode,

@@ -3,31 +3,26 @@ import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
-import type { DeletionRules } from '../deletions/act/act-on-event.ts';
-import { MISSING_LOOKS_MS } from '../deletions/act/act-on-lead.ts';
-import { createAlarm } from './alarm.ts';
+import type { DeletionRules } from './act/act-on-event.ts';
+import { MISSING_LOOKS_MS } from './act/act-on-lead.ts';
+import { createAlarm, createLeasing, type LoopFailure } from './loops/run-loop.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
-import type { IssueEditor, PauseCode } from '../deletions/act/issue-editor.ts';
-import { RECHECKS_MS } from '../deletions/match/recheck.ts';
-import { UNMATCHED_WAITS_MS } from '../deletions/match/match-event.ts';
-import { createPacer } from './pacer.ts';
+import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
+import {
+  type MatchingDeps,
+  type RecheckingDeps,
+  RECHECKS_MS,
+  runMatching,
+  runRechecking,
+  runWatching,
+} from './loops/matching.ts';
+import { UNMATCHED_WAITS_MS } from './match/match-event.ts';
+import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { createLeasing } from './leasing.ts';
-import { type ActingDeps, runActing, suspectPause } from './loops/acting.ts';
-import {
-  type RecheckingDeps,
-  type MatchingDeps,
-  runRechecking,
-  runMatching,
-  runWatching,
-} from './loops/matching.ts';
-import type { LoopFailure } from './loops/run-loop.ts';
-import { createTrackerPause } from './pause.ts';
-import { createWalTruncation } from './wal-truncation.ts';
+import { type ActingDeps, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
 import type { Stage, WorkCounts, WorkStore } from './work-store.ts';
-import { createWriteRefusals } from '../deletions/act/write-refusals.ts';
 
 export type WorkerDeps = {
   store: WorkStore;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import type { MatchProgress } from '#partners/deletions/deletion-progress.ts';
+import type { MatchProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
-import { namesOf } from '#partners/deletions/deletion.ts';
-import { decide, eventKeys, readEvent } from '#partners/event.ts';
+import { decide, eventKeys, namesOf, readEvent } from '#partners/event.ts';
 import { createPartner } from '#partners/partner.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import {

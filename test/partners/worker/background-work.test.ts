@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createBackgroundWork } from '#partners/worker/background-work.ts';
-import type { WorkerLease } from '#partners/worker/worker-lease.ts';
+import { createBackgroundWork, type WorkerLease } from '#partners/worker/background-work.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -3,7 +3,7 @@
  * the same one, so that nobody tells which of its times was wrong.
  */
 import { expect, test } from 'vitest';
-import { type MatchDeps, matchEvents } from '#partners/deletions/match/match-event.ts';
+import { type MatchDeps, matchEvents } from '#partners/worker/match/match-event.ts';
 import type { WorkItem } from '#partners/worker/work-store.ts';
 import { type Clock, DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';

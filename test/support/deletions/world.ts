@@ -4,7 +4,7 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
-import type { DeletionRules } from '#partners/deletions/act/act-on-event.ts';
+import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
 import type { PartnersPorts } from '#partners/index.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';

@@ -1,4 +1,4 @@
-import { leadsToClaim, type MatchName } from '#partners/deletions/match/match.ts';
+import { leadsToClaim, type MatchName } from '#partners/match.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { readRepositoryId } from '../directory/repository.ts';

@@ -1,5 +1,5 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import type { DirectoryView, MatchName } from '#partners/deletions/match/match.ts';
+import type { DirectoryView, MatchName } from '#partners/match.ts';
 import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
 import { either, type Session, toRecords } from '../session.ts';
 import { NAMED } from './repository.ts';

@@ -1,5 +1,5 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { toNameKinds } from '#partners/deletions/match/match.ts';
+import { toNameKinds } from '#partners/match.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { AcceptanceClaims } from '../claim/claim-on-acceptance.ts';

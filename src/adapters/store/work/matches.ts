@@ -1,9 +1,4 @@
-import type {
-  ActProgress,
-  DeletionProgress,
-  Effect,
-  Todo,
-} from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress, DeletionProgress, Effect, Todo } from '#partners/worker/progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';

@@ -1,5 +1,5 @@
-import { readProgress } from '#partners/deletions/deletion-progress.ts';
-import { type DirectoryView, matchLeads, type MatchName } from '#partners/deletions/match/match.ts';
+import { readProgress } from '#partners/worker/progress.ts';
+import { type DirectoryView, matchLeads, type MatchName } from '#partners/match.ts';
 import type { Recheck, WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';

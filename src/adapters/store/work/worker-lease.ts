@@ -1,4 +1,4 @@
-import type { WorkerLease } from '#partners/worker/worker-lease.ts';
+import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 

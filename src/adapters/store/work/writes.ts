@@ -4,7 +4,7 @@ import type {
   DeletionProgress,
   LeadProgress,
   Todo,
-} from '#partners/deletions/deletion-progress.ts';
+} from '#partners/worker/progress.ts';
 import type {
   Settlement,
   SettleResult,

@@ -1,10 +1,87 @@
+import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import type { Stage, WorkItem, WorkStore } from '../work-store.ts';
 import { setImmediate } from 'node:timers/promises';
-
-import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Alarm } from '../alarm.ts';
-import type { Stage } from '../work-store.ts';
+
+/** Lets a loop sleep until there is something to do. */
+export type Alarm = {
+  /** Ends the wait, or the next one when nobody waits. */
+  ring(): void;
+  /** Resolves after `ms` milliseconds, when it rings, or when the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+export function createAlarm(clock: Clock): Alarm {
+  let hasRung = false;
+  let wake = (): void => {};
+  return {
+    ring: () => {
+      hasRung = true;
+      wake();
+    },
+    wait: async (ms, signal) => {
+      const over = new AbortController();
+      const rung = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const slept = sleepUntilAborted(clock, ms, AbortSignal.any([signal, over.signal]));
+      if (!hasRung) await Promise.race([rung, slept]);
+      hasRung = false;
+      over.abort();
+    },
+  };
+}
+
+/** Should an alarm ever be missed. */
+export const LOOK_EVERY_MS = 5 * SECOND;
+
+/** Takes events from the store, and sees to it that none stays taken when the store fails half-way. */
+export type Leasing = {
+  /** Up to `limit` due events of the stage. @throws {store-unavailable} */
+  lease(stage: Stage, limit: number): Promise<readonly WorkItem[]>;
+  /** Works on leased items: when that throws, they are given back before the next are leased. */
+  workOn<T>(items: readonly WorkItem[], work: () => Promise<T>): Promise<T>;
+  /** How long until an event of the stage is due, 5 s at most; in ms. @throws {store-unavailable} */
+  waitMs(stage: Stage): Promise<number>;
+};
+
+export type LeasingDeps = {
+  store: Pick<WorkStore, 'lease' | 'giveBack' | 'nextDueAt'>;
+  clock: Pick<Clock, 'now'>;
+  /** No event of the stage ever waits longer than this, in ms. */
+  waitMaxMs: (stage: Stage) => number;
+};
+
+/** @see Leasing */
+export function createLeasing({ store, clock, waitMaxMs }: LeasingDeps): Leasing {
+  let unreturned: readonly WorkItem[] = [];
+  const giveBackUnreturned = async (): Promise<void> => {
+    const items = unreturned;
+    if (items.length === 0) return;
+    await Promise.all(items.map((item) => store.giveBack(item)));
+    unreturned = unreturned.filter((item) => !items.includes(item));
+  };
+  return {
+    lease: async (stage, limit) => {
+      await giveBackUnreturned();
+      return store.lease(stage, clock.now(), limit, waitMaxMs(stage));
+    },
+    workOn: async (items, work) => {
+      try {
+        return await work();
+      } catch (error) {
+        unreturned = [...unreturned, ...items];
+        throw error;
+      }
+    },
+    waitMs: async (stage) => {
+      const dueAt = await store.nextDueAt(stage);
+      if (dueAt === undefined) return LOOK_EVERY_MS;
+      return Math.min(LOOK_EVERY_MS, Math.max(1, dueAt - clock.now()));
+    },
+  };
+}
 
 const STORE_RETRY_MS = SECOND;
 /** A store that is away fails every turn: the same failure is logged once in so long. */

@@ -4,7 +4,7 @@ import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import type { ActProgress } from '#partners/deletions/deletion-progress.ts';
+import type { ActProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';

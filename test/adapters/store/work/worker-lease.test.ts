@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StoreDatabase } from '#adapters/store/session.ts';
 import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
-import type { WorkerLease } from '#partners/worker/worker-lease.ts';
+import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { SECOND } from '#shared/clock.ts';
 import { describeWorkerLease } from '../../../contract/worker-lease.ts';
 import { createFakeClock } from '../../../support/clock.ts';

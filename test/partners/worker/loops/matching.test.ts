@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAlarm } from '#partners/worker/alarm.ts';
+import { createAlarm } from '#partners/worker/loops/run-loop.ts';
 import { type MatchingDeps, runMatching } from '#partners/worker/loops/matching.ts';
 import { HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';

@@ -1,0 +1,293 @@
+import type { Clock } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields } from '#shared/log.ts';
+import type { Tracing } from '#shared/tracing.ts';
+import {
+  type BackoffSchedule,
+  jitteredWaitMsAfter,
+  type Random,
+} from '#shared/resilience/backoff.ts';
+import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
+import { type DeletionLabels, leastErasure } from './issue-edit.ts';
+import type { ActProgress, LeadProgress } from '../progress.ts';
+import { endEvent, traceStep } from '../step.ts';
+import { type LeasedLeads, openLeads, LeadBlocked, LeadGone, LeaseLost } from './leased-leads.ts';
+import type { Pacer, WriteRefusals } from '../may-write.ts';
+import type { EventErrorCode } from '../../receipts/receipt.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
+import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
+
+/** What the configuration says of deletions. */
+export type DeletionRules = {
+  labels: DeletionLabels;
+  /** After the last wait the event ends FAILED. */
+  retryMs: BackoffSchedule;
+};
+
+export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
+  pacer: Pacer;
+  refusals: WriteRefusals;
+  store: Pick<
+    WorkStore,
+    | 'leadsUnderLease'
+    | 'blockedUntil'
+    | 'hasLeadsElsewhere'
+    | 'saveProgress'
+    | 'reschedule'
+    | 'settle'
+    | 'giveBack'
+  >;
+  clock: Clock;
+  reporter: OutcomeReporter;
+  random: Random;
+  /** Those in force; read once for each event. */
+  rules: () => DeletionRules;
+  /** How long an event waits whose write was refused without a reason, in ms. */
+  probeEveryMs: number;
+  tracing?: Tracing;
+};
+
+type EventDeps = ActDeps & DeletionRules;
+
+/** What the event's end, or its delay, means for all others. */
+export type ActResult =
+  | { kind: 'settled'; outcome: Settlement['outcome'] }
+  | { kind: 'rescheduled' }
+  | Extract<Delay, { kind: 'limited' | 'paused' }>
+  /** A write was refused: perhaps only of this issue, perhaps of all. */
+  | { kind: 'unclear' }
+  /** Another worker has it, or this one stops. */
+  | { kind: 'left' };
+
+type BegunItem = WorkItem & { progress: ActProgress };
+
+/**
+ * Changes the issues of one event's leads. Every lead that can be finished is, whatever becomes of
+ * the others. @throws {store-unavailable}
+ */
+export function actOnEvent(
+  deps: ActDeps,
+  item: WorkItem<ActProgress>,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  return traceStep(deps.tracing, 'act on', item, async (span) => {
+    const result = await act(deps, item, signal);
+    span?.set({ 'trackport.result': result.kind === 'settled' ? result.outcome : result.kind });
+    return result;
+  });
+}
+
+async function act(
+  deps: ActDeps,
+  item: WorkItem<ActProgress>,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  const { log, store } = deps;
+  const { progress } = item;
+  if (!progress) return matchAnew(deps, item);
+  const eventDeps = { ...deps, ...deps.rules() };
+  try {
+    return await actOnLeads(eventDeps, { ...item, progress }, signal);
+  } catch (error) {
+    if (error instanceof LeaseLost) return { kind: 'left' };
+    if (signal.aborted) {
+      await store.giveBack(item);
+      return { kind: 'left' };
+    }
+    if (isTrackportError(error)) throw error;
+    log.error(
+      { receiptId: item.receiptId, ...errorFields(error) },
+      'an action met a mistake of ours',
+    );
+    return retry(eventDeps, item, { leads: progress.leads, lastError: 'internal-error' });
+  }
+}
+
+/** Another version wrote a progress that this one cannot read. */
+async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
+  const now = clock.now();
+  const progress = { stage: 'match', askedAt: now, misses: 0 } as const;
+  await store.reschedule(item, { dueAt: now, attempts: 0, progress });
+  return { kind: 'rescheduled' };
+}
+
+async function actOnLeads(
+  deps: EventDeps,
+  item: BegunItem,
+  signal: AbortSignal,
+): Promise<ActResult> {
+  const { receiptId, progress } = item;
+  const leads = openLeads(deps, item, signal);
+  const isLastTry = item.attempts >= deps.retryMs.length;
+  const open = progress.leads.filter(({ state }) => state === 'open');
+  const delays: Delay[] = [];
+  for (const lead of open) {
+    const { actions, effect } = progress;
+    const task = { receiptId, actions, effect, lead, isLastTry };
+    const delay = await actOnOne(deps, leads, task);
+    if (delay) delays.push(delay);
+    const isAllDone = lead === open.at(-1) && delays.length === 0;
+    if (!isAllDone) await leads.save(); // else it is settled at once
+    if (delay?.kind === 'limited' || delay?.kind === 'paused') return delayAll(deps, item, delay);
+  }
+  if (delays.length === 0) return settle(deps, item, leads.all());
+  signal.throwIfAborted(); // calls were cut short: that is no try
+  return delayEvent(deps, item, { leads: leads.all(), delays });
+}
+
+async function actOnOne(
+  deps: EventDeps,
+  leads: LeasedLeads,
+  task: Omit<LeadTask, 'turn' | 'keep'>,
+): Promise<Delay | undefined> {
+  const { number } = task.lead;
+  try {
+    const { lead, delay } = await actOnLead(deps, {
+      ...task,
+      turn: () => leads.turn(number),
+      keep: (changed) => {
+        leads.note(changed);
+        return leads.save();
+      },
+    });
+    leads.note(lead);
+    return delay && understand(deps, number, delay);
+  } catch (error) {
+    if (error instanceof LeadBlocked) return { kind: 'blocked', retryAt: error.retryAt };
+    if (!(error instanceof LeadGone)) throw error;
+    leads.drop(number);
+    return undefined;
+  }
+}
+
+/** A 403 is taken for the repository's only when it is not this one issue's. */
+function understand({ refusals }: ActDeps, number: number, delay: Delay): Delay {
+  if (delay.kind !== 'forbidden') return delay;
+  switch (refusals.noteRefusal(number)) {
+    case 'own':
+      return { kind: 'transient', code: 'forbidden' };
+    case 'unclear':
+      return delay;
+    case 'general':
+      return { kind: 'paused', code: 'forbidden' };
+  }
+}
+
+/** Waiting for the tracker spends no try. */
+async function delayAll(
+  { store, clock }: ActDeps,
+  item: WorkItem,
+  delay: Extract<Delay, { kind: 'limited' | 'paused' }>,
+): Promise<ActResult> {
+  const isLimited = delay.kind === 'limited';
+  await store.reschedule(item, {
+    dueAt: isLimited ? delay.retryAt : clock.now(),
+    attempts: item.attempts,
+    lastError: isLimited ? 'tracker-limited' : delay.code,
+  });
+  return delay;
+}
+
+type Unfinished = { leads: readonly LeadProgress[]; delays: readonly Delay[] };
+
+/** A failed attempt counts before mere waiting, and nothing but that spends a try. */
+async function delayEvent(
+  deps: EventDeps,
+  item: WorkItem,
+  { leads, delays }: Unfinished,
+): Promise<ActResult> {
+  const { clock, probeEveryMs, refusals, store } = deps;
+  const { attempts } = item;
+  if (delays.some(({ kind }) => kind === 'forbidden') && !refusals.isWell()) {
+    // Behind all others: the next one tells whether only this issue may not be written.
+    const dueAt = clock.now() + probeEveryMs;
+    await store.reschedule(item, { dueAt, attempts, lastError: 'forbidden' });
+    return { kind: 'unclear' };
+  }
+  const failure = delays.find(({ kind }) => kind === 'transient' || kind === 'forbidden');
+  if (failure) {
+    const lastError = failure.kind === 'transient' ? failure.code : 'forbidden';
+    return retry(deps, item, { leads, lastError });
+  }
+  const instants = delays.flatMap((delay) => ('retryAt' in delay ? [delay.retryAt] : []));
+  await store.reschedule(item, {
+    dueAt: Math.min(...instants),
+    attempts,
+    ...(delays.some(({ kind }) => kind === 'missing') && { lastError: 'not-found' }),
+  });
+  return { kind: 'rescheduled' };
+}
+
+async function retry(
+  deps: EventDeps,
+  item: WorkItem,
+  { leads, lastError }: { leads: readonly LeadProgress[]; lastError: EventErrorCode },
+): Promise<ActResult> {
+  const attempts = item.attempts + 1;
+  const now = deps.clock.now();
+  const wait = jitteredWaitMsAfter(deps.retryMs, attempts, deps.random);
+  if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
+  const nextAt = now + wait;
+  const step = { at: now, what: 'failed', code: lastError } as const;
+  if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError, step })) {
+    const { receiptId, partnerId } = item;
+    deps.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
+  }
+  return { kind: 'rescheduled' };
+}
+
+async function settle(
+  deps: ActDeps,
+  item: WorkItem,
+  leads: readonly LeadProgress[],
+): Promise<ActResult> {
+  const attempts = item.attempts + 1;
+  const error = leads.find(({ state }) => state === 'failed')?.error;
+  if (error !== undefined) return endFailed(deps, item, leads, { lastError: error, attempts });
+  if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
+  return end(deps, item, { outcome: 'DONE', ...erasureOf(leads), attempts });
+}
+
+async function endWithoutLeads(
+  deps: ActDeps,
+  item: WorkItem,
+  attempts: number,
+): Promise<ActResult> {
+  if (await deps.store.hasLeadsElsewhere(item))
+    return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
+  if (item.path === 'events')
+    return end(deps, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
+  return end(deps, item, { outcome: 'UNMATCHED', lastError: 'claim-released', attempts });
+}
+
+function endFailed(
+  deps: ActDeps,
+  item: WorkItem,
+  leads: readonly LeadProgress[],
+  why: { lastError: EventErrorCode; attempts: number },
+): Promise<ActResult> {
+  const settlement: Settlement = { outcome: 'FAILED', ...why, ...erasureOf(leads) };
+  const issues = leads.filter(({ state }) => state !== 'done').map(({ number }) => number);
+  return end(deps, item, settlement, issues);
+}
+
+function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> {
+  const erasure = leastErasure(leads.map((lead) => lead.erasure));
+  return erasure === undefined ? {} : { erasure };
+}
+
+async function end(
+  deps: ActDeps,
+  item: WorkItem,
+  settlement: Settlement,
+  issues: readonly number[] = [],
+): Promise<ActResult> {
+  switch (await endEvent(deps, item, settlement, issues)) {
+    case 'settled':
+      return { kind: 'settled', outcome: settlement.outcome };
+    case 'again':
+      return { kind: 'rescheduled' };
+    case 'lost':
+      return { kind: 'left' };
+  }
+}

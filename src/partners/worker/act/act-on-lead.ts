@@ -1,0 +1,282 @@
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { Log } from '#shared/log.ts';
+import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
+import type { Effect, LeadProgress, Todo } from '../progress.ts';
+import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
+import type { Pacer, WriteRefusals } from '../may-write.ts';
+import type { Action } from '../../partner.ts';
+import type { Erasure, EventErrorCode } from '../../receipts/receipt.ts';
+
+/** When an issue that is not found is looked for again, after the first time, in ms. */
+export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
+
+const ASK_LIST_AGAIN_MS = MINUTE;
+
+/** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
+const REMOVAL_REFUSALS_BELIEVED = 3;
+
+export type LeadDeps = {
+  editor: IssueEditor;
+  labels: DeletionLabels;
+  pacer: Pick<Pacer, 'noteWrite'>;
+  refusals: Pick<WriteRefusals, 'noteSuccess'>;
+  /**
+   * Whether the tracker's list shows the issue; undefined: that is not known yet. `DirectoryFiller`
+   * has it.
+   * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
+   */
+  isListed(number: number): Promise<boolean | undefined>;
+  /** Ascending; after the last one an issue that is still not found, and not listed, is gone. */
+  missingLooksMs: readonly number[];
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+};
+
+/** One lead of one event. */
+export type LeadTask = Todo & {
+  receiptId: string;
+  lead: LeadProgress;
+  /** What fails now is not tried again. */
+  isLastTry: boolean;
+  /**
+   * Waits for the turn to write, and makes sure that the event still has the lead. To be called before
+   * what a write depends on is read: people go on with the issue while it waits.
+   * @throws when event or lead are not this worker's any more
+   */
+  turn: () => Promise<void>;
+  /** Keeps what is known of the lead. @throws when the event is not this worker's any more */
+  keep: (lead: LeadProgress) => Promise<void>;
+};
+
+/** What keeps a lead open for now. */
+export type Delay =
+  | Extract<Refusal, { kind: 'transient' | 'limited' | 'paused' | 'forbidden' }>
+  /** Not found: to be looked for again at `retryAt` (ms since the Unix epoch). */
+  | { kind: 'missing'; retryAt: number }
+  /** What came before is to be done first: to be tried again at `retryAt` (ms since the Unix epoch). */
+  | { kind: 'blocked'; retryAt: number };
+
+export type LeadResult = { lead: LeadProgress; delay?: Delay };
+
+/**
+ * Does what is still to be done to one issue: deletion, else one write for relabel, close and
+ * redact, or for a rule, then the comment. Every step looks first whether it is already done, so that a crash at
+ * any point costs nothing but a repeat.
+ */
+export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadResult> {
+  const { actions } = task;
+  const read = await readOnTurn(deps, task, task.lead);
+  if (read.kind !== 'issue') return read.result;
+  let { issue, lead } = read;
+  if (actions.includes('delete') && lead.removal !== 'impossible') {
+    const removed = await removeIssue(deps, { ...task, lead }, issue);
+    if (removed.delay || removed.lead.state !== 'open') return removed;
+    const again = deps.editor.canRemove
+      ? await readOnTurn(deps, task, removed.lead)
+      : { kind: 'issue' as const, issue, lead: removed.lead };
+    if (again.kind !== 'issue') return again.result;
+    ({ issue, lead } = again);
+  }
+  const edited = await editIssue(deps, { ...task, lead }, issue);
+  if (edited) return refused(deps, { ...task, lead }, edited);
+  const comment = commentFor(task, task.receiptId);
+  if (comment && !lead.isCommented) {
+    const commented = await commentOnce(deps, { ...task, lead }, comment);
+    if (commented) return refused(deps, { ...task, lead }, commented);
+    lead = { ...lead, isCommented: true };
+  }
+  return { lead: done(lead, await erasureOf(deps, actions, issue)) };
+}
+
+type OnTurn =
+  | { kind: 'issue'; issue: EditableIssue; lead: LeadProgress }
+  | { kind: 'none'; result: LeadResult };
+
+/** The issue as it is at the moment when it may be written. */
+async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
+  await task.turn();
+  const read = await deps.editor.read(lead.number);
+  if (read.kind === 'pull-request')
+    return { kind: 'none', result: { lead: failed(lead, read.kind) } };
+  if (read.kind !== 'issue')
+    return { kind: 'none', result: await refused(deps, { ...task, lead }, read) };
+  const { missingSince: _, ...found } = lead;
+  return { kind: 'issue', issue: read.issue, lead: found };
+}
+
+/** Open again means that the tracker does not allow it, and that the other actions are to follow. */
+async function removeIssue(
+  deps: LeadDeps,
+  task: LeadTask,
+  issue: EditableIssue,
+): Promise<LeadResult> {
+  // Noted before the call: when the response is lost, an absent issue counts as deleted by us.
+  const tried: LeadProgress = { ...task.lead, removal: 'tried' };
+  if (deps.editor.canRemove) {
+    await task.turn();
+    await task.keep(tried);
+    deps.pacer.noteWrite();
+  }
+  const removed = await deps.editor.remove(issue.nodeId);
+  if (removed.kind === 'impossible') return removalRefused(task, removed);
+  if (removed.kind === 'transient' && task.isLastTry) return removalRefused(task);
+  if (removed.kind !== 'done') return refused(deps, { ...task, lead: tried }, removed);
+  const lead: LeadProgress = { ...task.lead, removal: 'removed' };
+  const after = await deps.editor.read(issue.number);
+  if (after.kind === 'issue' || after.kind === 'pull-request')
+    return { lead, delay: { kind: 'transient', code: 'not-deleted' } };
+  return refused(deps, { ...task, lead }, after);
+}
+
+/** Believed at the last try, too: better the other actions than none. */
+function removalRefused(
+  { lead, isLastTry }: LeadTask,
+  { isCertain } = { isCertain: false },
+): LeadResult {
+  const removalRefusals = (lead.removalRefusals ?? 0) + 1;
+  if (isCertain || isLastTry || removalRefusals >= REMOVAL_REFUSALS_BELIEVED)
+    return { lead: { ...lead, removal: 'impossible' } };
+  return {
+    lead: { ...lead, removalRefusals },
+    delay: { kind: 'transient', code: 'delete-refused' },
+  };
+}
+
+/** Undefined when all but the comment is as it should be. */
+async function editIssue(
+  deps: LeadDeps,
+  task: LeadTask,
+  issue: EditableIssue,
+): Promise<Refusal | undefined> {
+  const { editor, labels, pacer, refusals } = deps;
+  const edit = planFor(task, issue, labels);
+  if (!edit) return undefined;
+  pacer.noteWrite();
+  const edited = await editor.edit(issue.number, edit);
+  if (edited.kind !== 'done') return seenBefore(edited);
+  const left = planFor(task, edited.issue, labels);
+  if (!left) {
+    refusals.noteSuccess(issue.number);
+    return undefined;
+  }
+  if (!left.labels) return { kind: 'transient', code: 'not-applied' };
+  const writing = await editor.checkWriting();
+  return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
+}
+
+/**
+ * The marker is looked up first: the response to an earlier try may have been lost. The turn is asked for again
+ * behind it: while a process that froze was looking, another one may have taken over and written the comment.
+ */
+async function commentOnce(
+  { editor, pacer, refusals }: LeadDeps,
+  { lead, turn }: LeadTask,
+  { marker, text }: NonNullable<Effect['comment']>,
+): Promise<Refusal | undefined> {
+  await turn();
+  const found = await editor.findComment(lead.number, marker);
+  if (found.kind === 'found') return undefined;
+  if (found.kind !== 'none') return seenBefore(found);
+  await turn();
+  pacer.noteWrite();
+  const posted = await editor.comment(lead.number, text);
+  if (posted.kind !== 'done') return seenBefore(posted);
+  refusals.noteSuccess(lead.number);
+  return undefined;
+}
+
+/** The issue was read a moment ago: whether it is gone since then is for the next read to say. */
+function seenBefore(refusal: Refusal): Refusal {
+  return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
+}
+
+/** An edit leaves the old text in the issue's history, where only a person can take it out. */
+async function erasureOf(
+  { editor, log }: LeadDeps,
+  actions: readonly Action[],
+  issue: EditableIssue,
+): Promise<Erasure | undefined> {
+  if (!actions.includes('redact')) return actions.includes('delete') ? 'impossible' : undefined;
+  const revisions = await editor.countRevisions(issue.nodeId);
+  log.info({ issue: issue.number, revisions }, 'a redacted lead keeps its edit history');
+  return 'incomplete-history';
+}
+
+async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promise<LeadResult> {
+  const { lead } = task;
+  switch (refusal.kind) {
+    case 'gone':
+      return absent(deps, task, refusal);
+    case 'transferred':
+      return { lead: failed(lead, 'transferred') };
+    case 'invalid':
+      return { lead: failed(lead, refusal.code) };
+    case 'forbidden':
+    case 'transient':
+    case 'limited':
+    case 'paused':
+      return { lead, delay: refusal };
+  }
+}
+
+/**
+ * A deleted issue says so, and the repository was well when it did. One that is only not found may
+ * be so new, or its replica so far behind, that it is looked for again for ten minutes, and at last
+ * in the list.
+ */
+async function absent(
+  deps: LeadDeps,
+  { actions, lead }: LeadTask,
+  { isDeleted }: { isDeleted: boolean },
+): Promise<LeadResult> {
+  if (isDeleted || lead.removal === 'removed')
+    return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
+  const now = deps.clock.now();
+  const missingSince = Math.min(now, lead.missingSince ?? now);
+  const missing: LeadProgress = { ...lead, missingSince };
+  const next = deps.missingLooksMs.find((ms) => missingSince + ms > now);
+  if (next !== undefined)
+    return { lead: missing, delay: { kind: 'missing', retryAt: missingSince + next } };
+  switch (await isListed(deps, lead.number)) {
+    case 'unknown':
+      return { lead: missing, delay: { kind: 'missing', retryAt: now + ASK_LIST_AGAIN_MS } };
+    case 'listed':
+      return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
+    case 'unlisted':
+      return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
+  }
+}
+
+async function isListed(
+  deps: LeadDeps,
+  number: number,
+): Promise<'listed' | 'unlisted' | 'unknown'> {
+  try {
+    const found = await deps.isListed(number);
+    if (found === undefined) return 'unknown';
+    return found ? 'listed' : 'unlisted';
+  } catch (error) {
+    if (isTrackportError(error, 'store-unavailable') || !isTrackportError(error)) throw error;
+    return 'unknown';
+  }
+}
+
+/** Only what is known to be deleted counts as erased: a hidden issue looks the same as none. */
+function erasureOfAbsent(
+  { removal }: LeadProgress,
+  actions: readonly Action[],
+  isDeleted: boolean,
+): Erasure | undefined {
+  if (removal === 'tried' || removal === 'removed') return 'complete';
+  const isWanted = actions.includes('delete') || actions.includes('redact');
+  return isDeleted && isWanted ? 'complete' : undefined;
+}
+
+function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {
+  return { ...lead, state: 'done', ...(erasure !== undefined && { erasure }) };
+}
+
+function failed(lead: LeadProgress, error: EventErrorCode): LeadProgress {
+  return { ...lead, state: 'failed', error };
+}

@@ -1,0 +1,164 @@
+/** What a deletion or a rule writes to an issue. */
+import { foldLabel } from '#leads/model/labels.ts';
+import type { PartnerEvent } from '../../event.ts';
+import type { Action, EventRule } from '../../partner.ts';
+import { type Erasure, erasures } from '../../receipts/receipt.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
+import type { Effect, Todo } from '../progress.ts';
+
+/** What `redact` leaves in place of a lead's content. */
+export const REDACTED_TITLE = 'Deleted lead';
+export const REDACTED_BODY = 'The content of this lead was deleted at the wish of a partner.';
+
+/** What of an issue the actions look at. */
+export type IssueContent = {
+  title: string;
+  body: string;
+  state: 'open' | 'closed';
+  labels: readonly string[];
+  /** Logins. */
+  assignees: readonly string[];
+};
+
+/** One write. Only what is there is changed. */
+export type IssueEdit = {
+  title?: string;
+  body?: string;
+  /** All the labels that the issue is to have. */
+  labels?: readonly string[];
+  /** All the logins that are to be assigned. */
+  assignees?: readonly string[];
+  /** The reason. */
+  close?: 'completed' | 'not_planned';
+  reopen?: true;
+};
+
+export type DeletionLabels = { approved: string; deleted: string };
+
+/** What is still to be written for relabel, close and redact; undefined when all is already so. */
+export function planEdit(
+  issue: IssueContent,
+  actions: readonly Action[],
+  labels: DeletionLabels,
+): IssueEdit | undefined {
+  const edit: IssueEdit = {};
+  if (actions.includes('redact')) {
+    if (issue.title !== REDACTED_TITLE) edit.title = REDACTED_TITLE;
+    if (issue.body.trim() !== REDACTED_BODY) edit.body = REDACTED_BODY;
+  }
+  if (actions.includes('relabel') && !isRelabelled(issue, labels))
+    edit.labels = [
+      ...withoutLabel(withoutLabel(issue.labels, labels.approved), labels.deleted),
+      labels.deleted,
+    ];
+  if (actions.includes('close') && issue.state === 'open') edit.close = 'not_planned';
+  return Object.keys(edit).length === 0 ? undefined : edit;
+}
+
+function isRelabelled(issue: IssueContent, labels: DeletionLabels): boolean {
+  const own = new Set(issue.labels.map(foldLabel));
+  return own.has(foldLabel(labels.deleted)) && !own.has(foldLabel(labels.approved));
+}
+
+function withoutLabel(names: readonly string[], unwanted: string): string[] {
+  return names.filter((name) => foldLabel(name) !== foldLabel(unwanted));
+}
+
+/** How completely the leads of one event were erased: no better than the worst of them. */
+export function leastErasure(ofLeads: readonly (Erasure | undefined)[]): Erasure | undefined {
+  return erasures.findLast((erasure) => ofLeads.includes(erasure));
+}
+
+/** The marker in a comment by which a later try knows that it was posted. */
+export function commentMarker(id: string): string {
+  return `<!-- trackport receipt ${id} -->`;
+}
+
+/** A comment without personal data. */
+export function commentText(receiptId: string): string {
+  return `This lead was deleted at the wish of a partner. Receipt: ${receiptId}\n\n${commentMarker(receiptId)}`;
+}
+
+/** The event whose rule it is, as its receipt knows it. */
+type EventOfRule = {
+  partnerId: string;
+  receiptId: string;
+  /** In the delivery, from 0. */
+  position: number;
+  /** Milliseconds since the Unix epoch. */
+  receivedAt: number;
+};
+
+/** What the rule does for one event. */
+export function effectOf(rule: EventRule, event: PartnerEvent, of: EventOfRule): Effect {
+  const { addLabels = [], removeLabels = [], assign = [], close, reopen, comment } = rule;
+  const state = close ? 'closed' : 'open';
+  return {
+    addLabels: [...addLabels],
+    removeLabels: [...removeLabels],
+    assign: [assign].flat(),
+    ...((close || reopen) && { state }),
+    ...(comment !== undefined && { comment: commentOf(comment, event, of) }),
+  };
+}
+
+/** The marker is one of this event alone: another one of its batch may write to the same issue. */
+function commentOf(template: string, event: PartnerEvent, of: EventOfRule): Effect['comment'] {
+  const { partnerId: partner, receiptId, position, receivedAt } = of;
+  const values: Readonly<Record<string, string>> = {
+    partner,
+    type: typeShown(event),
+    receiptId,
+    occurredAt: toRfc3339(readInstant(event.occurredAt) ?? receivedAt),
+  };
+  const text = template.replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+  const marker = commentMarker(`${receiptId}/${position}`);
+  return { marker, text: `${text}\n\n${marker}` };
+}
+
+const SHOWN_TYPE = /^[\w.:/-]{1,100}$/;
+
+/** Nothing that could mention somebody, format the comment or be about a person. */
+function typeShown({ type }: PartnerEvent): string {
+  return type.kind === 'named' && SHOWN_TYPE.test(type.name) ? type.name : 'event';
+}
+
+/** RFC 3339, or digits of a Unix time in seconds or milliseconds, as partners send them. */
+function readInstant(text = ''): number | undefined {
+  const unixTime = /^\d{10}(\d{3})?$/.exec(text);
+  if (unixTime) return Number(text) * (unixTime[1] === undefined ? SECOND : 1);
+  const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+/** What is still to be written; undefined when all is already so. The rest of the issue stays. */
+export function planEffect(issue: IssueContent, effect: Effect): IssueEdit | undefined {
+  const edit: IssueEdit = {};
+  const taken = new Set(effect.removeLabels.map(foldLabel));
+  const own = new Set(issue.labels.map(foldLabel));
+  const added = effect.addLabels.filter((name) => !own.has(foldLabel(name)));
+  const left = issue.labels.filter((name) => !taken.has(foldLabel(name)));
+  if (added.length > 0 || left.length < issue.labels.length) edit.labels = [...left, ...added];
+  const assigned = new Set(issue.assignees.map((login) => login.toLowerCase()));
+  const assignees = effect.assign.filter((login) => !assigned.has(login.toLowerCase()));
+  if (assignees.length > 0) edit.assignees = [...issue.assignees, ...assignees];
+  if (effect.state === 'closed' && issue.state === 'open') edit.close = 'completed';
+  if (effect.state === 'open' && issue.state === 'closed') edit.reopen = true;
+  return Object.keys(edit).length === 0 ? undefined : edit;
+}
+
+/** What a deletion or a rule has still to write; undefined when all is already so. */
+export function planFor(
+  { actions, effect }: Todo,
+  issue: IssueContent,
+  labels: DeletionLabels,
+): IssueEdit | undefined {
+  return effect ? planEffect(issue, effect) : planEdit(issue, actions, labels);
+}
+
+/** The comment of a deletion or a rule. */
+export function commentFor({ actions, effect }: Todo, receiptId: string): Effect['comment'] {
+  if (effect) return effect.comment;
+  if (!actions.includes('comment')) return undefined;
+  return { marker: commentMarker(receiptId), text: commentText(receiptId) };
+}

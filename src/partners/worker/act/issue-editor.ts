@@ -1,0 +1,62 @@
+import type { EventErrorCode } from '../../receipts/receipt.ts';
+import type { IssueEdit, IssueContent } from './issue-edit.ts';
+
+/** Why something could not be done now, or not at all. Codes hold no data of the tracker. */
+export type Refusal =
+  /** May go well at another time. */
+  | { kind: 'transient'; code: EventErrorCode }
+  /** A rate limit is in force until `retryAt` (ms since the Unix epoch). Nothing was done. */
+  | { kind: 'limited'; retryAt: number }
+  /** The credential or the repository itself does not allow it: nothing can be done for anyone. */
+  | { kind: 'paused'; code: PauseCode }
+  /** Not allowed, and the tracker tells no reason: this issue's own, or the same for all. */
+  | { kind: 'forbidden' }
+  /** The issue is not there, and the repository says that it is well. */
+  | { kind: 'gone'; isDeleted: boolean }
+  /** The issue was moved to another repository. */
+  | { kind: 'transferred' }
+  /** The tracker understood and refused. */
+  | { kind: 'invalid'; code: EventErrorCode };
+
+export type PauseCode = 'unauthorized' | 'forbidden' | 'repository-missing' | 'issues-disabled';
+
+/** An issue as the worker reads it before it writes. */
+export type EditableIssue = IssueContent & {
+  number: number;
+  /** Id in GraphQL. */
+  nodeId: string;
+};
+
+/**
+ * Port: the writes of a deletion, one method for each need. Nothing is thrown for what the tracker
+ * answers; redirects are never followed; a response about another issue is nonsense.
+ */
+export type IssueEditor = {
+  /** False: there is no token for `remove`, which then calls nobody. */
+  canRemove: boolean;
+  /** Asks for the repository itself. `id` is its number. */
+  checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
+  /** The same, and whether the tracker tells that issues there may not be changed. */
+  checkWriting(): Promise<{ kind: 'well'; id: number } | Refusal>;
+  /** Always a request to the tracker. */
+  read(
+    number: number,
+  ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
+  /** Writes all of the edit at once and returns the issue as it is then. */
+  edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueContent } | Refusal>;
+  /** Looks through the comments for a text that contains the marker. */
+  findComment(
+    number: number,
+    marker: string,
+  ): Promise<{ kind: 'found' } | { kind: 'none' } | Refusal>;
+  comment(number: number, text: string): Promise<{ kind: 'done' } | Refusal>;
+  /**
+   * `impossible`: there is no token for it, or it may not. `isCertain` when the tracker
+   * said so of this issue, and not only refused the token.
+   */
+  remove(
+    nodeId: string,
+  ): Promise<{ kind: 'done' } | { kind: 'impossible'; isCertain: boolean } | Refusal>;
+  /** How many revisions of the body can still be read. Undefined when that cannot be told. */
+  countRevisions(nodeId: string): Promise<number | undefined>;
+};

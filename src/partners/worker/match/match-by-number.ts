@@ -1,0 +1,92 @@
+import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
+import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import type { DirectoryCoverage } from '../catch-up.ts';
+import type { Settlement, WorkStore } from '../work-store.ts';
+import type { MatchProgress } from '../progress.ts';
+import type { Match, MatchName } from '../../match.ts';
+
+/** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
+export const MATCH_WAIT_MS = 400;
+
+export type MatchByNumberDeps = {
+  store: Pick<WorkStore, 'match'>;
+  filler: Pick<DirectoryFiller, 'learn'>;
+  /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
+  lookup: { retryAtMs: number };
+  directory: Pick<DirectoryCoverage, 'retryMs'>;
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+};
+
+/** What is known of an event before its number is looked at by itself. */
+type KnownMatch = {
+  progress: MatchProgress;
+  match: Match & { unknownLeadId?: number };
+};
+
+/** A match while the directory does not tell all. */
+export type MatchByNumber = KnownMatch & {
+  /** The tracker responds, so that acting makes sense. */
+  isReachable: boolean;
+};
+
+/**
+ * While the directory does not tell all, a lead id is still good: the lead is acted on when the
+ * tracker shows it, and claimed by its number alone when the tracker does not respond.
+ * @throws {store-unavailable}
+ */
+export async function matchByNumber(
+  deps: MatchByNumberDeps,
+  { progress, match }: KnownMatch,
+  wanted: { names: readonly MatchName[]; createdBefore: number; isCovered: boolean },
+): Promise<MatchByNumber> {
+  const { names, createdBefore, isCovered } = wanted;
+  const { unknownLeadId } = match;
+  const number = names.find((name) => name.kind === 'lead-id')?.number;
+  if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
+  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
+  const { clock, directory, lookup } = deps;
+  const isTooSoon = clock.monotonicMs() < lookup.retryAtMs;
+  const found = isTooSoon ? 'unknown' : await findLead(deps, number);
+  if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
+  if (found === 'lead')
+    return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
+  if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
+  if (found !== 'unknown')
+    return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
+  const leads = [...new Set([unknownLeadId, ...match.leads])];
+  return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
+}
+
+/**
+ * Reads a lead from the tracker by its number, which needs no directory, and takes it in. `unknown`: the
+ * tracker fails, or does not respond in time; then the lead is in the directory when it has come.
+ */
+export async function findLead(
+  { filler, clock }: MatchByNumberDeps,
+  number: number,
+): Promise<LearnedLead | 'unknown'> {
+  const waited = new AbortController();
+  const request = filler.learn(number).catch((error: unknown) => {
+    if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
+    return 'unknown' as const;
+  });
+  const tooLate = sleepUntilAborted(clock, MATCH_WAIT_MS, waited.signal).then(
+    () => 'unknown' as const,
+  );
+  try {
+    return await Promise.race([request, tooLate]);
+  } finally {
+    request.catch(() => undefined); // the next try meets a failing store by itself
+    waited.abort();
+  }
+}
+
+/** Why nobody was found, by what the number that the event names turned out to be. */
+export const NO_LEADS: Readonly<
+  Record<Exclude<LearnedLead, 'lead'> | 'unknown', Pick<Settlement, 'lastError'>>
+> = {
+  'pull-request': { lastError: 'pull-request' },
+  absent: { lastError: 'no-issue' },
+  unknown: {},
+};

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { deletionActions } from '../partner.ts';
+import { erasures, eventErrorCodes } from '../receipts/receipt.ts';
+
+const leadSchema = z.strictObject({
+  number: z.int(),
+  state: z.enum(['open', 'done', 'failed']),
+  /** Why it failed. */
+  error: z.enum(eventErrorCodes).optional(),
+  erasure: z.enum(erasures).optional(),
+  /**
+   * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;
+   * `removed`: the tracker said that it is done.
+   */
+  removal: z.enum(['tried', 'removed', 'impossible']).optional(),
+  /** How many tries were refused the deletion, in a way that may pass. */
+  removalRefusals: z.int().optional(),
+  isCommented: z.boolean().optional(),
+  /** Since when the issue is not found, in ms: a replica that lags looks the same. */
+  missingSince: z.int().optional(),
+});
+
+/** What a rule of the configuration does for one event. */
+const effectSchema = z.strictObject({
+  addLabels: z.array(z.string()),
+  removeLabels: z.array(z.string()),
+  assign: z.array(z.string()),
+  state: z.enum(['open', 'closed']).optional(),
+  comment: z.strictObject({ marker: z.string(), text: z.string() }).optional(),
+  /** Whose issues the numbers of the leads are. */
+  repositoryId: z.int().optional(),
+});
+
+const schema = z.discriminatedUnion('stage', [
+  z.strictObject({
+    stage: z.literal('match'),
+    /** When the event was asked for, or is looked at again: only a catch-up begun since then counts. */
+    askedAt: z.int(),
+    /** When the partner asked for it last; absent: when it was looked at first. */
+    requestedAt: z.int().optional(),
+    /** How often a full look-up found nothing. */
+    misses: z.int(),
+    /** `askedAt` of the first of them. */
+    missedSince: z.int().optional(),
+    /** The tracker said that the number that the event names is no lead. */
+    isNoLead: z.boolean().optional(),
+  }),
+  z.strictObject({
+    stage: z.literal('act'),
+    /** Of a deletion. */
+    actions: z.array(z.enum(deletionActions)).readonly(),
+    /** Of an event that a rule is for. */
+    effect: effectSchema.optional(),
+    leads: z.array(leadSchema),
+  }),
+]);
+
+/** What is done so far for one event, as it is stored between tries and across crashes. */
+export type DeletionProgress = z.infer<typeof schema>;
+export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
+export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;
+export type Effect = z.infer<typeof effectSchema>;
+/** What is to be done to each lead. */
+export type Todo = Pick<ActProgress, 'actions' | 'effect'>;
+export type LeadProgress = z.infer<typeof leadSchema>;
+
+/** Undefined for nothing, and for what another version left behind: then the event starts anew. */
+export function readProgress(json: string | undefined): DeletionProgress | undefined {
+  if (json === undefined) return undefined;
+  return schema.safeParse(JSON.parse(json)).data;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import type { LeadIdentity } from '#leads/model/identity.ts';
+import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import type { Name } from '#partners/event.ts';
+import { toMatchNames } from '#partners/worker/match/read-request.ts';
+import { type DirectoryView, leadsToClaim, matchLeads } from '#partners/match.ts';
+import { directoryKey } from '../support/directory.ts';
+
+const email = (value: string): LeadIdentity => ({ kind: 'email', value });
+const correlation = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
+const externalId = (value: string, partnerId = 'crm-one'): LeadIdentity => ({
+  kind: 'external-id',
+  partnerId,
+  value,
+});
+const leadId = (number: number): Name => ({ kind: 'lead-id', number });
+
+type Leads = Record<number, readonly LeadIdentity[]>;
+
+type Options = { knowsKinds?: boolean; createdAt?: number; createdBefore?: number };
+
+function viewOf(leads: Leads, options: Options = {}): DirectoryView {
+  const { knowsKinds = true, createdAt = 0 } = options;
+  const rows = Object.entries(leads).map(([number, identities]) => ({
+    number: Number(number),
+    identities: identities.map((identity) => {
+      const { kind, hash } = toHashedIdentity(directoryKey, identity);
+      return { kind: knowsKinds ? kind : null, hash };
+    }),
+  }));
+  const identitiesOf: DirectoryView['identitiesOf'] = (number) =>
+    rows.find((row) => row.number === number)?.identities ?? [];
+  return {
+    has: (number) => rows.some((row) => row.number === number),
+    createdAt: (number) => (rows.some((row) => row.number === number) ? createdAt : undefined),
+    find: (hash) =>
+      rows
+        .filter(({ identities }) => identities.some((identity) => identity.hash.equals(hash)))
+        .map(({ number }) => number),
+    identitiesOf,
+  };
+}
+
+function match(leads: Leads, names: readonly Name[], options?: Options) {
+  const view = viewOf(leads, options);
+  return matchLeads(toMatchNames(names, directoryKey), view, options?.createdBefore);
+}
+
+const conflicts = [1];
+
+describe('the first name that has a lead decides', () => {
+  const leads = {
+    1: [email('1@example.com')],
+    2: [correlation('c')],
+    3: [externalId('x')],
+    4: [email('4@example.com')],
+    5: [email('4@example.com')],
+  };
+  const names = [leadId(9), correlation('c'), externalId('x'), email('4@example.com')];
+
+  test.each([
+    [[leadId(1)], { leads: [1], by: 'lead-id', conflicts: [] }],
+    [names, { leads: [2], by: 'correlation-id', conflicts: [] }],
+    [names.slice(2), { leads: [3], by: 'external-id/crm-one', conflicts: [] }],
+    [names.slice(3), { leads: [4, 5], by: 'email', conflicts: [] }],
+    [[leadId(9), correlation('none')], { leads: [], conflicts: [] }],
+    [[], { leads: [], conflicts: [] }],
+  ])('%j', (asked, expected) => {
+    expect(match(leads, asked)).toEqual(expected);
+  });
+});
+
+describe('a lead that a lead id names', () => {
+  const bob = [email('bob@example.com'), externalId('7'), externalId('9', 'crm-two')];
+  const ada = [email('ada@example.com')];
+
+  test.each([
+    ['e-mail', email('ada@example.com')],
+    ['external id', externalId('8')],
+  ])('and that is known by another %s is left alone', (_what, person) => {
+    expect(match({ 1: bob }, [leadId(1), person])).toEqual({ leads: [], conflicts });
+  });
+
+  test('and that belongs to another person gives way to the leads of the person', () => {
+    expect(match({ 1: bob, 2: ada, 3: ada }, [leadId(1), ...ada])).toEqual({
+      leads: [2, 3],
+      by: 'email',
+      conflicts,
+    });
+  });
+
+  test.each([
+    ['is known by the same e-mail', [email('BOB@example.com')]],
+    ['shares one of two', [email('ada@example.com'), externalId('7')]],
+    ['shares the other of two', [externalId('8'), email('bob@example.com')]],
+    ['has nothing of that kind', [correlation('other')]],
+  ])('and that %s is taken', (_what, person) => {
+    expect(match({ 1: bob }, [leadId(1), ...person])).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
+  });
+
+  test.each(['n/a', '-', '<>', '@', 'deleted@', '@example.com', '"" <>'])(
+    'is not judged by %j in place of an e-mail address, on either side',
+    (none) => {
+      const taken = { leads: [1], by: 'lead-id', conflicts: [] };
+      expect(match({ 1: bob }, [leadId(1), email(none)])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [leadId(1), email('ada@example.com')])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [leadId(1), email('none')])).toEqual(taken);
+      expect(match({ 1: [email(none)] }, [email(none)]).leads).toEqual([1]);
+    },
+  );
+
+  test("is not judged by another partner's external id", () => {
+    const leads = { 1: [externalId('9', 'crm-two')] };
+    expect(match(leads, [leadId(1), externalId('8')])).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
+  });
+
+  test('is taken when only one of several addresses is equal', () => {
+    const leads = { 1: [email('old@example.com'), email('new@example.com')] };
+    expect(match(leads, [leadId(1), email('new@example.com')])).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
+  });
+
+  test('is taken when the kinds of its identities are not known yet', () => {
+    expect(match({ 1: bob }, [leadId(1), ...ada], { knowsKinds: false })).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
+  });
+});
+
+describe('a lead that is newer than the event', () => {
+  const lead = { 1: [email('ada@example.com'), correlation('c')] };
+  const nothing = { leads: [], conflicts };
+
+  test.each([
+    ['by a lead id is left alone', [leadId(1)], 11, nothing],
+    ['by a lead id is taken when it is just old enough', [leadId(1)], 10, undefined],
+    ['by a lead id is taken when its age is not known', [leadId(1)], 0, undefined],
+    ['by a correlation id is taken', [correlation('c')], 11, undefined],
+    ['by an e-mail is taken', [email('ada@example.com')], 11, undefined],
+  ])('named %s', (_what, names, createdAt, expected) => {
+    const found = match(lead, names, { createdAt, createdBefore: 10 });
+    expect(found).toEqual(expected ?? { leads: [1], by: names[0]?.kind, conflicts: [] });
+  });
+});
+
+describe('a lead that a correlation id names', () => {
+  test('is left alone when it belongs to another person, and others of that id are not', () => {
+    const leads = {
+      1: [correlation('c'), email('bob@example.com')],
+      2: [correlation('c'), email('ada@example.com')],
+    };
+    expect(match(leads, [correlation('c'), email('ada@example.com')])).toEqual({
+      leads: [2],
+      by: 'correlation-id',
+      conflicts,
+    });
+  });
+
+  test('comes next when the lead id names somebody else', () => {
+    const leads = { 1: [email('bob@example.com')], 2: [correlation('c')] };
+    const names = [leadId(1), correlation('c'), email('ada@example.com')];
+    expect(match(leads, names)).toEqual({ leads: [2], by: 'correlation-id', conflicts });
+  });
+});
+
+describe('at its acceptance a deletion claims', () => {
+  const ada = email('ada@example.com');
+  const leads = { 1: [ada], 2: [ada], 3: [email('bob@example.com')] };
+
+  test.each([
+    ['what the first name finds', [ada], [1, 2]],
+    ['the lead that a lead id names', [leadId(1), ada], [1]],
+    ['nothing for names that nobody has', [email('eve@example.com')], []],
+    ['a number that is not known yet, and what the other names find', [leadId(9), ada], [9, 1, 2]],
+    ['a number that is not known yet, alone', [leadId(9)], [9]],
+    ["the person's leads in place of another person's", [leadId(3), ada], [1, 2]],
+    ['nothing of another person', [leadId(3), email('eve@example.com')], []],
+  ])('%s', (_what, names, claimed) => {
+    expect(leadsToClaim(toMatchNames(names, directoryKey), viewOf(leads))).toEqual(claimed);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+
+test('an event keeps the rules that it began with, and the next one takes the new ones', async () => {
+  let deleted = 'gone';
+  const rules = (): DeletionRules => ({
+    labels: { approved: 'approved', deleted },
+    retryMs: [20, 20],
+  });
+  const world = await openDeletions({ worker: { rules } });
+  const labelsOf = (number: number) =>
+    world.tracker.readIssue(number)?.labels.map(({ name }) => name);
+  const issue = () => ({ ...leadIssue({ email: 'ada@example.org' }), labels: ['approved'] });
+  const [one, two] = [world.tracker.createIssue(issue()), world.tracker.createIssue(issue())];
+  await world.start();
+
+  const gate = world.tracker.hold({ path: '/issues/\\d+$', method: 'PATCH' });
+  const first = await world.send({ email: 'ada@example.org' });
+  await gate.arrived();
+  deleted = 'erased';
+  gate.open();
+  const { events } = await world.settled(first);
+  expect(events).toMatchObject([{ outcome: 'DONE', attempts: 1 }]);
+  expect([labelsOf(one.number), labelsOf(two.number)]).toEqual([['gone'], ['gone']]);
+
+  const third = world.tracker.createIssue(issue());
+  await world.settled(await world.send({ leadId: String(third.number) }));
+  expect(labelsOf(third.number)).toEqual(['erased']);
+});

@@ -1,0 +1,307 @@
+/** One event that nothing can be done with must not stop the others, nor be lost. */
+import { describe, expect, test } from 'vitest';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
+import type { ActProgress } from '#partners/worker/progress.ts';
+import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
+import { type MatchDeps, matchEvents } from '#partners/worker/match/match-event.ts';
+import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts';
+import { createPartner, createPartnerList } from '#partners/partner.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
+import type { WorkItem } from '#partners/worker/work-store.ts';
+import { readDelivery } from '#partners/intake/read-delivery.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { newUuid } from '#shared/ids.ts';
+import { type Log, silentLog } from '#shared/log.ts';
+import { Secret } from '#shared/crypto/secret.ts';
+import { createFakeClock } from '../../support/clock.ts';
+import { leadIssue } from '../../support/deletions/tracker.ts';
+import { openDeletions } from '../../support/deletions/world.ts';
+import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { acceptEvent, INSTANCE } from '../../support/partners.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
+
+const payloadKey = Buffer.alloc(32, 1);
+const sealer = createSealer(payloadKey);
+const secrets = [{ value: new Secret('s') }];
+const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
+
+async function setUp() {
+  const clock = createFakeClock();
+  const database = temporaryDatabase();
+  const directory = await openedDirectory(database);
+  await directory.put([1, 2, 3].map((number) => entry(number)));
+  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+  const store = createWorkStore({
+    database,
+    instance: INSTANCE,
+    sealer,
+    newId: newUuid,
+    repository: REPOSITORY,
+  });
+  const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
+  return {
+    clock,
+    database,
+    directory,
+    store,
+    lease,
+    accept: (leadId: number) =>
+      acceptEvent(receipts, {
+        at: clock.now(),
+        sameEventKey: Buffer.from(`lead ${leadId}`),
+        payload: Buffer.from(JSON.stringify({ leadId: String(leadId) })),
+      }),
+    replay: (id: string) =>
+      receipts.replay(id, {
+        at: clock.now(),
+        actor: { kind: 'cli', subject: 'ops' },
+        action: 'receipt.replay',
+        subject: `receipt/${id}`,
+      }),
+    eventOf: async (id: string) => (await receipts.read(id))?.events[0],
+  };
+}
+
+type DeletionWorld = Awaited<ReturnType<typeof setUp>>;
+
+/** Leases one event for its actions, with lead 1 claimed. */
+async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgress>> {
+  const [matched] = await world.lease('match');
+  if (!matched) throw new Error('nothing is due');
+  const next = { actions: ['close' as const], now: world.clock.now() };
+  await world.store.confirm(matched, { leads: [1], conflicts: [] }, next);
+  const [item] = await world.lease('act');
+  return item as WorkItem<ActProgress>;
+}
+
+const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): ActDeps => ({
+  store: world.store,
+  editor: editor as IssueEditor,
+  rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
+  isListed: async () => false,
+  missingLooksMs: [],
+  pacer: createPacer(world.clock, 0),
+  refusals: createWriteRefusals(),
+  probeEveryMs: 1000,
+  clock: world.clock,
+  log: silentLog,
+  reporter: reporterOf(silentLog),
+  random: () => 0.5,
+});
+
+const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undefined });
+
+const never = new AbortController().signal;
+
+const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): MatchDeps => ({
+  store: world.store,
+  directory: {
+    cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
+    retryMs: () => 0,
+  },
+  filler: { learn: async () => 'absent' },
+  lookup: { retryAtMs: 0 },
+  directoryKey,
+  readDelivery,
+  partners: createPartnerList([partner]),
+  clock: world.clock,
+  log: silentLog,
+  reporter: reporterOf(silentLog),
+  unmatchedWaitsMs: [],
+  rechecksMs: [],
+  ...deps,
+});
+
+describe('a partner that is', () => {
+  test('disabled: what was accepted before is finished', async () => {
+    const world = await setUp();
+    const id = await world.accept(1);
+    const disabled = { scheme: 'hmac-sha256', secrets, enabled: false } as const;
+    const partners = createPartnerList([createPartner('crm-one', disabled)]);
+    await matchEvents(matchDepsOf(world, { partners }), await world.lease('match'));
+    expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
+  });
+
+  test('not in the file: it waits without an attempt, told once, and holds up no other', async () => {
+    const world = await setUp();
+    const id = await world.accept(1);
+    const lines: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (fields, msg) => void lines.push({ ...fields, msg }) };
+    const gone = matchDepsOf(world, {
+      partners: createPartnerList([]),
+      log,
+      reporter: reporterOf(log),
+    });
+    for (let looks = 0; looks < 20; looks += 1) {
+      await matchEvents(gone, await world.lease('match'));
+      await world.clock.advance(10_000);
+    }
+    expect(lines).toEqual([
+      {
+        msg: 'an event waits: the configuration lacks its partner',
+        receiptId: id,
+        partnerId: 'crm-one',
+        code: 'partner-unknown',
+      },
+    ]);
+    expect(await world.eventOf(id)).toMatchObject({
+      outcome: 'PENDING',
+      attempts: 0,
+      lastError: 'partner-unknown',
+    });
+    const other = createPartnerList([createPartner('crm-two', { scheme: 'hmac-sha256', secrets })]);
+    await matchEvents({ ...gone, partners: other }, await world.lease('match'));
+    expect((await world.store.counts()).lackedPartners).toEqual(['crm-one']);
+    await world.clock.advance(60_000);
+    await matchEvents(matchDepsOf(world), await world.lease('match'));
+    expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
+    expect((await world.store.counts()).lackedPartners).toEqual([]);
+  });
+});
+
+test('a payload that cannot be read for now waits, and holds up no other', async () => {
+  const world = await setUp();
+  const [large, small] = [await world.accept(1), await world.accept(2)];
+  let isFull = true;
+  const deps = matchDepsOf(world, {
+    readDelivery: (body, fields) =>
+      isFull && body.includes('"1"')
+        ? Promise.reject(new TrackportError('overloaded'))
+        : readDelivery(body, fields),
+  });
+  await matchEvents(deps, await world.lease('match'));
+  expect((await world.eventOf(small))?.leadIds).toEqual(['2']);
+  expect(await world.eventOf(large)).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+  isFull = false;
+  expect(await world.lease('match')).toEqual([]);
+  await world.clock.advance(5000);
+  await matchEvents(deps, await world.lease('match'));
+  expect((await world.eventOf(large))?.leadIds).toEqual(['1']);
+});
+
+test('a lost secret key leaves a dead letter that can be replayed once the key is back', async () => {
+  const world = await setUp();
+  const id = await world.accept(1);
+  const otherKey = createSealer(Buffer.alloc(32, 9));
+  const deps = { instance: INSTANCE, newId: newUuid, repository: REPOSITORY, sealer: otherKey };
+  const store = createWorkStore({ ...deps, database: world.database });
+  const items = await store.lease('match', world.clock.now(), 10);
+  await matchEvents(matchDepsOf(world, { store }), items);
+  expect(await world.eventOf(id)).toMatchObject({
+    outcome: 'FAILED',
+    lastError: 'payload-unreadable',
+  });
+  expect(await world.replay(id)).toMatchObject({ queued: 1 });
+  await matchEvents(matchDepsOf(world), await world.lease('match'));
+  expect((await world.eventOf(id))?.leadIds).toEqual(['1']);
+});
+
+describe('an error that nobody foresaw', () => {
+  test('in a match makes a dead letter of its event, and all others are claimed', async () => {
+    const world = await setUp();
+    const ids = [await world.accept(1), await world.accept(2), await world.accept(3)];
+    const deps = matchDepsOf(world, {
+      store: {
+        ...world.store,
+        match: async (names, createdBefore) => {
+          if (names.some((name) => name.kind === 'lead-id' && name.number === 2))
+            throw new RangeError('two');
+          return world.store.match(names, createdBefore);
+        },
+      },
+    });
+    await matchEvents(deps, await world.lease('match'));
+    const [one, two, three] = await Promise.all(ids.map(world.eventOf));
+    expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
+    for (const other of [one, three]) expect(other?.leadIds).toHaveLength(1);
+    expect(await world.lease('act')).toHaveLength(2);
+  });
+
+  test('in an action spends a try, and after the last one it is a dead letter', async () => {
+    const world = await setUp();
+    const id = await world.accept(1);
+    const deps = actDepsOf(world, {
+      read: async () => {
+        throw new RangeError('no');
+      },
+    });
+    const item = await leaseForActions(world);
+    expect(await actOnEvent(deps, item, never)).toEqual({ kind: 'rescheduled' });
+    expect(await world.eventOf(id)).toMatchObject({ attempts: 1, lastError: 'internal-error' });
+    await world.clock.advance(1000);
+    const [again] = await world.lease('act');
+    await actOnEvent(deps, again as WorkItem<ActProgress>, never);
+    expect(await world.eventOf(id)).toMatchObject({
+      outcome: 'FAILED',
+      attempts: 2,
+      lastError: 'internal-error',
+    });
+  });
+});
+
+test('an event whose store failed half-way, and again at giving it back, is finished soon', async () => {
+  const database = temporaryDatabase();
+  let refusals = 0;
+  const refusing = <T>(work: () => T): T => {
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new TrackportError('store-unavailable');
+    }
+    return work();
+  };
+  const flaky = withCommits(database, refusing);
+  const { tracker } = await openDeletions();
+  const world = await openDeletions({ of: { tracker, database: flaky }, actions: ['comment'] });
+  await world.start();
+  const { number } = tracker.createIssue(leadIssue());
+  const gate = tracker.hold({ method: 'POST' });
+  const id = await world.send({ leadId: String(number) });
+  await gate.arrived();
+  refusals = 4;
+  gate.open();
+  // A lease that is only left to end would take longer than this waits.
+  const [event] = (await world.settled(id)).events;
+  expect(event).toMatchObject({ outcome: 'DONE', attempts: 1 });
+  expect(tracker.readIssue(number)?.comments).toHaveLength(1);
+});
+
+test.each([
+  ['settled', { kind: 'settled', outcome: 'UNMATCHED' }, 1],
+  ['again', { kind: 'rescheduled' }, 0],
+  ['lost', { kind: 'left' }, 0],
+] as const)(
+  'an end that the store answers with %s is told as what it is',
+  async (answer, told, lines) => {
+    const world = await setUp();
+    await world.accept(1);
+    const item = await leaseForActions(world);
+    const reported: unknown[] = [];
+    const deps: ActDeps = {
+      ...actDepsOf(world, {}),
+      store: { ...world.store, leadsUnderLease: async () => [], settle: async () => answer },
+      reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
+    };
+    expect(await actOnEvent(deps, item, never)).toEqual(told);
+    expect(reported).toHaveLength(lines);
+  },
+);
+
+test('progress that another version wrote is begun anew, and the claims stay', async () => {
+  const world = await setUp();
+  await world.accept(1);
+  const item = await leaseForActions(world);
+  await world.store.giveBack(item);
+  world.database.handle.exec(
+    `UPDATE event SET progress = json_set(progress, '$.leads[0].mood', 'new')`,
+  );
+  const [unreadable] = await world.lease('act');
+  if (!unreadable) throw new Error('nothing is due');
+  expect(unreadable).not.toHaveProperty('progress');
+  await actOnEvent(actDepsOf(world, {}), unreadable as WorkItem<ActProgress>, never);
+  const [anew] = await world.lease('match');
+  expect(anew).toMatchObject({ attempts: 0, progress: { stage: 'match' } });
+  expect(await world.store.leadsOf(anew ?? unreadable)).toEqual([1]);
+});
