@@ -3,11 +3,11 @@
  * fails half-way.
  */
 import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { Tracing } from '#shared/tracing.ts';
 
 import { storeError } from './compose/server/start-error.ts';
 import type { Service, ServiceDeps } from './compose/service.ts';
 import { openStore } from './compose/store.ts';
-import { openTracing } from './compose/telemetry/open-tracing.ts';
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
 export async function startService(deps: ServiceDeps): Promise<Service> {
@@ -27,4 +27,18 @@ async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
   // The thread that writes opens its file while the code of all the rest is loaded.
   const { serve } = await import('./compose/service.ts');
   return serve(deps, { store, tracing }, held);
+}
+
+/** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
+async function openTracing(
+  { tracing: { settings, unsupported } = {}, clock, log }: ServiceDeps,
+  held: ReleaseStack,
+): Promise<Tracing | undefined> {
+  if (unsupported !== undefined)
+    log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
+  if (!settings) return undefined;
+  const { createTracing } = await import('./compose/telemetry/tracing.ts');
+  const tracing = createTracing({ settings, clock, log });
+  held.push('the traces', () => tracing.close());
+  return tracing;
 }

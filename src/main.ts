@@ -1,14 +1,12 @@
 import { styleText } from 'node:util';
-
-import { type Failure, renderFailure, runCli, toFailure } from '#cli/cli.ts';
+import { runCli, type Failure, renderFailure, toFailure } from '#cli/cli.ts';
 import type { Terminal } from '#cli/command.ts';
 import { askLine } from '#cli/confirm.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
-
-import { createLogOutput, type LogOutput } from './compose/telemetry/log-output.ts';
+import { createLogOutput, type LogOutput } from './compose/telemetry/log.ts';
 import { createCommandServices } from './compose/command-services.ts';
 import { StartError } from './compose/server/start-error.ts';
 

@@ -1,4 +1,5 @@
 /** What commands work on, opened one family at a time. Imports what only some need when they do. */
+import { createAccess } from '#access/index.ts';
 import type { ImportServer } from '#catalog/import/import-target.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
@@ -6,13 +7,11 @@ import type { Config } from '#config/schema/schema.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
+import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/report.ts';
-
-import { composeAccess } from './identity/access.ts';
-import { createLog } from './telemetry/log.ts';
-import type { LogOutput } from './telemetry/log-output.ts';
+import { createLog, type LogOutput } from './telemetry/log.ts';
 import { logWarnings, reloadService } from './reload.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -96,8 +95,12 @@ function createStoreServices(clock: Clock) {
       const store = await openStore({ config, clock, log: silentLog });
       return { services: await make(store, config), close: () => store.close() };
     };
-  const toAccess = (store: Store, { consumers }: Config) => ({
-    access: composeAccess(store, {
+  const toAccess = ({ stores, cursors }: Store, { consumers }: Config) => ({
+    access: createAccess({
+      store: stores.consumers(),
+      audit: stores.audit(),
+      cursors,
+      newId: newUuid,
       clock,
       log: silentLog,
       limitPerMinute: () => consumers.limitPerMinute,
@@ -126,7 +129,7 @@ function createStoreServices(clock: Clock) {
         }))(config);
       },
       remote: async (server: ImportServer) =>
-        (await import('./catalog-server.ts')).openCatalogServer(server, clock),
+        (await import('./catalog.ts')).openCatalogServer(server, clock),
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({
       applied: migrated.map(({ name }) => name),

@@ -1,9 +1,8 @@
 import { Registry } from 'prom-client';
-
 import { createApp } from '#http/app.ts';
 import { buildDocument } from '#http/openapi/build-document.ts';
 import { renderDocument } from '#http/openapi/document.ts';
-import type { Services } from '#http/services.ts';
+import type { Services } from '#http/context.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';

@@ -15,8 +15,7 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
-
-import type { Identity } from './identity/identity.ts';
+import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
-
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
@@ -13,11 +12,9 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
-
 import { startService } from '../compose.ts';
 import type { Service } from './service.ts';
-import { createLog } from './telemetry/log.ts';
-import type { LogOutput } from './telemetry/log-output.ts';
+import { createLog, type LogOutput } from './telemetry/log.ts';
 
 export type SandboxRequest = {
   environment: Environment;

@@ -1,5 +1,5 @@
 /** Everything that a running service does, once its store is open: it listens, works, and stops. */
-import type { Access } from '#access/index.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
@@ -7,34 +7,32 @@ import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
-import type { HttpApp } from '#http/http-app.ts';
-import {
-  type CombineReports,
-  createServiceReports,
-  type ServiceReports,
-} from '#http/routes/operations/readiness.ts';
+import type { HttpApp } from '#http/context.ts';
+import { type CombineReports, createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import { createRunIds } from '#shared/ids.ts';
+import { createRunIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-
-import { composeAccess } from './identity/access.ts';
-import type { Identity } from './identity/identity.ts';
+import type { Identity } from './identity.ts';
 import { composeLeads, followOthers } from './leads.ts';
 import { composePartners, partnerRegistry } from './partners.ts';
 import type { Ground, ServiceParts } from './parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
 import type { Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
-import type { LogOutput } from './telemetry/log-output.ts';
-import { createRegistry, logMetrics, trackerCallMetrics } from './telemetry/metrics.ts';
-import { traceTrackerCalls } from './telemetry/open-tracing.ts';
+import type { LogOutput } from './telemetry/log.ts';
+import {
+  createRegistry,
+  logMetrics,
+  traceTrackerCalls,
+  trackerCallMetrics,
+} from './telemetry/metrics.ts';
 import { createTrackerParts } from './tracker/parts.ts';
 import { createTrackerWebhook } from './tracker/webhook.ts';
 
@@ -148,10 +146,18 @@ async function createParts(ground: Ground, cut: AbortSignal): Promise<ServicePar
   await followOthers({ ...ground, ...areas });
   const identity = await openIdentity(ground);
   const catalog = identity && (await openCatalog(ground));
-  const limitPerMinute = (): number => settings.current().consumers.limitPerMinute;
-  const access = composeAccess(store, { clock, log, limitPerMinute });
+  const { stores, cursors } = store;
+  const access = createAccess({
+    store: stores.consumers(),
+    audit: stores.audit(),
+    cursors,
+    newId: newUuid,
+    clock,
+    log,
+    limitPerMinute: () => settings.current().consumers.limitPerMinute,
+  });
   held.push('the times of last use', () => access.close());
-  const traffic = createTraffic({ store: store.stores.traffic(), clock, log });
+  const traffic = createTraffic({ store: stores.traffic(), clock, log });
   held.push('the record of traffic', () => traffic.close());
   const bodies = createBodyReaders({ clock });
   const made = { ...ground, ...areas, tracker, bodies, identity, catalog, access, traffic };
@@ -161,7 +167,7 @@ async function createParts(ground: Ground, cut: AbortSignal): Promise<ServicePar
 /** What needs an issuer is loaded where there is one: a fifth of the code. */
 async function openIdentity({ config, clock, log, held }: Ground): Promise<Identity | undefined> {
   if (!config.identity) return undefined;
-  const { composeIdentity } = await import('./identity/identity.ts');
+  const { composeIdentity } = await import('./identity.ts');
   const identity = composeIdentity({ identity: config.identity, clock, log });
   held.push('the issuer', () => identity.close());
   return identity;
@@ -229,7 +235,7 @@ async function openPortal(
   const { identity, catalog, config } = parts;
   const { portal, identity: rules } = config;
   if (!identity || !catalog || !portal || !rules) return undefined;
-  const { composePortal } = await import('./portal/portal.ts');
+  const { composePortal } = await import('./portal.ts');
   return composePortal({ ...parts, portal, rules, identity, catalog, readiness });
 }
 

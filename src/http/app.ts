@@ -1,19 +1,17 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Area, AreaContext, HttpApp } from './http-app.ts';
-import { docsRoutes } from './routes/docs/routes.ts';
-import { githubWebhookRoutes } from './routes/github-webhook/routes.ts';
-import { landingRoutes } from './routes/landing/routes.ts';
-import { leadRoutes } from './routes/leads/routes.ts';
-import { leadFeedRoutes } from './routes/lead-feed/routes.ts';
-import { removalRoutes } from './routes/removals/routes.ts';
-import type { ServiceReports } from './routes/operations/readiness.ts';
-import { operationRoutes } from './routes/operations/routes.ts';
-import { partnerRoutes } from './routes/partners/routes.ts';
-import { meRoutes } from './routes/me/routes.ts';
-import { problemRoutes } from './routes/problems/routes.ts';
-import { receiptStatusRoutes } from './routes/receipt-status/routes.ts';
+import type { Area, AreaContext, HttpApp, Services } from './context.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { githubWebhookRoutes } from './routes/github-webhook.ts';
+import { landingRoutes } from './routes/landing.ts';
+import { leadRoutes } from './routes/leads.ts';
+import { leadFeedRoutes } from './routes/lead-feed.ts';
+import type { ServiceReports } from './readiness.ts';
+import { operationRoutes } from './routes/operations.ts';
+import { partnerRoutes } from './routes/partners.ts';
+import { meRoutes } from './routes/me.ts';
+import { problemRoutes } from './routes/problems.ts';
+import { receiptStatusRoutes } from './routes/receipt-status.ts';
 import { createServer, type ServerDeps } from './server.ts';
-import type { Services } from './services.ts';
 
 export type AppDeps = ServerDeps &
   Services & {
@@ -32,7 +30,6 @@ export function createApp(deps: AppDeps): HttpApp {
     problemRoutes,
     docsRoutes,
     leadRoutes,
-    removalRoutes,
     leadFeedRoutes,
     meRoutes,
     githubWebhookRoutes,

@@ -6,8 +6,9 @@ import fastify, {
   type onSendHookHandler,
   type RawServerDefault,
   type RouteOptions,
+  type FastifyServerOptions,
 } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { type ZodTypeProvider, serializerCompiler } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Limiter } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -18,21 +19,22 @@ import type { Log } from '#shared/log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
 import { createCors } from './responses/cors.ts';
-import { type BodyBudget, createBodyBudget } from './requests/body-budget.ts';
+import {
+  type BodyBudget,
+  createBodyBudget,
+  createBodyReader,
+  releaseBodies,
+} from './requests/read-body.ts';
 import {
   type ClientErrorDeps,
   createClientErrorHandler,
   createConnectHandler,
 } from './problems/client-error.ts';
-import type { ProblemPage } from './problems/problem-pages.ts';
-import { decorateRequests, type HttpApp, type HttpContext } from './http-app.ts';
+import type { ProblemPage } from './problems/problem.ts';
+import { decorateRequests, type HttpApp, type HttpContext } from './context.ts';
 import { acceptJson, checkBodies, type ParseJson } from './requests/json-body.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
-import { schemaCompilers } from './schema-compilers.ts';
-import { measureBodies } from './telemetry/request-metrics.ts';
-import { createBodyReader, releaseBodies } from './requests/read-body.ts';
-import { createRefusalLog } from './telemetry/refusal-log.ts';
-import { traceRequests } from './telemetry/request-spans.ts';
+import { measureBodies, createRefusalLog, traceRequests } from './telemetry/requests.ts';
 import { createRefusalLimiter } from './auth/refusal-limiter.ts';
 import { validateRequests } from './requests/validate-request.ts';
 
@@ -232,3 +234,14 @@ const dropLength: onSendHookHandler = (_request, reply, payload, done) => {
   if (reply.statusCode === 304) reply.removeHeader('content-length');
   done(null, payload);
 };
+
+/**
+ * How Fastify compiles schemas: a hook of ours validates, zod serializes. Named when the server is
+ * made, since Fastify loads ajv otherwise, and its types know the factories of ajv only.
+ */
+const schemaCompilers = {
+  compilersFactory: {
+    buildValidator: () => () => () => true,
+    buildSerializer: () => serializerCompiler,
+  },
+} as unknown as NonNullable<FastifyServerOptions['schemaController']>;

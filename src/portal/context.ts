@@ -1,6 +1,6 @@
 import type { SignIn } from '#access/sessions/sign-in.ts';
 import type { Sessions } from '#access/sessions/sessions.ts';
-import type { HttpContext } from '#http/http-app.ts';
+import type { HttpContext } from '#http/context.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
@@ -9,7 +9,7 @@ import type { PortalRoutes } from './routes/route-types.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
-import type { Readiness } from '#http/routes/operations/readiness.ts';
+import type { Readiness } from '#http/readiness.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { TrackerQuota } from '#leads/lead-tracker.ts';

@@ -1,5 +1,5 @@
 /** The management portal as one area of the server. */
-import type { HttpApp, HttpContext } from '#http/http-app.ts';
+import type { HttpApp, HttpContext } from '#http/context.ts';
 import { addAssetRoutes } from './assets/assets.ts';
 import type { PortalDeps, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';

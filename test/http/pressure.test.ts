@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as timersRun } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp, serviceReports } from '../support/http/app.ts';
 
 const LAG_MS_MAX = 20;

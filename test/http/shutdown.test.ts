@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import nock from 'nock';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp } from '../support/http/app.ts';
 
 let app: HttpApp;

@@ -15,8 +15,7 @@ import {
   createCatalog,
 } from '#catalog/index.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import type { BearerServices } from '#http/services.ts';
-import type { HttpApp } from '#http/http-app.ts';
+import type { BearerServices, HttpApp } from '#http/context.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from './access.ts';
 import { buildTestApp, type TestAppDeps } from './http/app.ts';

@@ -4,15 +4,13 @@
  */
 import { readEnvironment } from '#config/load.ts';
 import { readTracing } from '#config/tracing.ts';
-import type { OwnReports, ServiceReports } from '#http/routes/operations/readiness.ts';
+import type { OwnReports, ServiceReports } from '#http/readiness.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
-
 import { startService } from '../../compose.ts';
 import type { Service } from '../service.ts';
 import { StartError } from '../server/start-error.ts';
-import { createLog, type LevelLog } from '../telemetry/log.ts';
-import { createLogOutput } from '../telemetry/log-output.ts';
+import { createLog, type LevelLog, createLogOutput } from '../telemetry/log.ts';
 import { type ChildCalls, createIpc, type Ipc, type PrimaryCalls, unpackConfig } from './ipc.ts';
 
 const EXIT_FAILED = 1;

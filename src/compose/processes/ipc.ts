@@ -1,6 +1,6 @@
 /** How the primary process and those that serve talk to each other. */
 import type { Config } from '#config/schema/schema.ts';
-import type { Readiness } from '#http/routes/operations/readiness.ts';
+import type { Readiness } from '#http/readiness.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { isRecord } from '#shared/text/json.ts';
 

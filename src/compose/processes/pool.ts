@@ -2,9 +2,20 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
-
 import { StartError } from '../server/start-error.ts';
-import { type Member, type MemberDeps, startMember } from './member.ts';
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { entryUrl } from '#shared/program.ts';
+import type { LogOutput } from '../telemetry/log.ts';
+import {
+  type ChildCalls,
+  createIpc,
+  type Ipc,
+  type IpcHandlers,
+  type PrimaryCalls,
+  type ProcessMetrics,
+} from './ipc.ts';
 
 /** Each process ends by itself before, counted from the end of its delay; what hangs is killed then. */
 const STOP_MS = 9500;
@@ -16,7 +27,7 @@ const MISSES_MAX = 6;
 /** Who starts loads the program and opens the store, which takes longer than any request. */
 const START_FACTOR = 4;
 
-export type PoolDeps = Omit<MemberDeps, 'config'> & {
+type PoolDeps = Omit<MemberDeps, 'config'> & {
   /** How many. */
   size: number;
   /** How long they serve on after they were told to stop. */
@@ -33,7 +44,7 @@ export type PoolDeps = Omit<MemberDeps, 'config'> & {
   onHung: () => void;
 };
 
-export type Pool = {
+type Pool = {
   /** Those that live, whether they serve already or not. */
   members(): readonly Member[];
   /** Resolves with the address once all of them listen. Then stop them, if it rejects. @throws {StartError} */
@@ -114,7 +125,7 @@ type Watched = Pick<Member, 'pid' | 'isListening' | 'kill'> & {
   call: (name: 'isHealthy') => Promise<unknown>;
 };
 
-export type WatchDeps = Pick<PoolDeps, 'clock' | 'hangTimeoutMs' | 'log' | 'onHung'> & {
+type WatchDeps = Pick<PoolDeps, 'clock' | 'hangTimeoutMs' | 'log' | 'onHung'> & {
   members: Iterable<Watched>;
 };
 
@@ -140,4 +151,65 @@ export async function killWhoHangs(deps: WatchDeps, stopping: AbortSignal): Prom
     }
     await sleepUntilAborted(clock, everyMs, stopping);
   }
+}
+
+export type Member = {
+  pid: number | undefined;
+  isListening(): boolean;
+  call: Ipc<ChildCalls>;
+  /** What came of its start; never resolves when it ended before. */
+  started: Promise<ChildCalls['start'] | undefined>;
+  /** Resolves with the exit code or the signal when it is gone and its log has been read. */
+  ended: Promise<string>;
+  /** What it said last, for as long as it says nothing newer. */
+  lastMetrics: ProcessMetrics;
+  kill(): void;
+};
+
+type MemberDeps = {
+  /** What it serves with, packed. */
+  config: string;
+  logOutput: Pick<LogOutput, 'write'>;
+  /** What the service as a whole says. */
+  whole: IpcHandlers<PrimaryCalls>;
+};
+
+/** Starts one more process, which runs `child-main.ts` with the options of this one. */
+function startMember({ config, logOutput, whole }: MemberDeps): Member {
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({
+    exec: fileURLToPath(entryUrl('compose/processes/child-main')),
+    args: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const worker = cluster.fork();
+  worker.on('error', () => undefined); // `close` follows, and tells
+  forwardLines(worker, logOutput);
+  const call = createIpc<ChildCalls, PrimaryCalls>(worker, whole);
+  let hasListened = false;
+  return {
+    pid: worker.process.pid,
+    isListening: () => hasListened && worker.isConnected(),
+    call,
+    started: call('start', config).then((start) => {
+      hasListened = start !== undefined && 'url' in start;
+      return start;
+    }),
+    ended: once(worker.process, 'close').then(([code, signal]) =>
+      String(signal ?? `exit code ${code}`),
+    ),
+    lastMetrics: [],
+    kill: () => void worker.process.kill('SIGKILL'),
+  };
+}
+
+/** Lines of several processes in one pipe would be torn: this process writes all of them. */
+function forwardLines({ process: { stdout } }: Worker, output: Pick<LogOutput, 'write'>): void {
+  let begun = '';
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = `${begun}${text}`.split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) output.write(`${line}\n`);
+  });
 }

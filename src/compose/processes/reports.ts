@@ -1,11 +1,10 @@
 /** What the service as a whole says: all processes are asked, and what they say is combined. */
-import type { CheckResult, Readiness } from '#http/routes/operations/readiness.ts';
+import type { CheckResult, Readiness } from '#http/readiness.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { AggregatorRegistry, type Registry } from 'prom-client';
-
 import { gauge } from '../telemetry/metrics.ts';
 import type { ChildCalls, IpcHandlers, PrimaryCalls, ProcessMetrics } from './ipc.ts';
-import type { Member } from './member.ts';
+import type { Member } from './pool.ts';
 
 /** A check takes 2 s at most; who says nothing for so long hangs. */
 const REPORT_WAIT_MS = 3 * SECOND;

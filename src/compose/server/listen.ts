@@ -1,11 +1,9 @@
-import type { Server } from 'node:http';
+import type { Server, IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import type { Clock } from '#shared/clock.ts';
-
 import { listenError, type PortSetter } from './start-error.ts';
-import { type ServerLoad, watchLoad } from './server-load.ts';
+import type { Socket } from 'node:net';
 
 /** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
 const CUT_AFTER_MS = 7000;
@@ -15,7 +13,7 @@ const DRAIN_MS = 8000;
 const LOOK_EVERY_MS = 20;
 
 /** A server that listens. */
-export type Listening = {
+type Listening = {
   host: string;
   port: number;
   load: ServerLoad;
@@ -26,7 +24,7 @@ export type Listening = {
   close(deadline: number): Promise<void>;
 };
 
-export type ListenDeps = {
+type ListenDeps = {
   app: HttpApp;
   host: string;
   port: number;
@@ -64,7 +62,7 @@ export async function listen(deps: ListenDeps): Promise<Listening> {
   };
 }
 
-export type Drain = {
+type Drain = {
   clock: Clock;
   /** How long everything is served as before, so that load balancers can notice. */
   delayMs: number;
@@ -117,4 +115,72 @@ export async function cutInTime(
 function portOf(server: Server): number | undefined {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : undefined;
+}
+
+const OPERATION_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** What comes to a server, requests for health and metrics aside. */
+export type ServerLoad = {
+  /** Requests without a whole response. */
+  inFlight(): number;
+  /** Grows with every connection and every request. */
+  arrivals(): number;
+  /**
+   * Ends each connection with its next response (`Connection: close`), so that its client makes a new
+   * one, which a load balancer sends elsewhere.
+   */
+  endConnections(): void;
+};
+
+/**
+ * Counts what comes from now on. The response under way is noted per connection: a collection that
+ * every request goes into and out of leaves the tables that it outgrows behind, and those, once they are
+ * old, keep thousands of finished requests from being collected young.
+ */
+export function watchLoad(server: Server): ServerLoad {
+  const current = new Map<Socket, ServerResponse | undefined>();
+  let inFlight = 0;
+  let arrivals = 0;
+  let isEnding = false;
+  const onClose = function (this: ServerResponse): void {
+    inFlight -= 1;
+    const { socket } = this.req;
+    if (current.get(socket) === this) current.set(socket, undefined);
+  };
+  server.on('connection', (socket: Socket) => {
+    arrivals += 1;
+    current.set(socket, undefined);
+    socket.once('close', () => current.delete(socket));
+  });
+  // First of all: some responses are written before the next listener has its turn.
+  server.prependListener('request', (request, response) => {
+    if (OPERATION_PATHS.has(request.url ?? '')) return;
+    arrivals += 1;
+    inFlight += 1;
+    if (current.has(request.socket)) current.set(request.socket, response);
+    response.on('close', onClose);
+    if (isEnding) endConnection(response);
+  });
+  return {
+    inFlight: () => inFlight,
+    arrivals: () => arrivals,
+    endConnections: () => {
+      isEnding = true;
+      for (const response of current.values()) if (response) endConnection(response);
+    },
+  };
+}
+
+/** Not below a client that still sends: it would see a reset instead of the response. */
+function endConnection(response: ServerResponse): void {
+  const request = response.req;
+  const close = (): void => {
+    response.shouldKeepAlive = false;
+  };
+  if (request.complete || !hasBody(request)) close();
+  else request.once('end', close);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }

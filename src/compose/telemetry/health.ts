@@ -1,9 +1,8 @@
-import type { HealthCheck } from '#http/routes/operations/readiness.ts';
+import type { HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-
-import type { Identity } from '../identity/identity.ts';
+import type { Identity } from '../identity.ts';
 import type { ServiceParts } from '../parts.ts';
 import type { Store } from '../store.ts';
 import type { TrackerParts } from '../tracker/parts.ts';

@@ -1,4 +1,4 @@
-import type { TrackerWebhook } from '#http/services.ts';
+import type { TrackerWebhook } from '#http/context.ts';
 import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { TRACKER } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -11,7 +11,6 @@ import {
 import { createThread, isHeavy, refuseThread } from '#adapters/threads/thread.ts';
 import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/bytes.ts';
-
 import type { ServiceParts } from '../parts.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import {
-  missingToken,
-  refusedToken,
   requireScope,
   type TokenPrincipal,
+  missingToken,
+  refusedToken,
   type TokenVerifier,
 } from '#access/tokens.ts';
 import type { Actor, Origin } from '#shared/audit.ts';
-import type { BearerContext, HttpApp } from '../http-app.ts';
-import { headerValues } from '../requests/header-values.ts';
+import type { BearerContext, HttpApp } from '../context.ts';
+import { headerValues } from '../requests/headers.ts';
 
 /** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */
 type BearerDeps = Pick<BearerContext, 'verifier' | 'refusals'>;

@@ -2,10 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
 import type { Caller } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import type { BearerContext, HttpApp } from '../http-app.ts';
+import { type BearerContext, type HttpApp, hangUpOf } from '../context.ts';
 import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';
 import { admitKey } from './key-access.ts';
-import { hangUpOf } from '../requests/hang-up.ts';
 
 /**
  * Every route of the area needs a token with its scope; those that read take a key with the grant

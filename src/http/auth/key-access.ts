@@ -2,8 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import { type Clock, DAY } from '#shared/clock.ts';
-import type { AreaContext, KeyHolder } from '../http-app.ts';
+import type { AreaContext, KeyHolder, HttpApp } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { grantedLabels } from '#access/grant.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { memoize } from '#shared/caching.ts';
+import { isTrackportError } from '#shared/errors.ts';
 
 /** How long before its end a key announces it in responses. */
 const EXPIRY_NOTICE_MS = 14 * DAY;
@@ -40,7 +45,7 @@ export function keyHolderOf({ keyHolder }: FastifyRequest): KeyHolder {
 }
 
 /** Several values reach us joined by a comma, which no key contains: they are refused as any bad key. */
-export function keyOf({ headers }: FastifyRequest): string | undefined {
+function keyOf({ headers }: FastifyRequest): string | undefined {
   const value = headers['x-api-key'];
   return typeof value === 'string' ? value : undefined;
 }
@@ -53,4 +58,40 @@ function announceExpiry(
 ): void {
   if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
     headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
+}
+
+/** A hot key gives the same principal each time, and so the same visibility. */
+const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visibility => ({
+  consumerId,
+  labels: grantedLabels(grants),
+}));
+
+/**
+ * Every route of the area needs a key that may read leads. Key, grant, then quota: parameters are
+ * looked at only after all three.
+ */
+export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
+  app.addHook('onRequest', (request) => admitKey(context, request, visibilityFor));
+}
+
+/** What the consumer may see. */
+export function visibilityOf(request: FastifyRequest): Visibility {
+  return visibilityFor(keyHolderOf(request).principal);
+}
+
+/** Those whose key has been revoked since, or may read other leads; each key is asked for once. */
+export async function lostGrants(
+  { access }: Pick<AreaContext, 'access'>,
+  requests: Iterable<FastifyRequest>,
+): Promise<FastifyRequest[]> {
+  const lost = [...Map.groupBy(requests, keyOf)].map(async ([key, own]) => {
+    try {
+      const now = visibilityFor(await access.authenticate(key));
+      return own.filter((one) => !isDeepStrictEqual(now, visibilityOf(one)));
+    } catch (error) {
+      // While the store fails nothing new can be read either.
+      return isTrackportError(error, 'store-unavailable') ? [] : own;
+    }
+  });
+  return (await Promise.all(lost)).flat();
 }

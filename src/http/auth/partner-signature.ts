@@ -5,10 +5,10 @@ import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
 import { isPartnerId, type RefusedRequest } from '#partners/intake/signed-request.ts';
 import type { Partner } from '#partners/partner.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import type { AreaContext } from '../http-app.ts';
+import type { AreaContext } from '../context.ts';
 import { authenticateBearer } from './bearer.ts';
 import { rawBodyOf } from '../requests/json-body.ts';
-import { headerValues } from '../requests/header-values.ts';
+import { headerValues } from '../requests/headers.ts';
 import type { PartnerMetrics } from '../telemetry/partner-metrics.ts';
 
 /**

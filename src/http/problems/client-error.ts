@@ -3,11 +3,10 @@ import type { Duplex } from 'node:stream';
 import { TrackportError } from '#shared/errors.ts';
 import type { NewId } from '#shared/ids.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { fromParserError, uriTooLong } from './framework-errors.ts';
+import { fromParserError, uriTooLong } from './failure.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import { type ProblemPage, renderEarlyProblem } from './problem-pages.ts';
-import type { RenderedProblem } from './problem.ts';
-import type { RefusalLog } from '../telemetry/refusal-log.ts';
+import { type ProblemPage, renderEarlyProblem, type RenderedProblem } from './problem.ts';
+import type { RefusalLog } from '../telemetry/requests.ts';
 
 /**
  * The request of a connection that had its response before its whole body had come. What then goes wrong with the

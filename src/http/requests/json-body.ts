@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Readable } from 'node:stream';
 import type { TrackportError } from '#shared/errors.ts';
 import type { JsonRules } from '#shared/text/json.ts';
-import type { HttpApp } from '../http-app.ts';
+import { type HttpApp, hangUpOf } from '../context.ts';
 import {
   collectBytes,
   declaredBytes,
@@ -12,8 +12,7 @@ import {
   type ReadBody,
   tooLarge,
 } from './read-body.ts';
-import { mediaTypeProblem, notJson } from './content-type.ts';
-import { hangUpOf } from './hang-up.ts';
+import { mediaTypeProblem, notJson } from './headers.ts';
 
 /** Members and elements of a body: many times what any of our routes can use. */
 const VALUES_MAX = 10_000;

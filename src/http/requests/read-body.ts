@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest, onSendHookHandler, RouteOptions } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
-import type { BodyBudget } from './body-budget.ts';
-import { createBodyBytes } from './body-bytes.ts';
+import { IncomingMessage } from 'node:http';
+import { releaseMemory } from '#shared/bytes.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -91,4 +91,113 @@ function noRoom(): TrackportError {
     detail: 'Too many large bodies are on their way. Smaller ones are taken.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+/** Bodies up to this size are not counted, so that small requests pass whatever large ones do. */
+const SMALL_BODY_BYTES_MAX = 64 * 1024;
+
+/** What one body in flight holds. */
+export type BodyHold = {
+  /** Counts bytes that have come. False, and the whole body is let go, when there is no room. */
+  add(bytes: number): boolean;
+  /** Idempotent. */
+  release(): void;
+};
+
+/** Bounds the memory of the bodies that are read or worked on at the same time. */
+export type BodyBudget = {
+  /** Whether a body of so many bytes would find room now. */
+  hasRoomFor(bytes: number): boolean;
+  hold(): BodyHold;
+  /** Bytes of large bodies that are held now. */
+  heldBytes(): number;
+};
+
+/** A body counts, with all of its bytes, from the moment it is no longer small. */
+export function createBodyBudget(bytesMax: number): BodyBudget {
+  let heldBytes = 0;
+  const hold = (): BodyHold => {
+    let come = 0;
+    let counted = 0;
+    const release = (): void => {
+      heldBytes -= counted;
+      counted = 0;
+    };
+    return {
+      add: (bytes) => {
+        come += bytes;
+        if (come <= SMALL_BODY_BYTES_MAX) return true;
+        const more = come - counted;
+        if (heldBytes + more > bytesMax) {
+          release();
+          return false;
+        }
+        heldBytes += more;
+        counted = come;
+        return true;
+      },
+      release,
+    };
+  };
+  return {
+    hasRoomFor: (bytes) => bytes <= SMALL_BODY_BYTES_MAX || heldBytes + bytes <= bytesMax,
+    hold,
+    heldBytes: () => heldBytes,
+  };
+}
+
+/**
+ * Larger bodies get memory that the operating system hands out and takes back as a whole. That of
+ * many chunks and their sum stays with the process for good, in pieces that fit nothing else.
+ */
+const PIECEMEAL_BYTES_MAX = 1024 * 1024;
+
+/** A body as it comes. */
+type BodyBytes = {
+  add(chunk: Buffer): void;
+  /** All of it; once, at its end. Of a large body the memory is its own. */
+  take(): Buffer;
+  /** The body is not wanted any more. */
+  drop(): void;
+};
+
+/** `bytesMax`: more are never added. */
+export function createBodyBytes(payload: Readable, bytesMax: number): BodyBytes {
+  // Chunks of Node's parser are copies that nobody else has.
+  const mayFree = payload instanceof IncomingMessage;
+  let chunks: Buffer[] = [];
+  let length = 0;
+  let memory: ArrayBuffer | undefined;
+  const copy = (into: ArrayBuffer, chunk: Buffer): void => {
+    const end = length + chunk.length;
+    if (into.byteLength < end) into.resize(Math.min(bytesMax, Math.max(end, 2 * into.byteLength)));
+    new Uint8Array(into).set(chunk, length);
+    length = end;
+    if (mayFree) releaseMemory(chunk);
+  };
+  const gather = (): ArrayBuffer => {
+    const gathered = new ArrayBuffer(0, { maxByteLength: bytesMax });
+    length = 0;
+    for (const chunk of chunks) copy(gathered, chunk);
+    chunks = [];
+    return gathered;
+  };
+  return {
+    add: (chunk) => {
+      if (!memory && length + chunk.length > PIECEMEAL_BYTES_MAX) memory = gather();
+      if (memory) copy(memory, chunk);
+      else {
+        chunks.push(chunk);
+        length += chunk.length;
+      }
+    },
+    take: () => {
+      memory?.resize(length);
+      return memory ? Buffer.from(memory, 0, length) : Buffer.concat(chunks, length);
+    },
+    drop: () => {
+      chunks = [];
+      memory?.transferToFixedLength(0);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { routedPath } from '../requests/routed-path.ts';
+import { routedPath } from '../requests/paths.ts';
 
 /**
  * Cross-origin reads by browsers: `GET` of leads and the catalog for pages of some origins, and

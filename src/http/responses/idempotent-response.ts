@@ -6,8 +6,8 @@ import type {
   StoredResponse,
 } from '#shared/idempotency.ts';
 import { tokenOf } from '../auth/bearer.ts';
-import type { Exchange } from '../http-app.ts';
-import { routedPath } from '../requests/routed-path.ts';
+import type { Exchange } from '../context.ts';
+import { routedPath } from '../requests/paths.ts';
 
 /** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
 export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {

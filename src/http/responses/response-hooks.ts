@@ -3,15 +3,17 @@ import type { Registry } from 'prom-client';
 import { TrackportError } from '#shared/errors.ts';
 import type { Cors } from './cors.ts';
 import type { AnsweredEarly } from '../problems/client-error.ts';
-import { noteFailure } from '../problems/note-failure.ts';
-import { toTrackportError, uriTooLong } from '../problems/framework-errors.ts';
-import type { HttpApp } from '../http-app.ts';
-import { createKnownPaths } from '../requests/known-paths.ts';
+import { noteFailure, toTrackportError, uriTooLong } from '../problems/failure.ts';
+import type { HttpApp } from '../context.ts';
+import { createKnownPaths, routedPath } from '../requests/paths.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
-import { createRequestMetrics } from '../telemetry/request-metrics.ts';
-import { type ProblemPage, renderEarlyProblem } from '../problems/problem-pages.ts';
-import { logRequest, type RequestLogDeps, routeOf } from '../telemetry/request-log.ts';
-import { routedPath } from '../requests/routed-path.ts';
+import {
+  createRequestMetrics,
+  logRequest,
+  type RequestLogDeps,
+  routeOf,
+} from '../telemetry/requests.ts';
+import { type ProblemPage, renderEarlyProblem } from '../problems/problem.ts';
 import { securityHeaders } from './headers.ts';
 
 export type ResponseHooksDeps = RequestLogDeps & {

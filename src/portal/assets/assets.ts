@@ -7,8 +7,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { programUrl } from '#shared/program.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpApp } from '#http/http-app.ts';
-import { matchesNone } from '#http/requests/precondition.ts';
+import type { HttpApp } from '#http/context.ts';
+import { matchesNone } from '#http/requests/headers.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 const MEDIA_TYPES = {

@@ -1,9 +1,7 @@
 /** Whatever goes wrong at a path of the portal is a page that says what to do; never a JSON document. */
-import type { Exchange, HttpApp } from '#http/http-app.ts';
-import { toTrackportError } from '#http/problems/framework-errors.ts';
-import { noteFailure } from '#http/problems/note-failure.ts';
-import type { ProblemPage } from '#http/problems/problem-pages.ts';
-import { renderProblem } from '#http/problems/problem.ts';
+import type { Exchange, HttpApp } from '#http/context.ts';
+import { toTrackportError, noteFailure } from '#http/problems/failure.ts';
+import { type ProblemPage, renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/session.ts';
-import type { HttpApp } from '#http/http-app.ts';
-import { hangUpOf } from '#http/requests/hang-up.ts';
+import { type HttpApp, hangUpOf } from '#http/context.ts';
 import { takeBodies } from '#http/requests/json-body.ts';
 import type { ReadBody } from '#http/requests/read-body.ts';
 import { hmacSha256, sameDigest } from '#shared/crypto/hash.ts';

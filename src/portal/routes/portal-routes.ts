@@ -4,9 +4,8 @@
  * were checked, and everything that the request brings fits its schema.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpApp } from '#http/http-app.ts';
-import { createKnownPaths } from '#http/requests/known-paths.ts';
-import { routedPath } from '#http/requests/routed-path.ts';
+import type { HttpApp } from '#http/context.ts';
+import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';

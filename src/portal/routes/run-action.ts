@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Session } from '#access/sessions/session.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { problemKinds } from '#http/problems/problem.ts';
-import { hangUpOf } from '#http/requests/hang-up.ts';
+import { hangUpOf } from '#http/context.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';

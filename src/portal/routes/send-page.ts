@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Exchange } from '#http/http-app.ts';
+import type { Exchange } from '#http/context.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { renderPage } from '../shell/page.ts';

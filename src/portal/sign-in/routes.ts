@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
 import { refusedToken } from '#access/tokens.ts';
-import type { Exchange, HttpApp } from '#http/http-app.ts';
+import type { Exchange, HttpApp } from '#http/context.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';

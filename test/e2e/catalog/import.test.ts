@@ -13,7 +13,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
-import { openCatalogServer } from '../../../src/compose/catalog-server.ts';
+import { openCatalogServer } from '../../../src/compose/catalog.ts';
 import { systemClock } from '#shared/clock.ts';
 import { buildCatalog, catalogRules } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
-import { servedText } from '#http/openapi/served-text.ts';
-import type { OpenApiDocument } from '#http/openapi/document.ts';
+import { servedText, type OpenApiDocument } from '#http/openapi/document.ts';
 
 const made = readFileSync('openapi.json', 'utf8');
 const whole = JSON.parse(made) as OpenApiDocument;

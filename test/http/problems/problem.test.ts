@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { problemKinds, renderProblem } from '#http/problems/problem.ts';
 import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import nock from 'nock';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AppDeps } from '#http/app.ts';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { openCatalogApp, tokenFor } from '../../support/catalog.ts';
 import { eventually } from '../../support/eventually.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';

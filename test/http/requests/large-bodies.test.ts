@@ -2,7 +2,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import nock from 'nock';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 
 // It would read our broken HTTP in the server's place.

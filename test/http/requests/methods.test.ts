@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp } from '../../support/http/app.ts';
 
 let app: HttpApp;

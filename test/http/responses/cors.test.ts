@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { openCatalogApp } from '../../support/catalog.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';

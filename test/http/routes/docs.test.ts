@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { renderOpenApi } from '../../../src/compose/openapi.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import type { HttpApp } from '#http/http-app.ts';
-import type { TrackerDelivery, TrackerWebhook } from '#http/services.ts';
+import type { HttpApp, TrackerDelivery, TrackerWebhook } from '#http/context.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';

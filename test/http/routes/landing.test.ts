@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 
 let app: HttpApp;

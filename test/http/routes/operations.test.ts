@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { createOperationsApp } from '#http/app.ts';
-import type { HttpApp } from '#http/http-app.ts';
-import type { HealthCheck } from '#http/routes/operations/readiness.ts';
+import type { HttpApp } from '#http/context.ts';
+import type { HealthCheck } from '#http/readiness.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildTestApp, serverDeps, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';

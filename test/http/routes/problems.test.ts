@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { errorCodes } from '#shared/errors.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 

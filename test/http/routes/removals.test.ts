@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../../support/http/leads.ts';

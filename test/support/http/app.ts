@@ -1,14 +1,9 @@
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { type AppDeps, createApp } from '#http/app.ts';
-import {
-  createServiceReports,
-  type ReportSources,
-  type ServiceReports,
-} from '#http/routes/operations/readiness.ts';
-import type { Services } from '#http/services.ts';
+import { createServiceReports, type ReportSources, type ServiceReports } from '#http/readiness.ts';
+import type { Services, HttpApp } from '#http/context.ts';
 import type { ServerDeps } from '#http/server.ts';
-import type { HttpApp } from '#http/http-app.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';

@@ -8,7 +8,7 @@ import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';

@@ -7,7 +7,7 @@ import { refusedToken } from '#access/tokens.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
-import type { HttpApp } from '#http/http-app.ts';
+import type { HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
 import type { PortalDeps, PagesContext } from '#portal/context.ts';
 import { portalArea } from '#portal/portal.ts';

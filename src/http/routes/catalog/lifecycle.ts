@@ -2,11 +2,10 @@ import { artifactOut } from '#catalog/version/version-out.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyRequest } from 'fastify';
-import { versionHeaderNames } from './response.ts';
 import { callerOf } from '../../auth/catalog-access.ts';
-import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
+import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
-import { parseIfMatch } from '../../requests/precondition.ts';
+import { parseIfMatch } from '../../requests/headers.ts';
 import {
   artifactParams,
   deprecateQuery,
@@ -16,6 +15,7 @@ import {
   retireQuery,
   versionQuery,
   sunsetParameter,
+  versionHeaderNames,
 } from './schema.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';

@@ -2,28 +2,19 @@ import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { revalidated } from '#catalog/version/version-response.ts';
-import type { VersionRef } from '#catalog/artifact-store.ts';
-import { specTagOf } from '#catalog/version/entity-tag.ts';
-import type { StoredResponse } from '#shared/idempotency.ts';
-import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
+import type { BearerContext, HttpApp } from '../../context.ts';
 import { forCatalogReaders, readerOf, requireCatalogAccess } from '../../auth/catalog-access.ts';
 import { addCatalogLifecycle } from './lifecycle.ts';
 import { addCatalogReads } from './reads.ts';
 import { acceptSpecJson, addCatalogWrites } from './writes.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { artifactParams, diffQuery, versionQuery } from './schema.ts';
-import { prefersYaml } from '../../requests/accept.ts';
-import { matchesNone } from '../../requests/precondition.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
-import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
-import { specHeaders, specMediaTypes, specResponse, versionHeaderNames } from './response.ts';
+import { artifactParams, diffQuery } from './schema.ts';
 
 /** Artifacts and their versions, for tokens with a scope of the catalog; their reads for keys, too. */
 export function catalogRoutes(app: HttpApp, context: BearerContext): void {
   requireCatalogAccess(app, context);
   acceptSpecJson(app, context);
   addCatalogReads(app, context);
-  addSpecRead(app, context);
   addDiffRead(app, context);
   addCatalogWrites(app, context);
   addCatalogLifecycle(app, context);
@@ -80,60 +71,4 @@ const diffRoute = describeRoute({
   ok: { 200: { description: 'What changed.', schema: diffOut } },
   headers: ['Cache-Control', 'Vary', 'Content-Location'],
   problems: ['artifact-not-found', 'no-published-version'],
-});
-
-/** Reading the spec of one version alone, as JSON or YAML. */
-function addSpecRead(app: HttpApp, { catalog }: BearerContext): void {
-  const cache = createResponseCache<StoredResponse>(() => catalog.dataVersion());
-  app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
-    respondToSpec(catalog, cache, {
-      request,
-      reply,
-      ref: { ...request.params, ...request.query },
-    }),
-  );
-}
-
-/** The spec of a conditional read is fetched only when the caller does not have it. */
-async function respondToSpec(
-  catalog: BearerContext['catalog'],
-  cache: ResponseCache<StoredResponse>,
-  { request, reply, ref }: Exchange & { ref: VersionRef },
-) {
-  const reader = readerOf(request);
-  const format = prefersYaml(request.headers.accept) ? 'yaml' : 'json';
-  const condition = request.headers['if-none-match'];
-  // `*` asks whether there is a spec, which only reading it tells; a tag is of one that was there.
-  if (condition !== undefined && condition.trim() !== '*') {
-    const view = await catalog.read(reader, { ...ref, withSpec: false });
-    if (matchesNone(condition, specTagOf(view.record, format)))
-      return reply.code(304).headers(specHeaders(view, format)).send();
-  }
-  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version, format]);
-  const response = await cache.read(key, async () =>
-    specResponse(await catalog.readSpec(reader, { ...ref, format })),
-  );
-  const { 'content-type': _mediaType, ...headers } = response.headers;
-  return matchesNone(condition, headers['etag'] ?? '')
-    ? reply.code(304).headers(headers).send()
-    : sendResponse(reply, response);
-}
-
-const specRoute = describeRoute({
-  ...forCatalogReaders,
-  operationId: 'readArtifactSpec',
-  summary: 'Read the spec of one version alone',
-  description:
-    'Scope `catalog:read`. As JSON, or as YAML when `Accept` wants `application/yaml` more; other types get JSON, and so does a spec whose YAML would be longer than 16 Mi characters. The `ETag` is one for `If-Match`, too. Without `version`: the version that a read returns.',
-  request: { params: artifactParams, querystring: versionQuery },
-  ok: {
-    200: {
-      description: 'The spec.',
-      schema: z.record(z.string(), z.unknown()),
-      mediaTypes: specMediaTypes,
-    },
-  },
-  notModified: true,
-  headers: versionHeaderNames,
-  problems: ['artifact-not-found', 'no-published-version', 'not-found'],
 });

@@ -9,7 +9,7 @@ import { sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import { groupPath, source, text, type, versionText } from '#catalog/version/content-check.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
-import { ENTITY_TAGS } from '../../requests/precondition.ts';
+import { ENTITY_TAGS } from '../../requests/headers.ts';
 import { DAY_OR_INSTANT, pageParameters } from '../../requests/parameters.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
@@ -104,3 +104,14 @@ export const ifMatchHeader = z.object({
     .optional()
     .describe('The `ETag` that the change is based on, or `*`.'),
 });
+
+/** The names of the headers of a version, those of a deprecated one among them, for openapi.json. */
+export const versionHeaderNames = [
+  'ETag',
+  'Cache-Control',
+  'Vary',
+  'Content-Location',
+  'Deprecation',
+  'Sunset',
+  'Link',
+] as const;

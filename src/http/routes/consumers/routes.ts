@@ -10,12 +10,11 @@ import { TrackportError } from '#shared/errors.ts';
 import type { Idempotency, StoredResponse } from '#shared/idempotency.ts';
 import type { FastifyReply } from 'fastify';
 import { originOf, requireBearer } from '../../auth/bearer.ts';
-import { uncached } from '../../responses/headers.ts';
-import { linkNext } from '../../responses/next-link.ts';
-import type { BearerContext, Exchange, HttpApp } from '../../http-app.ts';
+import { uncached, linkNext } from '../../responses/headers.ts';
+import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { respondOnce } from '../../responses/idempotent-response.ts';
 import { JSON_MEDIA_TYPE } from '../../responses/rendered-response.ts';
-import { routes } from './describe.ts';
+import { routes } from './schema.ts';
 
 const PATH = '/api/v1/consumers';
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { consumerOut } from '#access/consumers/consumer-out.ts';
+import { consumerOut, createdConsumerOut, newKeyOut } from '#access/consumers/consumer-out.ts';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
 import {
-  FORBIDDEN_IN_LABEL,
   grantActions,
   grantFaults,
-  LABEL_CHARACTERS_MAX,
-  LABELS_MAX,
   WORKSPACE_CHARACTERS_MAX,
   WORKSPACE_RULE,
+  FORBIDDEN_IN_LABEL,
+  LABEL_CHARACTERS_MAX,
+  LABELS_MAX,
 } from '#access/grant.ts';
 import { LIFETIME_MS_MAX } from '#access/keys/api-key.ts';
 import { OVERLAP_MS_MAX } from '#access/keys/key-rules.ts';
@@ -17,12 +17,14 @@ import { DURATION_PATTERN, formatDuration, parseDuration } from '#shared/text/un
 import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
 import { atMost } from '#shared/field-problems.ts';
+import { describeRoute } from '../../openapi/describe-route.ts';
+import { pageQuery, secretIdempotencyHeader } from '../../requests/parameters.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 
-export const consumerParams = z.object({ id: consumerId });
+const consumerParams = z.object({ id: consumerId });
 
-export const keyParams = z.object({
+const keyParams = z.object({
   id: consumerId,
   keyId: z
     .string()
@@ -112,7 +114,7 @@ const forceIn = z
   .boolean('must be true or false')
   .describe('Take the name even when another consumer has it.');
 
-export const consumerIn = z
+const consumerIn = z
   .strictObject({
     name: nameIn,
     force: forceIn.optional(),
@@ -125,7 +127,7 @@ export const consumerIn = z
     examples: [{ name: 'sales-tool', grants: [{ action: 'leads:read' }], expires: '90d' }],
   });
 
-export const consumerPatch = z
+const consumerPatch = z
   .strictObject({
     name: nameIn.optional(),
     force: forceIn.optional(),
@@ -137,15 +139,15 @@ export const consumerPatch = z
   })
   .meta({ id: 'ConsumerPatch', examples: [{ state: 'disabled' }] });
 
-export const grantsReplace = z
+const grantsReplace = z
   .strictObject({ grants: grantsIn })
   .meta({ id: 'GrantsIn', examples: [{ grants: [{ action: 'leads:read' }] }] });
 
-export const keyIn = z
+const keyIn = z
   .strictObject({ expires: expiresIn.optional() })
   .meta({ id: 'KeyIn', examples: [{ expires: '30d' }] });
 
-export const rotateIn = z
+const rotateIn = z
   .strictObject({
     overlap: duration({ min: 0, max: OVERLAP_MS_MAX, example: '24h' })
       .optional()
@@ -153,6 +155,104 @@ export const rotateIn = z
   })
   .meta({ id: 'RotateIn', examples: [{ overlap: '24h' }] });
 
-export const consumerListOut = z
+const consumerListOut = z
   .object({ items: z.array(consumerOut), pagination: paginationOut })
   .meta({ id: 'ConsumerList' });
+
+const common = { tag: 'Consumers', scope: 'trackport:admin', headers: ['Cache-Control'] } as const;
+const changeProblems = ['not-found', 'invalid-lifecycle-transition'] as const;
+/** Of requests that make a key. */
+const idempotencyProblems = [
+  'idempotency-in-progress',
+  'idempotency-replayed-secret',
+  'idempotency-mismatch',
+] as const;
+const headers = secretIdempotencyHeader;
+const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
+
+/** The routes of consumers and their keys, as openapi.json describes them. */
+export const routes = {
+  list: describeRoute({
+    ...common,
+    operationId: 'listConsumers',
+    summary: 'List consumers',
+    description: 'Oldest first, those that are revoked among them.',
+    request: { querystring: pageQuery },
+    ok: { 200: { description: 'One page of consumers.', schema: consumerListOut } },
+    headers: ['Cache-Control', 'Link'],
+    problems: ['invalid-cursor'],
+  }),
+  create: describeRoute({
+    ...common,
+    operationId: 'createConsumer',
+    summary: 'Create a consumer with its first key',
+    description: 'Without `grants` it may do nothing yet.',
+    request: { headers, body: consumerIn },
+    ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
+    headers: ['Cache-Control', 'Location'],
+    problems: [...idempotencyProblems],
+  }),
+  read: describeRoute({
+    ...common,
+    operationId: 'readConsumer',
+    summary: 'Read one consumer with its grants and keys',
+    description: 'Of each key the public part alone.',
+    request: { params: consumerParams },
+    ok: { 200: theConsumer },
+    problems: ['not-found'],
+  }),
+  update: describeRoute({
+    ...common,
+    operationId: 'updateConsumer',
+    summary: 'Change a consumer’s name, limit or state',
+    description: 'What the body leaves out stays as it is.',
+    request: { params: consumerParams, body: consumerPatch },
+    ok: { 200: theConsumer },
+    problems: changeProblems,
+  }),
+  revoke: describeRoute({
+    ...common,
+    operationId: 'revokeConsumer',
+    summary: 'Revoke a consumer with all its keys, for good',
+    description: 'It stays readable. Repeating the call changes nothing.',
+    request: { params: consumerParams },
+    ok: { 200: theConsumer },
+    problems: ['not-found'],
+  }),
+  grant: describeRoute({
+    ...common,
+    operationId: 'replaceGrants',
+    summary: 'Replace all grants of a consumer',
+    description: 'With an empty list it may do nothing.',
+    request: { params: consumerParams, body: grantsReplace },
+    ok: { 200: theConsumer },
+    problems: changeProblems,
+  }),
+  addKey: describeRoute({
+    ...common,
+    operationId: 'addKey',
+    summary: 'Make one more key for a consumer',
+    description: 'A consumer has at most 20 active keys.',
+    request: { params: consumerParams, headers, body: keyIn.optional() },
+    ok: { 201: { description: 'The only answer with the key.', schema: newKeyOut } },
+    problems: [...idempotencyProblems, ...changeProblems],
+  }),
+  rotate: describeRoute({
+    ...common,
+    operationId: 'rotateKey',
+    summary: 'Make a new key in place of an old one',
+    description: 'The old key stays good for the overlap.',
+    request: { params: keyParams, headers, body: rotateIn.optional() },
+    ok: { 200: { description: 'The only answer with the new key.', schema: newKeyOut } },
+    problems: [...idempotencyProblems, ...changeProblems],
+  }),
+  revokeKey: describeRoute({
+    ...common,
+    operationId: 'revokeKey',
+    summary: 'Revoke one key, for good',
+    description: 'Repeating the call changes nothing.',
+    request: { params: keyParams },
+    ok: { 200: theConsumer },
+    problems: ['not-found'],
+  }),
+};

@@ -1,4 +1,4 @@
-import type { CheckResult } from '#http/routes/operations/readiness.ts';
+import type { CheckResult } from '#http/readiness.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, type State } from '../../shell/parts.ts';
 import { ago, counted, type Reader, time } from '../../shell/times.ts';

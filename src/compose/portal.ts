@@ -1,0 +1,133 @@
+import { createSignIn } from '#access/sessions/sign-in.ts';
+import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
+import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
+import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
+import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { Config } from '#config/schema/schema.ts';
+import type { FixedConfig } from '#config/take-over.ts';
+import type { AppDeps } from '#http/app.ts';
+import type { WorkerStatus } from '#partners/worker/worker.ts';
+import type { PagesContext } from '#portal/context.ts';
+import { addPages, portalArea } from '#portal/portal.ts';
+import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { errorFields } from '#shared/log.ts';
+import { createLastKnown } from '#shared/caching.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
+import type { Identity } from './identity.ts';
+import type { ServiceParts } from './parts.ts';
+
+type PortalParts = ServiceParts & {
+  portal: NonNullable<FixedConfig['portal']>;
+  rules: NonNullable<Config['identity']>;
+  identity: Identity;
+  catalog: Catalog;
+} & Pick<PagesContext, 'readiness'>;
+
+const PURGE_EVERY_MS = HOUR;
+/** A page does not wait longer for the tracker: it can do without its labels. */
+const LABELS_WAIT_MS = 1500;
+const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
+
+/** The portal on the open store and the issuer of the service. */
+export async function composePortal(parts: PortalParts): Promise<NonNullable<AppDeps['portal']>> {
+  const { rules, config, store, clock, held } = parts;
+  const closed = new AbortController();
+  held.push('the portal', () => closed.abort());
+  const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
+  const sessions = createSessions({ store: await store.stores.sessions(), sealer, clock });
+  void purgeNowAndThen(sessions, parts, closed.signal);
+  return (app, context) =>
+    portalArea(app, context, {
+      repository: config.tracker.repository,
+      issuer: rules.issuer,
+      audience: rules.audience,
+      sessions,
+      sealer,
+      idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
+      formKey: deriveKey(store.secretKey, 'forms'),
+      signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
+      deadLetters: deadLettersOf(parts),
+      parseForm: parts.bodies.form,
+      addPages: (routes) => addPages(routes, pagesContextOf(parts, context.publicUrl)),
+    });
+}
+
+function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesContext {
+  const { portal, config, settings, tracker } = parts;
+  const { apiUrl, repository } = config.tracker;
+  return {
+    ...parts,
+    leadFeed: parts.leads.leadFeed,
+    tracker: {
+      quota: () => tracker.leadTracker.quota(),
+      lastFailure: () => tracker.lastFailure(),
+      hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
+      labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
+      issueAddress: issueAddressOf(apiUrl, repository),
+    },
+    hasReadyz: config.server.opsPort === undefined,
+    defaultLimit: () => settings.current().consumers.limitPerMinute,
+    readSpecText: parts.bodies.specText,
+    portalClientId: portal.clientId,
+    publicUrl,
+  };
+}
+
+/** Beside Receipts on every page: as good as a look at the store for each of them. */
+function deadLettersOf({ partners, clock }: Pick<PortalParts, 'partners' | 'clock'>) {
+  const read = (): Promise<WorkerStatus> => partners.workerStatus();
+  const status = createLastKnown({ read, clock, everyMs: DEAD_LETTERS_EVERY_MS });
+  return (): number | undefined => status()?.deadLetters;
+}
+
+type SignInParts = { publicUrl: () => string; sessions: Sessions; closed: AbortSignal };
+
+function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: SignInParts) {
+  const { portal, rules, settings, identity, clock, log } = parts;
+  const { issuer, audience, clockTolerance: clockToleranceMs, algorithms } = rules;
+  const { clientId, scopes, resource } = portal;
+  return createSignIn({
+    issuer: createIssuerClient({
+      issuer,
+      clientId,
+      clientSecret: () => settings.current().portal?.clientSecret?.reveal(),
+      scopes,
+      audience,
+      resource,
+      redirectUri: () => `${publicUrl()}/portal/callback`,
+      signedOutUri: () => `${publicUrl()}/portal/signed-out`,
+      clockToleranceMs,
+      clock,
+      closed,
+    }),
+    clientId,
+    verifier: identity.verifier,
+    logoutTokens: createLogoutTokenVerifier({
+      keySet: identity.keySet,
+      rules: { issuer, clientId, algorithms, clockToleranceMs },
+      clock,
+    }),
+    sessions,
+    clockToleranceMs,
+    clock,
+    log,
+  });
+}
+
+/** What is over counts no more, so that it may stay for a while; a failure is tried again. */
+async function purgeNowAndThen(
+  sessions: Pick<Sessions, 'purge'>,
+  { clock, log }: Pick<PortalParts, 'clock' | 'log'>,
+  closed: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await sleepUntilAborted(clock, PURGE_EVERY_MS, closed);
+    if (closed.aborted) return;
+    await sessions
+      .purge()
+      .catch((error: unknown) => log.warn(errorFields(error), 'ended sessions were not purged'));
+  }
+}

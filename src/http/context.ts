@@ -1,0 +1,197 @@
+import type { ServerResponse } from 'node:http';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
+import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
+import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import type { Log, LogFields } from '#shared/log.ts';
+import type { RouteDescription } from './openapi/describe-route.ts';
+import type { ProblemPage } from './problems/problem.ts';
+import type { BodyHold, ReadBody } from './requests/read-body.ts';
+import type { RefusalLimiter } from './auth/refusal-limiter.ts';
+import type { Access } from '#access/index.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { Leads } from '#leads/index.ts';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+import type { Partners } from '#partners/index.ts';
+import type { Idempotency } from '#shared/idempotency.ts';
+import type { ServiceReports } from './readiness.ts';
+import type { PartnerRegistry } from './telemetry/partner-metrics.ts';
+
+/** A Fastify instance whose routes are typed by their zod schemas. */
+export type HttpApp = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** A request with the response that it is to get. */
+export type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+/** What every area of routes gets beside the services. */
+export type HttpContext = {
+  /** The address that links and problem types use; no slash at its end; never from a request. */
+  publicUrl: () => string;
+  clock: Clock;
+  log: Log;
+  refusals: RefusalLimiter;
+  /** All areas read bodies by it, so that one budget holds for all of them. */
+  readBody: ReadBody;
+  /** For areas that people read: failures before routing can be pages there. */
+  problemPages: Pick<Set<ProblemPage>, 'add'>;
+  /** What the framework refuses before a route is found can be another failure on the paths of an area. */
+  earlyErrors: Set<(request: EarlyRequest, error: unknown) => unknown>;
+};
+
+/** What there is of a request for which no route was looked for. */
+export type EarlyRequest = Pick<FastifyRequest, 'method' | 'raw' | 'ip'>;
+
+/** What an area of routes works with. */
+export type AreaContext = HttpContext & Services;
+
+/** The same where there is an issuer of tokens. */
+export type BearerContext = AreaContext & BearerServices;
+
+/** Adds the routes of one area to a scope of their own. */
+export type Area = (app: HttpApp, context: AreaContext) => void | Promise<void>;
+
+/** Who called with a key, and how often it may. */
+export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number };
+
+/** What areas and hooks leave on a request, besides what the framework has there. */
+type RequestFacts = {
+  /** Fields that the request's log line gets: ids only, never personal data or secrets. */
+  logFacts: LogFields | undefined;
+  /**
+   * Headers of whatever response the request gets: names, each with its value behind it. What is set
+   * on the reply under the same name takes their place.
+   */
+  headersOut: string[] | undefined;
+  /** See `hangUpOf`. */
+  responseOut: ServerResponse | undefined;
+  /** What the body holds of the budget, from the moment it is read. */
+  bodyHold: BodyHold | undefined;
+  /** The spec that the body held: in the body stands an empty object in its place. */
+  spec: SpecText | undefined;
+  /** Whose bearer token is good. */
+  token: TokenPrincipal | undefined;
+  /** Whose key is good, and may come here. */
+  keyHolder: KeyHolder | undefined;
+};
+
+/** Has each request begin with all of them undefined, so that all have one shape. */
+export function decorateRequests(app: HttpApp): void {
+  const facts: RequestFacts = {
+    logFacts: undefined,
+    headersOut: undefined,
+    responseOut: undefined,
+    bodyHold: undefined,
+    spec: undefined,
+    token: undefined,
+    keyHolder: undefined,
+  };
+  for (const name of Object.keys(facts)) app.decorateRequest(name, undefined);
+}
+
+declare module 'fastify' {
+  interface FastifyRequest extends RequestFacts {}
+  interface FastifyContextConfig {
+    /** Query parameters that the schema does not name are ignored instead of refused. */
+    freeQuery?: boolean;
+    /** The route looks at its body itself. */
+    freeBody?: boolean;
+    /**
+     * Finds what no schema can know, such as words of the configuration, so that it is reported
+     * together with the rest. A part that its schema refused is as it was given, and can be anything.
+     */
+    check?: (request: FastifyRequest) => FieldProblem[];
+    /** Successes are logged at `debug`, as those of reads are. */
+    isRoutine?: boolean;
+    /** It responds while the service is overloaded or stopping, too. */
+    isOperation?: boolean;
+    /** Which credential it takes, and all else that openapi.json says of it. */
+    described?: RouteDescription;
+  }
+}
+
+/**
+ * Aborted when the caller hangs up before the response. `signal` of Fastify is that of the request, which
+ * is over once its body was read.
+ */
+export function hangUpOf(
+  { responseOut }: FastifyRequest,
+  hangUp = new AbortController(),
+): AbortSignal {
+  const look = (): void => {
+    if (responseOut?.writableFinished === false) hangUp.abort();
+  };
+  if (responseOut?.closed === true) look();
+  else responseOut?.once('close', look);
+  return hangUp.signal;
+}
+
+/** What the areas of routes work on: one bag for all of them. */
+export type Services = {
+  access: Access;
+  leads: Pick<Leads, 'reader' | 'leadFeed'>;
+  claimedLeads: ClaimedLeads;
+  partners: Partners;
+  partnerRegistry: PartnerRegistry;
+  trackerWebhook: TrackerWebhook;
+  /** Aborted when whoever waits for changes is to be let go. */
+  ending: AbortSignal;
+  /** Without an issuer nothing that takes bearer tokens is served. */
+  bearer?: BearerServices | undefined;
+  /** Left out when they have a port of their own: see `createOperationsApp`. */
+  operations?: ServiceReports | undefined;
+};
+
+/** What there is only with an issuer of tokens. */
+export type BearerServices = {
+  verifier: Pick<TokenVerifier, 'verify'>;
+  catalog: Catalog;
+  readSpecBody: ReadSpecBody;
+  idempotency: Idempotency;
+};
+
+/** A delivery of the tracker's webhook as it came. */
+export type TrackerDelivery = {
+  /** `X-GitHub-Event`. */
+  event: string | undefined;
+  /** `X-Hub-Signature-256`. */
+  signature: string | undefined;
+  rawBody: Buffer;
+};
+
+/** Why a delivery of the tracker was refused, for operators. */
+export type TrackerRefusal =
+  | 'signature-missing'
+  | 'signature-malformed'
+  | 'signature-wrong'
+  | 'content-type'
+  | 'too-large'
+  | 'malformed';
+
+export type TrackerWebhook = {
+  /** @throws {unauthorized} @throws {malformed-json} @throws {overloaded} */
+  verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
+  /** Called after the response, for one event after the other. */
+  onTrackerEvent: (event: TrackerEvent) => void;
+  /** Called for each delivery that was refused: anybody can cause it, so it must cost nothing. */
+  onRefused: (reason: TrackerRefusal) => void;
+  /** Resolves when all that came of the events so far is done. */
+  settled: () => Promise<void>;
+};

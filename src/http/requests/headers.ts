@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify';
+import { TrackportError } from '#shared/errors.ts';
+import type { Precondition } from '#catalog/version/entity-tag.ts';
+
+/** Every value that a header came with, in order: Node itself would join or drop repeated ones. */
+export function headerValues(request: Pick<FastifyRequest, 'raw'>, name: string): string[] {
+  const { rawHeaders } = request.raw;
+  const wanted = name.toLowerCase();
+  return rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === wanted,
+  );
+}
+
+/**
+ * The request must be called JSON even when it has no body; its charset and encoding are the concern
+ * of `mediaTypeProblem`. @throws {unsupported-media-type}
+ */
+export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
+  const type = headers['content-type'] ?? '';
+  if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) throw notJson();
+}
+
+/** The 415 of a body that is not called JSON. */
+export function notJson(): TrackportError {
+  return unsupported('Send the body as `Content-Type: application/json`.');
+}
+
+/** The 415 of a compressed body, or one of another charset than UTF-8; null when neither is so. */
+export function mediaTypeProblem({
+  headers,
+}: Pick<FastifyRequest, 'headers'>): TrackportError | null {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding.trim().toLowerCase() !== 'identity')
+    return unsupported('Send the body without a `Content-Encoding`.');
+  const charset = type === '' ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
+    return unsupported('Send the body in UTF-8.');
+  return null;
+}
+
+function unsupported(detail: string): TrackportError {
+  return new TrackportError('unsupported-media-type', { detail });
+}
+
+/** What the media type of YAML (RFC 9512) was called before. Responses never have these names. */
+const FORMER_NAMES = new Set(['application/x-yaml', 'text/yaml', 'text/x-yaml']);
+
+/** True when `Accept` wants YAML more than JSON (RFC 9110 §12.5.1). Without it JSON is wanted. */
+export function prefersYaml(accept: string | undefined): boolean {
+  const ranges = rangesIn(accept ?? '*/*');
+  const former = ranges.filter(({ type }) => FORMER_NAMES.has(type));
+  const quality = Math.max(
+    qualityIn(ranges, 'application/yaml'),
+    ...former.map((range) => range.quality),
+  );
+  return quality > qualityIn(ranges, 'application/json');
+}
+
+/** True when `Accept` names server-sent events: whoever takes anything gets JSON. */
+export function prefersEventStream(accept = ''): boolean {
+  const named = rangesIn(accept).find(({ type }) => type === 'text/event-stream');
+  return named !== undefined && named.quality > 0;
+}
+
+type Range = { type: string; quality: number };
+
+function rangesIn(accept: string): Range[] {
+  return accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = Number(parameters.find((one) => one.startsWith('q='))?.slice('q='.length) ?? 1);
+    return { type, quality: Number.isNaN(quality) ? 0 : quality };
+  });
+}
+
+/** What names a type most closely decides. */
+function qualityIn(ranges: readonly Range[], type: string): number {
+  const names = [type, type.replace(/\/.*/, '/*'), '*/*'];
+  const closest = names.find((name) => ranges.some((range) => range.type === name));
+  return ranges.find((range) => range.type === closest)?.quality ?? 0;
+}
+
+const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+
+/** What `If-Match` may be: `*`, or a list of entity tags. */
+export const ENTITY_TAGS = new RegExp(String.raw`^(?:\*|${TAG}(?:\s*,\s*${TAG})*)$`);
+
+/** What an `If-Match` of this shape demands; undefined when the header is absent. */
+export function parseIfMatch(header: string | undefined): Precondition | undefined {
+  if (header === undefined) return undefined;
+  if (header === '*') return { kind: 'any' };
+  return { kind: 'tags', tags: tagsIn(header) };
+}
+
+/**
+ * True when `If-None-Match` names `etag`: weak comparison, lists and `*` (RFC 9110 §13.1.2).
+ * A header that is no list of entity tags matches nothing.
+ */
+export function matchesNone(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === '*') return true;
+  return tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+function tagsIn(header: string): readonly string[] {
+  return header.match(new RegExp(TAG, 'g')) ?? [];
+}

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TrackportError } from '#shared/errors.ts';
+import { packageUrl } from '#shared/program.ts';
+import { servedText } from '../openapi/document.ts';
+import { matchesNone } from '../requests/headers.ts';
+import type { HttpApp } from '../context.ts';
+import { JSON_MEDIA_TYPE, strongEtag } from '../responses/rendered-response.ts';
+import { pageHeaders } from '../responses/headers.ts';
+
+/** Nothing inline, nothing from elsewhere; nothing here forces https. */
+const DOCS_HEADERS = pageHeaders(
+  "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; ",
+);
+
+const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Trackport API</title>
+<meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same as a document: <a href="openapi.json">openapi.json</a></noscript>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** The look follows the system; Swagger UI has a dark one, but switches it by a class. */
+const START_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followSystem);
+followSystem();
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  supportedSubmitMethods: ['get', 'head', 'post', 'put', 'patch', 'delete'],
+});
+`;
+
+/**
+ * No operation has links, and their empty column makes the page wider than a phone; names of headers
+ * would stay dark on dark.
+ */
+const PAGE_STYLE = `body { margin: 0; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui table tbody tr td.parameters-col_name, .swagger-ui table.headers tbody tr td { padding-right: 1em; }
+html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
+@media (max-width: 40rem) {
+  .swagger-ui .info { margin: 1.5rem 0; }
+  .swagger-ui .wrapper { padding: 0 0.75rem; }
+  .swagger-ui .scheme-container { padding: 1rem 0; }
+}
+`;
+
+const CSS = 'text/css; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** The files of the page that come from the package, with their media types. */
+const packageFiles: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', CSS],
+  ['swagger-ui-bundle.js', JAVASCRIPT],
+  ['favicon-32x32.png', 'image/png'],
+]);
+
+type Asset = { body: Buffer; etag: string; mediaType: string };
+
+/**
+ * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read at the first request,
+ * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
+ */
+export function docsRoutes(app: HttpApp): void {
+  const hidden = { schema: { hide: true } } as const;
+  const page = { ...hidden, config: { freeQuery: true } } as const;
+  const assets = createAssets();
+  app.get('/openapi.json', hidden, async (request, reply) =>
+    sendAsset(
+      request,
+      reply,
+      await assets('openapi.json', async () =>
+        toAsset(Buffer.from(await servedText(app.routes)), JSON_MEDIA_TYPE),
+      ),
+    ),
+  );
+  app.get('/docs', page, async (request, reply) => {
+    reply.headers(DOCS_HEADERS);
+    return sendAsset(request, reply, DOCS);
+  });
+  app.get<{ Params: { file: string } }>('/docs/:file', page, async (request, reply) => {
+    const { file } = request.params;
+    // A browser would look for the page's files in the wrong place.
+    if (file === '') return reply.redirect('../docs', 308);
+    return sendAsset(request, reply, await assets(`docs/${file}`, () => fileAsset(file)));
+  });
+}
+
+/** Makes each asset once, for all who ask meanwhile, and caches it; a failure is not cached. */
+function createAssets() {
+  const cache = new Map<string, Promise<Asset>>();
+  return (name: string, make: () => Promise<Asset>): Promise<Asset> => {
+    const cached = cache.get(name);
+    if (cached) return cached;
+    const asset = make();
+    cache.set(name, asset);
+    asset.catch(() => cache.delete(name));
+    return asset;
+  };
+}
+
+function toAsset(body: Buffer, mediaType: string): Asset {
+  return { body, etag: strongEtag(body), mediaType };
+}
+
+const DOCS = toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
+
+async function fileAsset(name: string): Promise<Asset> {
+  if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
+  if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
+  const mediaType = packageFiles.get(name);
+  if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
+  return toAsset(await readFile(packageUrl(`@fastify/swagger-ui/static/${name}`)), mediaType);
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset) {
+  reply.header('etag', asset.etag).header('cache-control', 'no-cache');
+  if (matchesNone(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
+  return reply.header('content-type', asset.mediaType).send(asset.body);
+}

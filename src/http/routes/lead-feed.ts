@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { feedPageOut, renderFeedPage, renderFeedItem } from '#leads/lead-feed/feed-item.ts';
+import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
+import { SECOND } from '#shared/clock.ts';
+import { parseDuration } from '#shared/text/units.ts';
+import { type AreaContext, type HttpApp, hangUpOf, type Exchange } from '../context.ts';
+import { lostGrants, requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
+import { describeRoute } from '../openapi/describe-route.ts';
+import { cursorParameter, limitUpTo } from '../requests/parameters.ts';
+import { prefersEventStream } from '../requests/headers.ts';
+import { uncached } from '../responses/headers.ts';
+import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
+import { TrackportError } from '#shared/errors.ts';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { memoize } from '#shared/caching.ts';
+
+const WAIT_MAX_MS = 30 * SECOND;
+/** A stream without an item says so often that it is there. */
+const BEAT_MS = 15 * SECOND;
+
+/** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
+export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
+  const { leadFeed } = context.leads;
+  const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
+  const readPage = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
+    const { wait: waitMs = 0, ...query } = given;
+    const read = async (signal: AbortSignal) =>
+      leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
+    const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
+    return reply
+      .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
+      .send(renderFeedPage(page));
+  };
+  const stream = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
+    const { 'last-event-id': lastEventId } = request.headers;
+    const query = toQuery(given, typeof lastEventId === 'string' ? lastEventId : undefined);
+    await listeners.wait(request, async (signal) => {
+      const wait = { waitMs: BEAT_MS, signal };
+      const events = leadFeed.follow(query, visibilityOf(request), wait);
+      await sendEvents({ request, reply, headers }, events, signal);
+    });
+    return reply;
+  };
+  requireLeadGrant(app, context);
+  app.addHook('onClose', async () => listeners.close());
+  app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
+    prefersEventStream(request.headers.accept)
+      ? stream(request, reply, request.query)
+      : readPage(request, reply, request.query),
+  );
+}
+
+const headers = { ...uncached, vary: 'X-API-KEY, Accept' };
+
+const changesQuery = z
+  .strictObject({
+    limit: limitUpTo(500, 100),
+    cursor: cursorParameter.optional().meta({
+      description: '`pagination.nextCursor` of the page before. Without it the feed begins now.',
+    }),
+    from: z.literal('start', 'must be `start`').optional().meta({
+      description:
+        'Begins with every lead that is readable now, and goes on with what changes from then on.',
+    }),
+    wait: z
+      .string('must be given once')
+      .meta({ pattern: '^\\d{1,9}(ms|s|m)$', example: '30s' })
+      .transform((text, issues) => {
+        const ms = parseDuration(text);
+        if (ms !== undefined && ms <= WAIT_MAX_MS) return ms;
+        issues.addIssue({ code: 'custom', message: 'must be a duration from 0s to 30s' });
+        return z.NEVER;
+      })
+      .optional()
+      .meta({
+        description: 'How long an empty answer is held open until something comes: `0s` to `30s`.',
+      }),
+  })
+  .superRefine(({ cursor, from }, issues) => {
+    if (cursor !== undefined && from !== undefined)
+      issues.addIssue({
+        code: 'custom',
+        path: ['from'],
+        message: 'must not stand beside `cursor`, which says where to go on',
+      });
+  });
+
+type Given = z.infer<typeof changesQuery>;
+
+/** A stream that was cut goes on behind the last event, whatever it was begun with. */
+function toQuery({ limit, cursor, from }: Given, lastEventId?: string): FeedQuery {
+  const place = lastEventId ?? cursor;
+  return {
+    limit,
+    fromStart: from === 'start',
+    ...(place !== undefined && place !== '' && { cursor: place }),
+  };
+}
+
+const changesRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listLeadChanges',
+  summary: 'Follow what changes',
+  description:
+    'The lead feed: what a copy needs to stay right, oldest first. `lead.changed` brings the lead as it is now, `lead.removed` says that it lost its approval or a label that the grant asks for, went from the tracker, or was taken away by a deletion. Of several changes of one lead a reader gets the last; one may come twice. Begin with `from=start`, and go on with `pagination.nextCursor`, which is always there and good for 30 days. With `Accept: text/event-stream` the same items come as server-sent events, each with its cursor as `id`, and `Last-Event-ID` resumes.',
+  security: 'ApiKey',
+  request: { querystring: changesQuery },
+  ok: {
+    200: {
+      description: 'What changed, perhaps nothing.',
+      schema: feedPageOut,
+      mediaTypes: ['application/json', 'text/event-stream'],
+    },
+  },
+  headers: ['Cache-Control', 'Vary'],
+  problems: [
+    'invalid-cursor',
+    'cursor-expired',
+    'insufficient-scope',
+    'tracker-failed',
+    'tracker-unavailable',
+  ],
+});
+
+type Listeners = {
+  /**
+   * Does what waits for changes. Its signal is aborted when the caller hung up, its key is not good any more, or the
+   * service stops. @throws {quota-exceeded} too many of the same consumer wait already
+   */
+  wait<T>(request: FastifyRequest, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  close(): void;
+};
+
+/** Of one consumer, in one process. */
+const LISTENERS_MAX = 100;
+
+/** Who waits for changes. Once a second `lost` tells whose grant is gone. */
+function createListeners(
+  stopping: AbortSignal,
+  lost: (requests: Iterable<FastifyRequest>) => Promise<FastifyRequest[]>,
+): Listeners {
+  const waiting = new Map<FastifyRequest, AbortController>();
+  const look = async (): Promise<void> => {
+    for (const request of await lost(waiting.keys())) waiting.get(request)?.abort();
+  };
+  const looking = setInterval(() => void look(), SECOND).unref();
+  stopping.addEventListener('abort', () => {
+    for (const over of waiting.values()) over.abort();
+  });
+  return {
+    wait: async (request, work) => {
+      const { consumerId } = visibilityOf(request);
+      let own = 0;
+      for (const one of waiting.keys()) if (visibilityOf(one).consumerId === consumerId) own += 1;
+      if (own >= LISTENERS_MAX) refuseListener();
+      const over = new AbortController();
+      if (stopping.aborted) over.abort();
+      waiting.set(request, over);
+      return work(hangUpOf(request, over)).finally(() => waiting.delete(request));
+    },
+    close: () => clearInterval(looking),
+  };
+}
+
+function refuseListener(): never {
+  throw new TrackportError('quota-exceeded', {
+    detail: `${LISTENERS_MAX} requests of this consumer wait for changes already. End some of them first.`,
+    retryAfterSeconds: 30,
+  });
+}
+
+/** A listener that has not read what it was sent for so long is ended. */
+const READ_WITHIN_MS = 10 * SECOND;
+
+/**
+ * Sends events until there are no more. What fails before the first one is the caller's to report; what fails later
+ * ends the stream, and whoever listens goes on behind its last event.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+async function sendEvents(
+  { request, reply, headers }: Exchange & { headers: Readonly<Record<string, string>> },
+  events: AsyncGenerator<FeedEvent, void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const first = await events.next();
+  const { raw } = reply;
+  reply.hijack();
+  raw.writeHead(200, [
+    ...(request.headersOut ?? []),
+    ...Object.entries(headers).flat(),
+    'content-type',
+    'text/event-stream; charset=utf-8',
+    'x-accel-buffering',
+    'no',
+  ]);
+  try {
+    if (!first.done) await write(raw, toText(first.value), signal);
+    for await (const event of events) await write(raw, toText(event), signal);
+    raw.end();
+  } catch {
+    raw.destroy();
+  }
+}
+
+/** Without an item it is no event, and its `id` is kept all the same. */
+const toText = memoize(({ cursor, item }: FeedEvent): Buffer => {
+  if (!item) return Buffer.from(`: \nid: ${cursor}\n\n`);
+  const head = Buffer.from(`id: ${cursor}\nevent: ${item.type}\ndata: `);
+  return Buffer.concat([head, renderFeedItem(item), Buffer.from('\n\n')]);
+});
+
+async function write(raw: ServerResponse, text: Buffer, signal: AbortSignal): Promise<void> {
+  if (raw.write(text) || signal.aborted) return;
+  await once(raw, 'drain', {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(READ_WITHIN_MS)]),
+  });
+}

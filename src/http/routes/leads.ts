@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
+import type { CacheFacts } from '#leads/reading/lead-reader.ts';
+import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
+import { isLongerThan } from '#shared/text/visible.ts';
+import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
+import { splitLabels } from '#leads/model/labels.ts';
+import type { AreaContext, HttpApp } from '../context.ts';
+import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
+import { revalidatedFor, nextLink } from '../responses/headers.ts';
+import {
+  cacheStatus,
+  renderOnce,
+  sendRendered,
+  createRenderer,
+} from '../responses/rendered-response.ts';
+import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
+import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
+import { removalListOut } from '#leads/reading/list-removals.ts';
+
+const labelQuery = z.preprocess(
+  (given) => (typeof given === 'string' ? [given] : given),
+  z
+    .array(z.string().meta({ maxLength: LABELS_MAX * (LABEL_CHARACTERS_MAX + 1) }))
+    .max(LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
+    .superRefine((given, context) => {
+      const names = given.flatMap((text) => text.split(',')).map((name) => name.trim());
+      if (names.includes(''))
+        context.addIssue({ code: 'custom', message: 'must not name an empty label' });
+      if (names.some((name) => isLongerThan(name, LABEL_CHARACTERS_MAX)))
+        context.addIssue({
+          code: 'custom',
+          message: `must name no label of more than ${LABEL_CHARACTERS_MAX} characters`,
+          params: { code: 'out-of-range' },
+        });
+    })
+    .transform(splitLabels)
+    .refine((labels) => labels.length <= LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
+    .meta({
+      description:
+        'A label name, in any case. Repeated or comma-separated, a lead must carry all of them.',
+    }),
+);
+
+const leadListParameters = z.strictObject({
+  ...pageParameters,
+  since: sinceParameter.optional().meta({
+    description:
+      'Only leads updated at or after this instant, longest unchanged first. An RFC 3339 date-time with a zone, or a date in UTC.',
+  }),
+  state: z
+    .enum(['open', 'closed', 'all'], 'must be one of `open`, `closed`, `all`')
+    .optional()
+    .meta({
+      default: 'open',
+      description: 'Ask for `all` with `since`, else a lead that closes goes unseen.',
+    }),
+  label: labelQuery.optional(),
+});
+
+/** The query of the lead list; its result is the same frozen object for the same query text. */
+const leadListQuery = leadListParameters.transform(
+  ({ limit, state, label, since, cursor }): LeadListQuery =>
+    Object.freeze({ limit, state, labels: label ?? [], since, cursor }),
+);
+
+/** Reading leads with a key: `GET` and `HEAD` of the list, of one lead, and of what was taken away. */
+export function leadRoutes(app: HttpApp, context: AreaContext): void {
+  const renderList = renderOnce(renderLeadList);
+  const renderOne = renderOnce(renderLead);
+  const { publicUrl, leads } = context;
+  requireLeadGrant(app, context);
+  app.get('/api/v1/leads', listRoute, (request, reply) =>
+    leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
+      const headers = headersOf(cache);
+      const { nextCursor } = value.pagination;
+      if (nextCursor !== undefined)
+        headers.push('link', nextLink(request, nextCursor, publicUrl()));
+      return sendRendered({ request, reply }, renderList(value), headers);
+    }),
+  );
+  app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
+    leads.reader
+      .read(request.params.leadId, visibilityOf(request))
+      .then(({ value, cache }) =>
+        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+      ),
+  );
+  addRemovals(app, context);
+}
+
+/** What an incremental reader of leads would never see: the leads that deletions took away. */
+function addRemovals(app: HttpApp, { claimedLeads, publicUrl }: AreaContext): void {
+  const render = createRenderer(removalListOut);
+  const headers = Object.entries(stored).flat();
+  app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
+    const list = await claimedLeads.listRemovals(request.query, visibilityOf(request));
+    const { nextCursor } = list.pagination;
+    const link =
+      nextCursor === undefined ? [] : ['link', nextLink(request, nextCursor, publicUrl())];
+    return sendRendered({ request, reply }, render(list), [...headers, ...link]);
+  });
+}
+
+const stored = revalidatedFor('X-API-KEY');
+
+/** Names, each with its value behind it. */
+function headersOf(cache: CacheFacts): string[] {
+  return [
+    'cache-control',
+    stored['cache-control'],
+    'vary',
+    stored.vary,
+    'age',
+    String(Math.max(0, Math.floor(cache.ageMs / 1000))),
+    'cache-status',
+    cacheStatus(cache),
+  ];
+}
+
+const leadProblems = ['insufficient-scope', 'tracker-failed', 'tracker-unavailable'] as const;
+const leadHeaders = ['ETag', 'Cache-Control', 'Vary', 'Age', 'Cache-Status'] as const;
+
+const listRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listLeads',
+  summary: 'List approved leads',
+  description:
+    'Newest first; with `since`, longest unchanged first. A page holds exactly `limit` leads unless it is the last.',
+  security: 'ApiKey',
+  request: { querystring: leadListQuery },
+  ok: { 200: { description: 'One page of leads.', schema: leadListOut } },
+  notModified: true,
+  headers: [...leadHeaders, ...keyHeaders, 'Link'],
+  problems: ['invalid-cursor', ...leadProblems],
+});
+
+const detailRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'readLead',
+  summary: 'Read one lead',
+  description: 'Whatever is not an approved lead that this key may see is a plain 404.',
+  security: 'ApiKey',
+  request: { params: leadParams },
+  ok: { 200: { description: 'The lead.', schema: leadOut } },
+  notModified: true,
+  headers: leadHeaders,
+  problems: ['lead-not-found', ...leadProblems],
+});
+
+const removalListQuery = z.strictObject({
+  ...pageParameters,
+  since: sinceParameter.optional().meta({
+    description:
+      'Only leads taken away at or after this instant. An RFC 3339 date-time with a zone, or a date in UTC.',
+  }),
+});
+
+const removalsRoute = describeRoute({
+  tag: 'Leads',
+  operationId: 'listRemovals',
+  summary: 'List leads that deletions took away',
+  description:
+    'Oldest first, for 30 days. Only leads that a grant like that of this key could ever read: each was approved at some time, and carried each label of the grant at some time while it was. One that was given back is not among them. It asks no tracker: read it also while `GET /api/v1/leads` is 503.',
+  security: 'ApiKey',
+  request: { querystring: removalListQuery },
+  ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
+  notModified: true,
+  headers: ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link'],
+  problems: ['invalid-cursor', 'insufficient-scope'],
+});

@@ -1,0 +1,211 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createLimiter, refuseOverLimit } from '#access/limit.ts';
+import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
+import { isLoggableId } from '#shared/ids.ts';
+import type { Partner } from '#partners/partner.ts';
+import type { PartnerPath } from '#partners/receipts/receipt.ts';
+import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
+import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
+import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
+import type { RefusalLimiter } from '../auth/refusal-limiter.ts';
+import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
+import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
+import { rateLimitHeaders } from '../responses/headers.ts';
+import { routedPath } from '../requests/paths.ts';
+import { describeRoute } from '../openapi/describe-route.ts';
+import {
+  authenticatePartner,
+  type PartnerServices,
+  refuseUnread,
+  requirePartnerId,
+  unverifiedSignature,
+} from '../auth/partner-signature.ts';
+import { requireJson, headerValues } from '../requests/headers.ts';
+import { STATUS_PATH } from './receipt-status.ts';
+import { z } from 'zod';
+
+const PREFIX = '/api/v1/webhooks/partners';
+const PATHS = ['events', 'deletions'] as const;
+const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
+
+/**
+ * Events and deletions of partners. The checks run from cheap to dear, and a request that cannot be
+ * verified gets one and the same 401 for every reason, so that nobody learns who is a partner.
+ */
+export function partnerRoutes(app: HttpApp, context: AreaContext): void {
+  const services: PartnerServices = {
+    ...context,
+    partnerMetrics: createPartnerMetrics(context.partnerRegistry),
+    limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
+  };
+  context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
+  acceptRawJson(app, context.readBody);
+  app.addHook('onRequest', async (request, reply) => {
+    echoCorrelationId(request, reply);
+    requirePartnerId(services, request);
+    requireJson(request);
+  });
+  for (const path of PATHS) addDeliveryRoute(app, services, path);
+}
+
+/**
+ * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
+ * `unauthorized` in place of `error`, which stays for all other paths.
+ */
+function asRefusal(refusals: RefusalLimiter, request: EarlyRequest, error: unknown): unknown {
+  const path = routedPath(request.raw.url ?? '');
+  if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
+  try {
+    return refusals.rethrow(request.ip, unverifiedSignature());
+  } catch (refusal) {
+    return refusal;
+  }
+}
+
+function addDeliveryRoute(app: HttpApp, services: PartnerServices, path: PartnerPath): void {
+  const { partnerMetrics, partners, publicUrl } = services;
+  const preParsing = async (request: FastifyRequest): Promise<void> =>
+    refuseUnread(services, request);
+  const route = { ...deliveryRoutes[path], preParsing };
+  app.post(`${PREFIX}/:partnerId/${path}`, route, async (request, reply) => {
+    const partner = await authenticatePartner(services, request);
+    request.logFacts = { partnerId: partner.id };
+    limitRequests(services, partner, reply);
+    const correlationId = correlationIdOf(request);
+    const [messageId] = headerValues(request, partner.headers.id);
+    const accepted = await partners.accept({
+      partner,
+      path,
+      body: rawBodyOf(request),
+      signal: hangUpOf(request),
+      correlationId,
+      messageId,
+    });
+    if (path === 'deletions') partnerMetrics.ignored(partner.id, accepted.ignored);
+    const token = partners.statusTokenOf(accepted.receipt);
+    reply.header('location', `${publicUrl()}${STATUS_PATH}/${token}`);
+    return respond(request, reply, accepted);
+  });
+}
+
+function limitRequests(
+  { limiter, partnerMetrics, partners }: PartnerServices,
+  partner: Partner,
+  reply: FastifyReply,
+): void {
+  if (partner.limitPerMinute === undefined) return;
+  const quota = limiter.take(partner.id, partner.limitPerMinute);
+  reply.headers(rateLimitHeaders(quota));
+  if (!quota.isExceeded) return;
+  partnerMetrics.refused(partner.id, 'limit');
+  partners.recordRefusal(partner, 'limit');
+  refuseOverLimit(quota);
+}
+
+function respond(request: FastifyRequest, reply: FastifyReply, accepted: AcceptedDelivery) {
+  const { receipt, kind } = accepted;
+  request.logFacts = {
+    partnerId: receipt.partnerId,
+    receiptId: receipt.id,
+    correlationId: receipt.correlationId,
+  };
+  if (kind === 'repeat') reply.header('idempotent-replayed', 'true');
+  if (!reply.hasHeader('x-correlation-id')) reply.header('x-correlation-id', receipt.correlationId);
+  return reply
+    .code(202)
+    .type(JSON_MEDIA_TYPE)
+    .send(JSON.stringify(toReceiptOut(receipt)));
+}
+
+function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
+  const given = correlationIdOf(request);
+  if (given !== undefined) reply.header('x-correlation-id', given);
+}
+
+function correlationIdOf(request: FastifyRequest): string | undefined {
+  const [given, ...more] = headerValues(request, 'x-correlation-id');
+  return given !== undefined && more.length === 0 && isLoggableId(given) ? given : undefined;
+}
+
+/**
+ * What a partner may send: free-form, since each partner's fields are found by pointers. Only for
+ * openapi.json; the bytes are read after their signature was checked.
+ */
+const deliveryIn = z.union([z.looseObject({}), z.array(z.looseObject({})).max(500)]).meta({
+  id: 'Delivery',
+  description: 'One event, or a batch of up to 500. Signed as raw bytes.',
+  examples: [
+    { eventType: 'lead.deletion', eventId: 'evt-81', externalId: 'crm-1-000123' },
+    [{ subscriptionType: 'contact.deletion', eventId: 3816279340, objectId: 1246965 }],
+  ],
+});
+
+/** Parameters of both partner paths. An id of another shape is refused like a wrong signature. */
+const partnerParams = z.object({
+  partnerId: z
+    .string()
+    .meta({ description: 'As in the configuration.', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
+});
+
+/** The patterns are for openapi.json alone: what has another shape is refused like a wrong signature. */
+const described = (description: string, pattern: string) =>
+  z.string().optional().meta({ description, pattern });
+
+/** Headers that a delivery may carry. Which of them count is set for each partner; `hmac` names its own. */
+const deliveryHeaders = z.object({
+  'X-Partner-Signature': described(
+    'Scheme `hmac-sha256`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+    '^sha256=[0-9A-Fa-f]{64}$',
+  ),
+  'X-Vendor-Signature-v3': described(
+    'Scheme `signature-v3`: base64 HMAC-SHA256 of method, URI, body and timestamp.',
+    '^[A-Za-z0-9+/]{43}=$',
+  ),
+  'X-Vendor-Request-Timestamp': described(
+    'Scheme `signature-v3`: milliseconds since the Unix epoch, at most 5 minutes off.',
+    '^[1-9][0-9]{12}$',
+  ),
+  'Webhook-Id': described(
+    'Scheme `standard-webhooks`: of the message.',
+    '^[0-9A-Za-z_.:+/=-]{1,255}$',
+  ),
+  'Webhook-Timestamp': described(
+    'Scheme `standard-webhooks`: seconds since the Unix epoch, at most 5 minutes off.',
+    '^[1-9][0-9]{9}$',
+  ),
+  'Webhook-Signature': described(
+    'Scheme `standard-webhooks`: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by dots; several are separated by blanks.',
+    'v1,[A-Za-z0-9+/]{43}=',
+  ),
+  'X-Correlation-Id': described('Echoed; one of another shape is ignored.', '^[!-?A-~]{1,128}$'),
+});
+
+function describeDelivery(path: PartnerPath) {
+  const what = path === 'events' ? 'an event' : 'a deletion';
+  return describeRoute({
+    tag: 'Partners',
+    operationId: path === 'events' ? 'receivePartnerEvent' : 'receivePartnerDeletion',
+    summary: `Take ${what} of a partner`,
+    description:
+      'Durable when it is answered. The same event again gets the original receipt and `Idempotent-Replayed: true`. Every call that cannot be verified gets the same 401.',
+    security: ['PartnerSignature', 'VendorSignature', 'WebhookSignature'],
+    request: { params: partnerParams, headers: deliveryHeaders },
+    signedBody: deliveryIn,
+    freeQuery: true,
+    ok: { 202: { description: 'Accepted, or accepted before.', schema: receiptOut } },
+    headers: [
+      'Location',
+      'X-Correlation-Id',
+      'Idempotent-Replayed',
+      'RateLimit-Policy',
+      'RateLimit',
+    ],
+    problemHeaders: { 'X-Correlation-Id': [400, 401, 413, 415, 429, 503] },
+    problems: ['validation-failed', 'identity-provider-unavailable', 'store-unavailable'],
+  });
+}
+
+const deliveryRoutes = {
+  events: describeDelivery('events'),
+  deletions: describeDelivery('deletions'),
+};

@@ -1,0 +1,132 @@
+import { expect, test, describe } from 'vitest';
+import {
+  prefersYaml,
+  mediaTypeProblem,
+  requireJson,
+  ENTITY_TAGS,
+  matchesNone,
+  parseIfMatch,
+} from '#http/requests/headers.ts';
+
+test.each([
+  'application/yaml',
+  'APPLICATION/YAML',
+  'application/x-yaml',
+  'text/yaml; charset=utf-8',
+  'application/json;q=0.5, application/yaml',
+  'application/yaml, */*;q=0.1',
+  'application/*;q=0.2, application/yaml;q=0.3',
+  'text/html, application/yaml ; q=0.9, application/json; q=0.8',
+])('%s wants YAML', (accept) => {
+  expect(prefersYaml(accept)).toBe(true);
+});
+
+test.each([
+  undefined,
+  '',
+  '*/*',
+  'application/*',
+  'application/json',
+  'application/json, application/yaml',
+  'application/yaml;q=0.5, application/json',
+  'application/yaml;q=0.5, */*',
+  'application/yaml;q=0',
+  'application/yaml;q=x',
+  'application/yaml;q=0, application/json;q=0.5, */*',
+  'text/yaml;q=0.5, application/json;q=0.6, text/*',
+  'text/html',
+  'text/*',
+  'application/yamlish',
+])('%s wants JSON, or takes what there is', (accept) => {
+  expect(prefersYaml(accept)).toBe(false);
+});
+
+const typed = (type: string) => ({ headers: { 'content-type': type } });
+
+test.each([
+  'application/json',
+  'Application/JSON',
+  ' application/json ; charset=utf-8',
+  'application/json;x=y',
+])('%s is JSON', (type) => {
+  expect(() => requireJson(typed(type))).not.toThrow();
+});
+
+test.each(['', 'text/plain', 'application/jsonp', 'application/json5', 'application/problem+json'])(
+  '%j is not JSON',
+  (type) => {
+    expect(() => requireJson(typed(type))).toThrow(
+      expect.objectContaining({ code: 'unsupported-media-type' }),
+    );
+  },
+);
+
+test.each([
+  {},
+  { 'content-type': 'application/json' },
+  { 'content-type': 'application/json; charset="UTF-8"' },
+  { 'content-encoding': ' Identity ' },
+])('%j can be read', (headers) => {
+  expect(mediaTypeProblem({ headers })).toBeNull();
+});
+
+test.each([
+  [{ 'content-type': 'application/json; charset=latin1' }, 'Send the body in UTF-8.'],
+  [{ 'content-type': 'application/json;Charset = utf-16' }, 'Send the body in UTF-8.'],
+  [{ 'content-encoding': 'gzip' }, 'Send the body without a `Content-Encoding`.'],
+])('%j cannot be read', (headers, detail) => {
+  expect(mediaTypeProblem({ headers })).toMatchObject({ code: 'unsupported-media-type', detail });
+});
+
+describe('If-None-Match', () => {
+  test.each([
+    ['the tag itself', '"a"'],
+    ['its weak form', 'W/"a"'],
+    ['a list that holds it', '"b", W/"c","a"'],
+    ['any tag', '*'],
+    ['any tag, with blanks', ' * '],
+  ])('matches by %s', (_how, header) => {
+    expect(matchesNone(header, '"a"')).toBe(true);
+  });
+
+  test.each([
+    ['no header', undefined],
+    ['another tag', '"b"'],
+    ['a tag that only begins alike', '"ab"'],
+    ['a tag in other case', '"A"'],
+    ['a tag without quotes', 'a'],
+    ['an empty header', ''],
+    ['a star beside a tag', '*, "b"'],
+  ])('matches nothing by %s', (_how, header) => {
+    expect(matchesNone(header, '"a"')).toBe(false);
+  });
+});
+
+describe('If-Match', () => {
+  test('demands nothing when it is absent', () => {
+    expect(parseIfMatch(undefined)).toBeUndefined();
+  });
+
+  test('demands any state by a star', () => {
+    expect(parseIfMatch('*')).toEqual({ kind: 'any' });
+  });
+
+  test('demands one of its tags, which stay weak or strong', () => {
+    expect(parseIfMatch('"a", W/"b"')).toEqual({ kind: 'tags', tags: ['"a"', 'W/"b"'] });
+  });
+
+  test('takes a comma inside a tag for a part of it', () => {
+    expect(parseIfMatch('"a,b"')).toEqual({ kind: 'tags', tags: ['"a,b"'] });
+  });
+
+  test.each(['*', '"a"', 'W/"a"', '"a","b"', '"a" ,\t"b"', '""'])('may be %s', (header) => {
+    expect(header).toMatch(ENTITY_TAGS);
+  });
+
+  test.each(['', 'a', '"a', 'w/"a"', '"a" "b"', '"a",', '*, "a"', '"a b"', '"a\u0000"'])(
+    'may not be %j',
+    (header) => {
+      expect(header).not.toMatch(ENTITY_TAGS);
+    },
+  );
+});
