@@ -1,6 +1,6 @@
 /** The management portal as one area of the server. */
 import type { HttpApp, HttpContext } from '#http/context.ts';
-import { addAssetRoutes } from './assets/assets.ts';
+import { addAssetRoutes } from './assets.ts';
 import type { PortalDeps, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
@@ -9,7 +9,7 @@ import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/po
 import { addBackChannelLogout, addSignInRoutes } from './sign-in/routes.ts';
 import { addTimeZonePages } from './sign-in/time-zone.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
-import { auditPages } from './pages/audit/routes.ts';
+import { auditPages } from './pages/audit.ts';
 import { catalogPages } from './pages/catalog/routes.ts';
 import { consumerPages } from './pages/consumers/routes.ts';
 import { overviewPages } from './pages/overview/routes.ts';

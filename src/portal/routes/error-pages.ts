@@ -7,7 +7,7 @@ import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { sessionOverPage } from '../sign-in/views.ts';
 import { BROKEN_ADDRESS, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
-import { PortalRefusal } from './session-guard.ts';
+import { PortalRefusal } from './portal-request.ts';
 import { PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
 
 /** In this scope errors become pages, and unknown paths, too. */

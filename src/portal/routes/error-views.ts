@@ -11,7 +11,7 @@ import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { code, cut, link } from '../shell/parts.ts';
 import { type Reader, time } from '../shell/times.ts';
-import { type PortalRefusal, type PortalRefusalKind, readerOf } from './session-guard.ts';
+import { type PortalRefusal, type PortalRefusalKind, readerOf } from './portal-request.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;

@@ -10,16 +10,17 @@ import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#sh
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { FORM_BYTES_MAX } from './forms.ts';
-import { checkInput, nothing, pathOf } from './check-input.ts';
-import { confirmationPage } from './confirmation.ts';
 import {
+  checkInput,
+  pathOf,
   refuseOtherOrigins,
   findSession,
   portalRequestOf,
   requireSession,
-} from './session-guard.ts';
-import type { PortalRoutes } from './route-types.ts';
-import type { HeldForm } from '../shell/fields.ts';
+} from './portal-request.ts';
+import { confirmationPage } from './confirmation.ts';
+import { nothing, type PortalRoutes } from './route-types.ts';
+import type { HeldForm } from '../shell/forms.ts';
 import { type AnyAction, runAction } from './run-action.ts';
 import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
 import type { z } from 'zod';

@@ -1,12 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Scope } from '#access/tokens.ts';
 import type { Actor } from '#shared/audit.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
-import type { HeldForm } from '../shell/fields.ts';
+import type { HeldForm } from '../shell/forms.ts';
 import type { Reader } from '../shell/times.ts';
-import type { nothing } from './check-input.ts';
 
 /** Who looks at what, and when. */
 type PortalRequest<Params> = {
@@ -109,6 +108,9 @@ export type FormRequest<Params = unknown, Query = unknown> = PageRequest<
   /** Its field `seen`, where it was filled in before the sign-in: what it says of then still counts. */
   seenBefore?: string;
 };
+
+/** What takes nothing. */
+export const nothing = z.strictObject({});
 
 type NoFields = typeof nothing;
 

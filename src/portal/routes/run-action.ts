@@ -9,9 +9,14 @@ import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
 import { fieldsOf, formTokenOf } from './forms.ts';
-import { checkInput, nothing, toFormWords } from './check-input.ts';
-import { PortalRefusal, portalRequestOf, sessionOf } from './session-guard.ts';
-import type { Action, ActionResult, FormRequest } from './route-types.ts';
+import {
+  checkInput,
+  toFormWords,
+  PortalRefusal,
+  portalRequestOf,
+  sessionOf,
+} from './portal-request.ts';
+import { nothing, type Action, type ActionResult, type FormRequest } from './route-types.ts';
 import { ONCE_PARAMETER } from './send-page.ts';
 
 export type AnyAction = Action<z.ZodType, z.ZodType, z.ZodType>;

@@ -3,7 +3,7 @@ import type { Exchange } from '#http/context.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { renderPage } from '../shell/page.ts';
-import { personOf, sessionOf } from './session-guard.ts';
+import { personOf, sessionOf } from './portal-request.ts';
 
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';

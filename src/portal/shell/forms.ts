@@ -1,7 +1,12 @@
-/** Forms, and the filters of a list. */
-import type { PortalPerson } from '../page.ts';
+/**
+ * Forms with their fields, and the filters of a list. A field's id is its name unless `id` is given; its error and its
+ * note are tied to it.
+ */
+import type { PortalPerson, TypedFields } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { hidden, link } from './parts.ts';
+import { hidden, link, attributes } from './parts.ts';
+import type { FieldProblem } from '#shared/errors.ts';
+import { problemOf } from './notice.ts';
 
 export type PostFormFacts = {
   /** Path of the action. */
@@ -25,7 +30,7 @@ export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
   return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;
 }
 
-export type ButtonFacts = {
+type ButtonFacts = {
   look?: 'button' | 'primary' | 'danger' | 'small';
   /** Said after the text to screen readers. */
   more?: string;
@@ -45,7 +50,7 @@ export function button(text: string, { look = 'button', more }: ButtonFacts = {}
   </button>`;
 }
 
-export type ActionButtonFacts = Omit<PostFormFacts, 'look'> & ButtonFacts & { text: string };
+type ActionButtonFacts = Omit<PostFormFacts, 'look'> & ButtonFacts & { text: string };
 
 /** A form of one button, for what can be undone. */
 export function actionButton({ text, action, person, values, ...look }: ActionButtonFacts): Html {
@@ -53,7 +58,7 @@ export function actionButton({ text, action, person, values, ...look }: ActionBu
   return postForm(values === undefined ? form : { ...form, values }, button(text, look));
 }
 
-export type FiltersFacts = {
+type FiltersFacts = {
   /** Path of the list. */
   action: string;
   /** What is filtered, such as `Filter receipts`. */
@@ -89,4 +94,172 @@ export function chips(inForce: readonly Chip[], suggestions: readonly Chip[] = [
     ${inForce.map(({ label, href }) => html`<a class="chip" href="${href}">${hidden('Remove filter: ')}${label}</a> `)}
     ${suggestions.map(({ label, href }) => html`${link(href, label)} `)}
   </div>`;
+}
+
+/** What every field has. */
+type FieldFacts = {
+  name: string;
+  label: HtmlValue;
+  /** Unique on the page; by default the name. */
+  id?: string;
+  note?: HtmlValue;
+  /** What is wrong with it. */
+  error?: string;
+};
+
+/** A form that came back, with what is wrong with it; both are empty when its page is opened. */
+export type HeldForm = {
+  /** What the form is to hold again. Never put a secret back into it. */
+  typed: TypedFields;
+  problems: readonly FieldProblem[];
+};
+
+/** What a field of a form holds, `otherwise` where nothing was typed, and what is wrong with it. */
+export function held(name: string, { typed, problems }: HeldForm, otherwise?: string) {
+  const { [name]: value } = typed;
+  const error = problemOf(problems, name);
+  return { name, value: typeof value === 'string' ? value : otherwise, error };
+}
+
+export type InputFacts = FieldFacts & {
+  type?: 'text' | 'search' | 'number' | 'date';
+  value?: string | number;
+  required?: boolean;
+  min?: string | number;
+  placeholder?: string;
+  /** In characters; by default as wide as there is room. */
+  size?: number;
+};
+
+/** A line to type in. Browsers complete nothing: it is never about the person who types. */
+export function input(given: InputFacts): Html {
+  const { type = 'text', value, required, min, placeholder, size } = given;
+  const names = attributes({
+    ...tied(given),
+    type,
+    value,
+    required,
+    min,
+    placeholder,
+    size,
+    inputmode: type === 'number' ? 'numeric' : undefined,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  return field(given, html`<input${names} />`);
+}
+
+type TextAreaFacts = FieldFacts & {
+  value?: string;
+  rows?: number;
+  /** Code: in letters of one width. */
+  isCode?: boolean;
+};
+
+/** Several lines to type in. A line end at the start of the value stays. */
+export function textArea(given: TextAreaFacts): Html {
+  const { value = '', rows = 12 } = given;
+  const names = attributes({
+    ...tied(given),
+    class: given.isCode === true ? 'mono' : undefined,
+    rows,
+    spellcheck: 'false',
+  });
+  // HTML drops one line end after the tag: one of ours.
+  return field(
+    given,
+    html`<textarea${names}>
+${value}</textarea>`,
+  );
+}
+
+export type Choice = { value: string; label: HtmlValue };
+
+/** Words to choose from; `labels` says how each reads. */
+export function choicesOf(
+  values: readonly string[],
+  labels: Readonly<Record<string, { words: string }>> = {},
+): Choice[] {
+  return values.map((value) => ({ value, label: labels[value]?.words ?? value }));
+}
+
+type SelectFacts = FieldFacts & { value?: string; choices: readonly Choice[] };
+
+/** One of several. For `no filter` put a choice with an empty value first. */
+export function select(given: SelectFacts): Html {
+  const options = given.choices.map(({ value, label }) => {
+    const names = attributes({ value, selected: value === given.value });
+    return html`<option${names}>${label}</option>`;
+  });
+  return field(given, html`<select${attributes(tied(given))}>${options}</select>`);
+}
+
+type ChecksFacts = FieldFacts & {
+  kind: 'radio' | 'checkbox';
+  choices: readonly Choice[];
+  chosen: readonly string[];
+};
+
+/** A group of boxes or radio buttons; the label is its legend. A summary's link leads to the first. */
+export function checks(given: ChecksFacts): Html {
+  const { name, label, kind, choices, chosen } = given;
+  const { id = name } = given;
+  const boxes = choices.map(({ value, label }, at) => {
+    const checked = chosen.includes(value);
+    const invalid = given.error === undefined ? undefined : 'true';
+    const names = attributes({
+      type: kind,
+      id: at === 0 ? id : undefined,
+      name,
+      value,
+      checked,
+      'aria-invalid': kind === 'checkbox' ? invalid : undefined,
+    });
+    return html`<label class="check"><input${names} /> ${label}</label>`;
+  });
+  const described = attributes({ 'aria-describedby': describedBy(given) });
+  return html`<fieldset${described} class="field">
+    <legend>${label}</legend>
+    <div class="checks">${boxes}</div>
+    ${explained(given)}
+  </fieldset>`;
+}
+
+/** One box that stands alone; ticked where it came back so. */
+export function check(facts: FieldFacts & { value: string }, form: HeldForm): Html {
+  const { value, error } = held(facts.name, form);
+  const given = { ...facts, error };
+  const checked = value === given.value;
+  const names = attributes({ ...tied(given), type: 'checkbox', value: given.value, checked });
+  return html`<div class="field">
+    <label class="check"><input${names} /> ${given.label}</label>${explained(given)}
+  </div>`;
+}
+
+function field(given: FieldFacts, control: Html): Html {
+  const { name, id = name, label } = given;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>${control}${explained(given)}
+  </div>`;
+}
+
+function explained({ name, id = name, note, error }: FieldFacts): Html {
+  return html`${error !== undefined && html`<p class="error" id="${id}-error">${error}</p>`}${
+    note !== undefined && html`<p class="note" id="${id}-note">${note}</p>`
+  }`;
+}
+
+function tied(given: FieldFacts): Record<string, string | undefined> {
+  const { name, id = name, error } = given;
+  return {
+    id,
+    name,
+    'aria-invalid': error === undefined ? undefined : 'true',
+    'aria-describedby': describedBy(given),
+  };
+}
+
+function describedBy({ name, id = name, note, error }: FieldFacts): string | undefined {
+  const ids = [error !== undefined && `${id}-error`, note !== undefined && `${id}-note`];
+  return ids.filter((part) => part !== false).join(' ') || undefined;
 }

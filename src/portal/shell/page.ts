@@ -10,10 +10,9 @@ import {
   type ShownSecret,
 } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { assetPath } from '../assets/assets.ts';
+import { assetPath } from '../assets.ts';
 import { count, timeText } from './times.ts';
-import { codeBlock, details } from './texts.ts';
-import { attributes, cut, foreign, hidden, link } from './parts.ts';
+import { codeBlock, details, attributes, cut, foreign, hidden, link } from './parts.ts';
 import { doneNotice } from './notice.ts';
 
 /** A whole page, in the frame of who is signed in. */

@@ -1,9 +1,8 @@
 /** Pictures as SVG without text: they stretch, so their axes are HTML beside them. */
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { card } from './card.ts';
-import { badge, type State } from './parts.ts';
-import { type Column, table } from './table.ts';
-import { details } from './texts.ts';
+import { badge, type State, details } from './parts.ts';
+import { type Column, table } from './list.ts';
 import { count, counted, type Reader, timeText } from './times.ts';
 
 export type Series = { key: string; label: string; state: State };

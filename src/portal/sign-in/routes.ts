@@ -8,7 +8,7 @@ import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { fieldOnce, formTokenOf } from '../routes/forms.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
-import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/session-guard.ts';
+import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
 import { PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
 import { isTimeZone } from '../shell/times.ts';
 import { failedPage, signedOutPage, signingOutPage, signInPage } from './views.ts';

@@ -6,8 +6,7 @@ import type { PortalPerson } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { body, card, row } from '../shell/card.ts';
 import { errorSummary } from '../shell/notice.ts';
-import { select } from '../shell/fields.ts';
-import { button, postForm } from '../shell/forms.ts';
+import { select, button, postForm } from '../shell/forms.ts';
 import { link } from '../shell/parts.ts';
 import { isTimeZone } from '../shell/times.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { oneOfFilter } from '#portal/address.ts';
 import { html } from '#portal/html.ts';
-import { checkInput } from '#portal/routes/check-input.ts';
+import { checkInput } from '#portal/routes/portal-request.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { startPortal } from '../../support/portal/portal.ts';

@@ -1,5 +1,16 @@
-import { check, checks, input, select, textArea } from '#portal/shell/fields.ts';
-import { actionButton, button, chips, filters, postForm, wide } from '#portal/shell/forms.ts';
+import {
+  check,
+  checks,
+  input,
+  select,
+  textArea,
+  actionButton,
+  button,
+  chips,
+  filters,
+  postForm,
+  wide,
+} from '#portal/shell/forms.ts';
 import { expect, test } from 'vitest';
 import { flat, person } from './support.ts';
 

@@ -1,5 +1,16 @@
-import { attributes, code, cut, foreign, link, place, sentence } from '#portal/shell/parts.ts';
+import {
+  attributes,
+  code,
+  cut,
+  foreign,
+  link,
+  place,
+  sentence,
+  timeline,
+} from '#portal/shell/parts.ts';
 import { expect, test } from 'vitest';
+import { time } from '#portal/shell/times.ts';
+import { reader } from './support.ts';
 
 test('a link says to screen readers what it opens, and looks like a button if wished', () => {
   const text = link('/portal/receipts', 'Open', { more: 'receipt 5b0f', look: 'button' });
@@ -43,4 +54,14 @@ test.each([
 test('a note of somebody becomes a sentence', () => {
   expect(sentence('removed').toString()).toBe('<bdi>Removed.</bdi>');
   expect(sentence('Is it so?').toString()).toBe('<bdi>Is it so?</bdi>');
+});
+
+test('a time line is a list in order, each moment with its state', () => {
+  const text = timeline('Attempts of event 1', [
+    { state: 'ok', heading: 'Matched', at: time(reader.nowMs, reader) },
+    { state: 'bad', heading: 'Attempt 1 failed', content: 'Next in 6 s.' },
+  ]).toString();
+  expect(text).toContain('aria-label="Attempts of event 1"');
+  expect(text.indexOf('Matched')).toBeLessThan(text.indexOf('Attempt 1'));
+  expect(text).toContain('<li data-s="bad">');
 });

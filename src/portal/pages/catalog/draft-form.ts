@@ -16,8 +16,7 @@ import type { PortalPerson, TypedFields } from '../../page.ts';
 import type { ActionRequest } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
-import { choicesOf, held, input, select, textArea } from '../../shell/fields.ts';
-import { button, postForm } from '../../shell/forms.ts';
+import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import type { PagesContext } from '../../context.ts';
 

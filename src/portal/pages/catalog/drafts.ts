@@ -19,7 +19,7 @@ import {
   newDraftForm,
   toFields,
 } from './draft-form.ts';
-import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './query.ts';
+import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './names.ts';
 import {
   addVersionAction,
   asSeen,

@@ -8,11 +8,11 @@ import { html, type Html, type HtmlValue } from '../../html.ts';
 import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
-import { check, held, input } from '../../shell/fields.ts';
+import { check, held, input } from '../../shell/forms.ts';
 import { code, foreign, link } from '../../shell/parts.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { artifactPath } from './query.ts';
+import { artifactPath, sunsetDayText } from './names.ts';
 import {
   addVersionAction,
   callerOf,
@@ -22,7 +22,6 @@ import {
   type VersionName,
   type VersionRequest,
 } from './version.ts';
-import { sunsetDayText } from './words.ts';
 
 /** The life of a version after it was published, and which one is the default. */
 export function addLifecycle(portal: PortalRoutes, context: PagesContext): void {

@@ -7,12 +7,12 @@ import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
-import { check } from '../../shell/fields.ts';
+import { check } from '../../shell/forms.ts';
 import { code, link, note, place, sentence } from '../../shell/parts.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { findingsList } from './artifact/artifact-view.ts';
-import { versionPath } from './query.ts';
+import { findingsList } from './artifact-view.ts';
+import { versionPath } from './names.ts';
 import { readDefault, addVersionAction, callerOf, shown, type VersionRequest } from './version.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */

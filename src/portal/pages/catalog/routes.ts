@@ -8,10 +8,15 @@ import { html, type Html } from '../../html.ts';
 import { may, type PortalPage, type PortalPerson } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
-import { choicesOf } from '../../shell/fields.ts';
-import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
+import { choicesOf } from '../../shell/forms.ts';
+import {
+  type ListRequest,
+  type Filter,
+  type Found,
+  listCard,
+  type Column,
+} from '../../shell/list.ts';
 import { badgeOf, code, cut, foreign, link, note } from '../../shell/parts.ts';
-import type { Column } from '../../shell/table.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addDrafts } from './drafts.ts';
@@ -26,11 +31,12 @@ import {
   NEW_PATH,
   toFilters,
   groupPathOf,
-} from './query.ts';
-import { LIFECYCLE_WORDS, lifecycleStatus } from './words.ts';
+  LIFECYCLE_WORDS,
+  lifecycleStatus,
+} from './names.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { artifactView } from './artifact/artifact-view.ts';
+import { artifactView } from './artifact-view.ts';
 import { readDefault } from './version.ts';
 
 const PAGE_ARTIFACTS = 50;

@@ -17,7 +17,7 @@ import type {
 } from '../../routes/route-types.ts';
 import { code } from '../../shell/parts.ts';
 import type { PagesContext } from '../../context.ts';
-import { artifactPath, CATALOG_PATH } from './query.ts';
+import { artifactPath, CATALOG_PATH } from './names.ts';
 
 export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
 const params = z.object({ id: z.string(), version: z.string() });

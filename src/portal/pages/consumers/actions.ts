@@ -9,8 +9,7 @@ import type { ShownSecret } from '../../page.ts';
 import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
-import { held, input, select } from '../../shell/fields.ts';
-import { button, postForm } from '../../shell/forms.ts';
+import { held, input, select, button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/parts.ts';
 import type { PagesContext } from '../../context.ts';
 import { consumerPage } from './consumer-view.ts';
@@ -25,16 +24,14 @@ import {
   toGrants,
   typedVisibility,
   type Visibility,
-} from './forms.ts';
-import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './query.ts';
-import {
   contradiction,
   type KnownLabels,
   knownLabels,
   labelProblems,
   limitField,
   visibilityFields,
-} from './visibility.ts';
+} from './forms.ts';
+import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './names.ts';
 
 /** What is done without a question; each goes through the same use case as the API. */
 export function addConsumerActions(portal: PortalRoutes, context: PagesContext): void {

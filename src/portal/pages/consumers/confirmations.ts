@@ -6,7 +6,7 @@ import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { held, select } from '../../shell/fields.ts';
+import { held, select } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/parts.ts';
 import { agoText, type Reader, timeText } from '../../shell/times.ts';
@@ -20,7 +20,7 @@ import {
   OVERLAPS,
   rotateForm,
 } from './forms.ts';
-import { consumerPath, CONSUMERS_PATH, ofConsumer, ofKey, placeOf } from './query.ts';
+import { consumerPath, CONSUMERS_PATH, ofConsumer, ofKey, placeOf } from './names.ts';
 
 const KEY_PATH = `${CONSUMERS_PATH}/:id/keys/:keyId`;
 

@@ -3,30 +3,36 @@ import { grantOf } from '#access/grant.ts';
 import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import type { FieldProblem } from '#shared/errors.ts';
-import type { PortalPage, PortalPerson, TypedFields } from '../../page.ts';
+import type { PortalPage, PortalPerson } from '../../page.ts';
 import type { PageRequest } from '../../routes/route-types.ts';
 import type { PagesContext } from '../../context.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
-import { held, input } from '../../shell/fields.ts';
-import { actionButton, button, postForm } from '../../shell/forms.ts';
+import { actionButton, button, held, type HeldForm, input, postForm } from '../../shell/forms.ts';
 import { code, foreign, link, note } from '../../shell/parts.ts';
-import { table } from '../../shell/table.ts';
+import { table } from '../../shell/list.ts';
 import { ago, count, counted, type Reader, time, timeText } from '../../shell/times.ts';
-import { grantsDigest, toVisibility, type Visibility } from './forms.ts';
-import { consumerPath, placeOf } from './query.ts';
-import { changesText } from '../audit/routes.ts';
-import { type KnownLabels, knownLabels, limitField, visibilityFields } from './visibility.ts';
 import {
+  grantsDigest,
+  toVisibility,
+  type Visibility,
+  type KnownLabels,
+  knownLabels,
+  limitField,
+  visibilityFields,
+} from './forms.ts';
+import {
+  consumerPath,
+  placeOf,
   consumerBadge,
   expiryWords,
   feedWords,
   grantWords,
   keyBadge,
   lastUsedWords,
-} from './words.ts';
+} from './names.ts';
+import { changesText } from '../audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 
@@ -43,13 +49,8 @@ export type ConsumerFacts = {
   returned: Returned | undefined;
 };
 
-type Returned = {
-  heading: string;
-  problems: readonly FieldProblem[];
-  typed?: TypedFields;
-  chosen?: Visibility;
-  seen?: string | undefined;
-};
+type Returned = Pick<HeldForm, 'problems'> &
+  Partial<HeldForm> & { heading: string; chosen?: Visibility; seen?: string | undefined };
 
 const LAST_CHANGES = 5;
 

@@ -3,10 +3,9 @@ import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.t
 import { pageOf } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { choicesOf } from '../../shell/fields.ts';
-import { type ListRequest, type Found, listCard } from '../../shell/list.ts';
+import { choicesOf } from '../../shell/forms.ts';
+import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/parts.ts';
-import type { Column } from '../../shell/table.ts';
 import { count, counted, type Reader } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addConsumerActions } from './actions.ts';
@@ -21,14 +20,12 @@ import {
   ofConsumer,
   scope,
   toFilter,
-} from './query.ts';
-import {
   expiryWords,
   grantWords,
   lastUsedWords,
   CONSUMER_STATUS_WORDS,
   consumerBadge,
-} from './words.ts';
+} from './names.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;

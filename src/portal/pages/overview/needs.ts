@@ -4,14 +4,12 @@ import { DAY, HOUR } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, code, foreign, link, note, type State } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
-import { receiptPath, receiptsPath } from '../receipts/query.ts';
-import { adviceFor, remedyOf } from '../receipts/remedies.ts';
-import { OUTCOME_WORDS } from '../receipts/words.ts';
+import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
+import { adviceFor, remedyOf } from '../receipts/verdict.ts';
 import type { HealthLine } from './health-lines.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { consumerPath, consumersPath } from '../consumers/query.ts';
-import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
+import { consumerPath, consumersPath, KEY_ENDS_SOON_MS } from '../consumers/names.ts';
 import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */

@@ -6,7 +6,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
-import { KEY_ENDS_SOON_MS } from '../consumers/words.ts';
+import { KEY_ENDS_SOON_MS } from '../consumers/names.ts';
 import type { PagesContext } from '../../context.ts';
 import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';

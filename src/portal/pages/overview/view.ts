@@ -7,8 +7,7 @@ import { body, card, empty, type Fact, facts, pair, row, split, stats } from '..
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note, type State } from '../../shell/parts.ts';
 import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
-import { RECEIPTS_PATH } from '../receipts/query.ts';
-import { OUTCOME_WORDS } from '../receipts/words.ts';
+import { RECEIPTS_PATH, OUTCOME_WORDS } from '../receipts/names.ts';
 import {
   type Need,
   needsOf,
@@ -19,7 +18,7 @@ import {
   weekOf,
 } from './needs.ts';
 import { type HealthLine, type WebhookFacts, webhookLine } from './health-lines.ts';
-import { type Column, table } from '../../shell/table.ts';
+import { type Column, table } from '../../shell/list.ts';
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];

@@ -5,7 +5,7 @@ import { withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, link } from '../../shell/parts.ts';
-import { partPager, table } from '../../shell/table.ts';
+import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {

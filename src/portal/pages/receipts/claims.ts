@@ -10,8 +10,14 @@ import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { claimPath, type IssueAddress, issueLink } from './words.ts';
-import { receiptPath, receiptsPath, scope } from './query.ts';
+import {
+  claimPath,
+  type IssueAddress,
+  issueLink,
+  receiptPath,
+  receiptsPath,
+  scope,
+} from './names.ts';
 
 const PATH = '/portal/claims/:number';
 

@@ -9,8 +9,17 @@ import type {
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
-import { badgeOf, code, cut, foreign, link, note, type State } from '../../shell/parts.ts';
-import { type Moment, timeline } from '../../shell/texts.ts';
+import {
+  badgeOf,
+  code,
+  cut,
+  foreign,
+  link,
+  note,
+  type State,
+  type Moment,
+  timeline,
+} from '../../shell/parts.ts';
 import { count, counted, type Reader, time } from '../../shell/times.ts';
 import {
   claimPath,
@@ -19,8 +28,8 @@ import {
   type Leads,
   type ReceiptFacts,
   OUTCOME_WORDS,
-} from './words.ts';
-import { nameWords, remedyOf } from './remedies.ts';
+} from './names.ts';
+import { nameWords, remedyOf } from './verdict.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;

@@ -9,27 +9,38 @@ import {
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { badgeOf, type BadgeWords, code, cut, foreign, link, note } from '../../shell/parts.ts';
+import {
+  badgeOf,
+  type BadgeWords,
+  code,
+  cut,
+  foreign,
+  link,
+  note,
+  details,
+} from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
 import { replayNotice } from './replay.ts';
-import { receiptPath, RECEIPTS_PATH, receiptsPath, scope } from './query.ts';
 import {
+  receiptPath,
+  RECEIPTS_PATH,
+  receiptsPath,
+  scope,
   type IssueAddress,
   issueLink,
   issueLinks,
   type ReceiptFacts,
   shortId,
   STATUS_WORDS,
-} from './words.ts';
+} from './names.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
-import { partPager } from '../../shell/table.ts';
+import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, verdict } from './verdict.ts';
-import { details } from '../../shell/texts.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;

@@ -21,8 +21,8 @@ import {
   type ReceiptsQuery,
   scope,
   toFilter,
-} from './query.ts';
-import { countWords } from './words.ts';
+  countWords,
+} from './names.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export function replayPages(portal: PortalRoutes, { partners: { receipts } }: PagesContext): void {

@@ -4,16 +4,25 @@ import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
-import { choicesOf, held } from '../../shell/fields.ts';
-import { type ListRequest, type Filter, type Found, listCard } from '../../shell/list.ts';
+import { choicesOf, held } from '../../shell/forms.ts';
+import {
+  type ListRequest,
+  type Filter,
+  type Found,
+  listCard,
+  type Column,
+} from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
-import type { Column } from '../../shell/table.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
-import { claimPath, OUTCOME_WORDS, outcomeBadges, shortId, STATUS_WORDS } from './words.ts';
 import {
+  claimPath,
+  OUTCOME_WORDS,
+  outcomeBadges,
+  shortId,
+  STATUS_WORDS,
   filtersText,
   filterText,
   givenFilters,
@@ -27,7 +36,7 @@ import {
   type ReceiptsQuery,
   scope,
   toFilter,
-} from './query.ts';
+} from './names.ts';
 import { receiptPage } from './receipt.ts';
 import { replayPages } from './replay.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { artifactView } from '#portal/pages/catalog/artifact/artifact-view.ts';
-import type { ArtifactFacts } from '#portal/pages/catalog/artifact/versions-card.ts';
-import { excerptOf } from '#portal/shell/texts.ts';
+import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
+import type { ArtifactFacts } from '#portal/pages/catalog/versions-card.ts';
+import { excerptOf } from '#portal/shell/parts.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type CatalogFound, catalogListView } from '#portal/pages/catalog/routes.ts';
-import type { CatalogQuery } from '#portal/pages/catalog/query.ts';
+import type { CatalogQuery } from '#portal/pages/catalog/names.ts';
 import { flat, reader } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 

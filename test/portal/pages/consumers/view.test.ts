@@ -4,9 +4,11 @@ import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consume
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
 import { consumerListView } from '#portal/pages/consumers/routes.ts';
-import { consumersQuery } from '#portal/pages/consumers/query.ts';
+import { consumersQuery } from '#portal/pages/consumers/names.ts';
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
 import { flat, person, reader } from '../../shell/support.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import { shownKey } from '#portal/pages/consumers/actions.ts';
 
 const { nowMs } = reader;
 
@@ -109,4 +111,19 @@ test('a list of the longest names and labels stays below 50 KB', () => {
   const text = list(consumers).toString();
   expect(text).toContain('and 18 more');
   expect(Buffer.byteLength(text)).toBeLessThan(46_000);
+});
+
+test.each([
+  [[], '/api/v1/me'],
+  [['catalog:read'], '/api/v1/catalog?limit=3'],
+  [['catalog:read', 'leads:read'], '/api/v1/leads?limit=3'],
+])('the command beside a new key reads what the grants %j open', (actions, path) => {
+  const consumer = { grants: actions.map((action) => ({ action })) };
+  const made = {
+    consumer,
+    issued: { key: { reveal: () => 'tpk_x' } },
+  } as unknown as ConsumerWithKey;
+  const { command } = shownKey(made, 'https://adapter.example.com');
+  expect(command).toContain(`'https://adapter.example.com${path}'`);
+  expect(command).not.toContain('tpk_x');
 });

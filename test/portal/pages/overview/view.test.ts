@@ -1,5 +1,5 @@
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
-import { receiptsQuery } from '#portal/pages/receipts/query.ts';
+import { receiptsQuery } from '#portal/pages/receipts/names.ts';
 import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation } from '#portal/pages/overview/needs.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';

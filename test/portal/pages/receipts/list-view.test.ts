@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { receiptListView } from '#portal/pages/receipts/routes.ts';
-import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/query.ts';
+import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, hostile, reader } from '../../shell/support.ts';
 

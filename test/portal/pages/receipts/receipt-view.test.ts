@@ -5,7 +5,7 @@ import {
   type ReceiptEventDetail,
 } from '#partners/receipts/receipt.ts';
 import { receiptView } from '#portal/pages/receipts/receipt.ts';
-import { remedyOf } from '#portal/pages/receipts/remedies.ts';
+import { remedyOf } from '#portal/pages/receipts/verdict.ts';
 import { flat, hostile, person, reader } from '../../shell/support.ts';
 
 const at = Date.parse('2026-11-20T09:14:02Z');

@@ -13,16 +13,15 @@ import {
   present,
   textFilter,
   withQuery,
-} from '../../address.ts';
-import { html, type Html, type HtmlValue } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
-import { choicesOf } from '../../shell/fields.ts';
-import { type ListRequest, type Found, isFiltered, listCard } from '../../shell/list.ts';
-import { code, foreign, link, note, shortId } from '../../shell/parts.ts';
-import type { Column } from '../../shell/table.ts';
-import { count, counted, type Reader, spanOf, time } from '../../shell/times.ts';
-import { grantWords } from '../consumers/words.ts';
-import type { PagesContext } from '../../context.ts';
+} from '../address.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
+import type { PortalRoutes } from '../routes/route-types.ts';
+import { choicesOf } from '../shell/forms.ts';
+import { type ListRequest, type Found, isFiltered, listCard, type Column } from '../shell/list.ts';
+import { code, foreign, link, note, shortId } from '../shell/parts.ts';
+import { count, counted, type Reader, spanOf, time } from '../shell/times.ts';
+import { grantWords } from './consumers/names.ts';
+import type { PagesContext } from '../context.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({
@@ -34,7 +33,7 @@ export const auditQuery = z.strictObject({
   cursor: cursorParameter,
 });
 
-export type AuditQuery = z.output<typeof auditQuery>;
+type AuditQuery = z.output<typeof auditQuery>;
 
 export function toFilter({ who, what, on, ...days }: AuditQuery, timeZone: string): AuditFilter {
   return present({ actor: who, action: what, subject: on, ...spanOf(days, timeZone) });

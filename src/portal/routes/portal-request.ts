@@ -1,3 +1,4 @@
+/** Who a request of the portal comes from, and what it brings, by its schemas. */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
@@ -5,8 +6,9 @@ import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Reader } from '../shell/times.ts';
-import { paramsOf, pathOf } from './check-input.ts';
 import { newFormId } from './forms.ts';
+import { type FieldProblem, TrackportError } from '#shared/errors.ts';
+import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
 /** Who a request comes from; undefined when nobody is signed in. The issuer is asked where it is time for that. */
 export async function findSession(
@@ -117,3 +119,30 @@ export function refuseOtherOrigins(
   if (!isOwn || (site !== undefined && site !== 'same-origin'))
     throw new PortalRefusal('other-origin');
 }
+
+/** One part of a request by its schema; all that is wrong with it comes at once. */
+export function checkInput<S extends z.ZodType>(
+  schema: S,
+  part: Part,
+  given: unknown,
+): ReturnType<typeof checkFields<S>> {
+  const checked = checkFields(schema, part, given);
+  if ('value' in checked) return checked;
+  const problems = checked.problems.slice(0, PROBLEMS_MAX);
+  return { problems: part === 'body' ? problems.map(toFormWords) : problems };
+}
+
+/** A field of a form has its label before it: whole sentences do without the name in the code. */
+export function toFormWords(problem: FieldProblem): FieldProblem {
+  return { ...problem, detail: problem.detail.replace(/^`[^`]*`: (?=\p{Lu})/u, '') };
+}
+
+/** A path that no object can have is one where nothing is. @throws {not-found} */
+function paramsOf(request: FastifyRequest, schema: z.ZodType): unknown {
+  const checked = checkInput(schema, 'params', request.params);
+  if ('value' in checked) return checked.value;
+  throw new TrackportError('not-found', { detail: 'There is no page at this address.' });
+}
+
+/** The path of an address. */
+export const pathOf = ({ url }: Pick<FastifyRequest, 'url'>): string => url.split('?')[0] ?? '';

@@ -1,10 +1,10 @@
 import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { withQuery } from '../../../address.ts';
-import { may } from '../../../page.ts';
-import { html, type Html } from '../../../html.ts';
-import { body, card, facts, list, pair, row, split } from '../../../shell/card.ts';
-import { notice } from '../../../shell/notice.ts';
+import { withQuery } from '../../address.ts';
+import { may } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
+import { notice } from '../../shell/notice.ts';
 import {
   badge,
   badgeOf,
@@ -15,14 +15,14 @@ import {
   note,
   place,
   sentence,
-} from '../../../shell/parts.ts';
-import { codeBlock, excerptOf } from '../../../shell/texts.ts';
-import { bytes, count, type Reader, time, timeText } from '../../../shell/times.ts';
+  codeBlock,
+  excerptOf,
+} from '../../shell/parts.ts';
+import { bytes, count, type Reader, time, timeText } from '../../shell/times.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
-import { artifactPath, groupPathOf } from '../query.ts';
-import { LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from '../words.ts';
+import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from './names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { type Lane, lanes } from '../../../shell/pictures.ts';
+import { type Lane, lanes } from '../../shell/pictures.ts';
 
 const LANES_SHOWN = 12;
 const MEMBERS_SHOWN = 20;

@@ -2,10 +2,10 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { present } from '../../../address.ts';
-import { may, type PortalPerson } from '../../../page.ts';
-import { html, type Html } from '../../../html.ts';
-import { body, card, row } from '../../../shell/card.ts';
+import { present } from '../../address.ts';
+import { may, type PortalPerson } from '../../page.ts';
+import { html, type Html } from '../../html.ts';
+import { body, card, row } from '../../shell/card.ts';
 import {
   badge,
   badgeOf,
@@ -16,16 +16,14 @@ import {
   sentence,
   type BadgeWords,
   tag,
-} from '../../../shell/parts.ts';
-import { pager, table } from '../../../shell/table.ts';
-import { count, counted, type Reader, time } from '../../../shell/times.ts';
-import { artifactPath, versionPath } from '../query.ts';
-import { VERSION_ACTIONS, type VersionAct } from '../version.ts';
-import { LIFECYCLE_WORDS, sunsetDay } from '../words.ts';
-import { actionButton, filters } from '../../../shell/forms.ts';
+} from '../../shell/parts.ts';
+import { pager, table } from '../../shell/list.ts';
+import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { artifactPath, versionPath, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
+import { VERSION_ACTIONS, type VersionAct } from './version.ts';
+import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import { choicesOf, select } from '../../../shell/fields.ts';
 
 /** An artifact as its page shows it. */
 export type ArtifactFacts = {

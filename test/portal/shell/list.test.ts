@@ -1,4 +1,4 @@
-import { type Column, pager, table } from '#portal/shell/table.ts';
+import { type Column, pager, table } from '#portal/shell/list.ts';
 import { expect, test } from 'vitest';
 import { flat } from './support.ts';
 
