@@ -31,8 +31,8 @@ export function createCommandServices(deps: CommandServicesDeps) {
     },
     store: {
       copy: async (request: CopyRequest) =>
-        (await import('./stores/copy.ts')).copyStore(request, deps.environment),
-      rekey: async (config: Config) => (await import('./stores/rekey.ts')).openRekey(config),
+        (await import('./stores/stopped.ts')).copyStore(request, deps.environment),
+      rekey: async (config: Config) => (await import('./stores/stopped.ts')).openRekey(config),
     },
     doctor: async (config: Config) => {
       const { examine } = await import('./doctor/doctor.ts');

@@ -1,4 +1,4 @@
-import { unavailable } from '#adapters/store/unavailable.ts';
+import { unavailable } from '#adapters/store/session.ts';
 import {
   fingerprintOf,
   otherKeyError,

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
-import { searchVersions } from '#adapters/sqlite/search-versions.ts';
+import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
@@ -31,7 +31,7 @@ export const catalogRules: CatalogRules = {
 };
 
 export function createSqliteArtifacts(database: Database): ArtifactStore {
-  return createArtifactStore({ database, search: searchVersions });
+  return createArtifactStore({ database, search: searchSqlite });
 }
 
 /** The catalog on `database`, else on one of its own. */

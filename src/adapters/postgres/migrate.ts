@@ -4,8 +4,7 @@ import {
   type Migration,
   shippedMigrations,
 } from '../store/migrations.ts';
-import type { Session } from '../store/session.ts';
-import { unavailable } from '../store/unavailable.ts';
+import { type Session, unavailable } from '../store/session.ts';
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
-import { unavailable } from './unavailable.ts';
+import { bindWrites, either, type Session, type StoreDatabase, unavailable } from './session.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.

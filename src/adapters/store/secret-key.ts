@@ -1,7 +1,8 @@
-import { bindWrites, type Session, type StoreDatabase } from './session.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
-export async function readFingerprint(session: Session): Promise<Buffer | undefined> {
+async function readFingerprint(session: Session): Promise<Buffer | undefined> {
   const row = await session.get<{ fingerprint: Buffer }>('SELECT fingerprint FROM secret_key');
   return row?.fingerprint;
 }
@@ -23,3 +24,29 @@ export const keyWrites = {
     );
   },
 };
+
+/** An event that came once more while it was worked is matched anew at its end. */
+const UNREAD = `
+  SELECT id, partner_id, received_at FROM receipt WHERE number IN (SELECT receipt FROM event
+    WHERE outcome = 'PENDING' AND (stage = 'match' OR again > 0)) ORDER BY number`;
+
+/** The directory keeps its rows, which tell what may be shown; the next crawl adds hashes to them. */
+const DROP = `
+  DELETE FROM session_once; DELETE FROM session;
+  DELETE FROM directory_key; DELETE FROM directory_merge; DELETE FROM recheck; DELETE FROM same_event;
+  UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
+  UPDATE directory_state SET rules_check = ${either("''", 'zeroblob(0)')};
+  DELETE FROM secret_key`;
+
+/** Answers the fingerprint of the key that a store gets; nothing is changed when it rejects. */
+export type Rekeying = (
+  lost: readonly UnreadReceipt[],
+  former: Buffer | undefined,
+) => Promise<Buffer>;
+
+/** Replaces the key of a stopped store, in the transaction of the session. */
+export async function replaceKey(session: Session, decide: Rekeying): Promise<void> {
+  const next = await decide(await session.all(UNREAD), await readFingerprint(session));
+  await session.exec(DROP);
+  await keyWrites.take(session, next);
+}

@@ -1,3 +1,5 @@
+import { TrackportError } from '#shared/errors.ts';
+
 /** What every store works on, whatever engine it is on. */
 
 /** Values by the name of their parameter; undefined is NULL. Those that a statement does not name are passed over. */
@@ -158,3 +160,10 @@ function toSnakeCase(name: string): string {
   snakeCase.set(name, made);
   return made;
 }
+
+/** That a store cannot do what it should: `detail` is public, `cause` what its driver or the file system said. */
+export function unavailable(detail: string, cause?: unknown): TrackportError {
+  return new TrackportError('store-unavailable', { detail, retryAfterSeconds: 1, cause });
+}
+
+export const BUSY = 'The store is busy with another process.';

@@ -1,6 +1,6 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
-import { searchVersions } from '#adapters/postgres/search-versions.ts';
+import { searchPostgres } from '#adapters/store/artifact/search.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
@@ -25,7 +25,7 @@ export async function openPostgresStore({
     await database.refuseSharedConnections();
     const migrated = await migrate({ database, log });
     return {
-      ...createOpenStore({ database, search: searchVersions }, clock),
+      ...createOpenStore({ database, search: searchPostgres }, clock),
       readServer: () => readServerFacts(database),
       migrated,
       opened: () => Promise.resolve(),

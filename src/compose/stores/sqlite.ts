@@ -1,6 +1,6 @@
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
-import { searchVersions } from '#adapters/sqlite/search-versions.ts';
+import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
@@ -48,7 +48,7 @@ export async function openSqliteStore({
     threaded?.waitAtMost(READ_WAIT_MS);
     const database = threaded ?? local;
     return {
-      ...createOpenStore({ database, search: searchVersions }, clock),
+      ...createOpenStore({ database, search: searchSqlite }, clock),
       migrated,
       opened: async () => threaded?.writer.opened(),
       close: async () => {

@@ -1,12 +1,12 @@
 /** A page costs the same however many rows there are: told by the blocks that the server looks at. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { searchVersions } from '#adapters/postgres/search-versions.ts';
-import { createArtifactLists } from '#adapters/store/artifact/list.ts';
+import { searchPostgres } from '#adapters/store/artifact/search.ts';
+import { createArtifactLists } from '#adapters/store/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database, Session } from '#adapters/postgres/connection/database.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
-import { createReceiptReader } from '#adapters/store/receipt/read.ts';
+import { createReceiptReader } from '#adapters/store/receipt/receipt-store.ts';
 import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
 import type { AuditFilter } from '#access/audit.ts';
 import type { ListQuery } from '#catalog/artifact-store.ts';
@@ -156,7 +156,7 @@ test('a page of a list and a look-up cost the same however many rows there are',
     );
   for (const [what, query] of Object.entries(catalogs))
     await measure(`catalog of ${what}`, (session) =>
-      createArtifactLists(session, searchVersions).list('default', {
+      createArtifactLists(session, searchPostgres).list('default', {
         rows: 'artifacts',
         limit: 20,
         ...query,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/connection/session.ts';
 import { appendAudit, createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Session } from '#adapters/store/session.ts';
 import type { AuditEntry } from '#shared/audit.ts';

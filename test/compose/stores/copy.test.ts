@@ -8,12 +8,12 @@ import {
 } from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
-import { cutTerms } from '#adapters/store/artifact/search-terms.ts';
+import { cutTerms } from '#adapters/store/artifact/search.ts';
 import {
   listTables as listCopiedTables,
   refuseDifference,
 } from '#adapters/store/transfer/tables.ts';
-import { copyStore } from '../../../src/compose/stores/copy.ts';
+import { copyStore } from '../../../src/compose/stores/stopped.ts';
 import { fillStore } from '../../support/fill-store.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { writeMigratedStore } from '../../support/migrated-store.ts';

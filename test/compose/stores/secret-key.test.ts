@@ -12,7 +12,7 @@ import type { Clock } from '#shared/clock.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
-import { openRekey } from '../../../src/compose/stores/rekey.ts';
+import { openRekey } from '../../../src/compose/stores/stopped.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { entry, leadRules } from '../../support/directory.ts';
 import { temporaryFolder } from '../../support/folder.ts';

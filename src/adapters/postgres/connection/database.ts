@@ -2,8 +2,6 @@ import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createGroupCommit } from '../../store/group-commit.ts';
 import { type Session, type StoreDatabase, toRecords, type Values } from '../../store/session.ts';
-export type { Session } from '../../store/session.ts';
-import { createVersionReader } from './data-version.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
 import { listen } from './listen.ts';
 import {
@@ -13,8 +11,16 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import { createStatementRunner, type Result } from './run-statement.ts';
-import { createStatementReader, valuesOf } from './statement.ts';
+import {
+  createStatementReader,
+  createStatementRunner,
+  type Result,
+  valuesOf,
+} from './statement.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
+import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
+
+export type { Session } from '../../store/session.ts';
 
 /** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */
 export type Database = StoreDatabase & {
@@ -178,4 +184,26 @@ function toRow(names: readonly string[], cells: readonly unknown[]): object {
   const row: Record<string, unknown> = {};
   for (const [at, name] of names.entries()) if (cells[at] !== null) row[name] = cells[at];
   return row;
+}
+
+/**
+ * Two snapshots that read the same of one origin see the same data.
+ * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ */
+const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${SERVER_IDENTITY}) AS snapshot`;
+
+/**
+ * A number that is another one whenever anything was committed by anybody since the last one; also
+ * when something else was, in another database of the server. Calls that come while the server is
+ * asked share the next question.
+ */
+export function createVersionReader(session: Pick<Session, 'get'>): () => Promise<number> {
+  let seen: string | undefined;
+  let version = 0;
+  return createNextTurnFlight(async () => {
+    const row = await session.get<{ snapshot: string }>(SNAPSHOT);
+    if (row?.snapshot !== seen) version += 1;
+    seen = row?.snapshot;
+    return version;
+  });
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isTrackportError } from '#shared/errors.ts';
-import { BUSY, unavailable } from '../../store/unavailable.ts';
+import { BUSY, unavailable } from '../../store/session.ts';
 
 /** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
 const SHARED = 'The connection to the store is shared with others.';

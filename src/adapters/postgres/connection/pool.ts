@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND, systemClock } from '#shared/clock.ts';
-import { unavailable } from '../../store/unavailable.ts';
+import { unavailable } from '../../store/session.ts';
 import { codeOf } from './errors.ts';
-import { types } from './run-statement.ts';
+import { types } from './statement.ts';
 
 export type PoolOptions = {
   /** `postgres://user:password@host:port/database`. */

@@ -1,5 +1,5 @@
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
-import { BUSY, unavailable } from '../../store/unavailable.ts';
+import { BUSY, unavailable } from '../../store/session.ts';
 
 /** What a caller may know about each kind of failure: no path, no statement, no value. */
 const publicDetail: Record<string, string> = {

@@ -5,7 +5,7 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { TableDigest } from '../../store/transfer/digest.ts';
-import { unavailable } from '../../store/unavailable.ts';
+import { unavailable } from '../../store/session.ts';
 import { guard } from '../connection/errors.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, writeManifest } from './tables.ts';

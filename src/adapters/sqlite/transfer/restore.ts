@@ -7,7 +7,7 @@ import type { Migration } from '../../store/migrations.ts';
 import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
-import { replaceEmpty } from './empty-store.ts';
+import { replaceEmpty } from './exclusive.ts';
 import { type BackupOrigin, dropManifest, findAltered, readManifest } from './tables.ts';
 
 export type RestoreRequest = {

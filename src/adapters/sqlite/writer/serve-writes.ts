@@ -1,5 +1,4 @@
 import { parentPort } from 'node:worker_threads';
-import { everyWrite } from '../../store/every-write.ts';
 import { type Connection, openConnection } from '../connection/connection.ts';
 import { createLocalWriter, type Writer } from './local-writer.ts';
 import {
@@ -12,6 +11,21 @@ import {
   type WriterRequest,
   type WriterResult,
 } from './messages.ts';
+import { artifactWrites } from '../../store/artifact/writes.ts';
+import { changeWrites } from '../../store/change-writes.ts';
+import { claimWrites } from '../../store/claim/claim-store.ts';
+import { consumerWrites } from '../../store/consumer/writes.ts';
+import { directoryWrites } from '../../store/directory/writes.ts';
+import { idempotencyWrites } from '../../store/idempotency-store.ts';
+import { leadFeedWrites } from '../../store/lead-feed/writes.ts';
+import { receiptWrites } from '../../store/receipt/accept.ts';
+import { keyWrites } from '../../store/secret-key.ts';
+import type { Writes } from '../../store/session.ts';
+import { sessionWrites } from '../../store/session-store.ts';
+import { trafficWrites } from '../../store/traffic-store.ts';
+import { leaseWrites } from '../../store/work/worker-lease.ts';
+import { workWrites } from '../../store/work/writes.ts';
+import { checkWrites } from '../../store/write-check.ts';
 
 const respond = createResponder((results) => {
   parentPort?.postMessage(encode(results));
@@ -76,3 +90,21 @@ async function respondWith(id: number, working: Promise<unknown>): Promise<void>
     respond({ id, kind: 'refused', error: toErrorData(error) });
   }
 }
+
+/** What a thread finds by its name: the writes of each store. */
+const everyWrite: Readonly<Record<string, Writes>> = {
+  artifact: artifactWrites,
+  change: changeWrites,
+  claim: claimWrites,
+  consumer: consumerWrites,
+  directory: directoryWrites,
+  idempotency: idempotencyWrites,
+  'lead-feed': leadFeedWrites,
+  receipt: receiptWrites,
+  'secret-key': keyWrites,
+  session: sessionWrites,
+  traffic: trafficWrites,
+  work: workWrites,
+  'worker-lease': leaseWrites,
+  'write-check': checkWrites,
+};

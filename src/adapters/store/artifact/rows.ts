@@ -18,6 +18,9 @@ export const VERSION_COLUMNS = `
   v.source, v.owner, v.title, v.project_id, v.group_path, v.created_at, v.updated_at,
   v.published_at, v.deprecated_at, v.sunset_at, v.members, v.counts, v.findings, v.description`;
 
+/** Versions with their artifacts. */
+export const VERSIONS = 'catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial';
+
 /** Field by field: of a row that is spread, a read takes a third longer. */
 export function toRecord(row: VersionRow): VersionRecord {
   return {

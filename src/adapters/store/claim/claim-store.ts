@@ -1,8 +1,18 @@
-import type { Claims, ClaimStore } from '#leads/claims/claim-store.ts';
+import type {
+  ClaimedLead,
+  Claims,
+  ClaimStore,
+  Removal,
+  RemovalQuery,
+} from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { createClaimLists, OF_REPOSITORY } from './lists.ts';
-import { claimWrites } from './writes.ts';
 import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import type { AuditEntry } from '#shared/audit.ts';
+import { appendAudit } from '../audit-log.ts';
+import { WITH_GIVEN_STEP } from '../receipt/requeue.ts';
+import { noteLeads } from '../lead-feed/writes.ts';
+import { OF_REPOSITORY } from '../directory/repository.ts';
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */
@@ -95,3 +105,100 @@ function isContinued(before: VersionRow, now: VersionRow): boolean {
     before.origin === now.origin
   );
 }
+
+/** A claimed lead stands where the first of its claims in force does. */
+const CLAIMED_LEADS = `
+  SELECT id, number, claimed_at,
+    (SELECT jsonb_agg(receipt_id ORDER BY first) FROM (
+      SELECT receipt_id, min(id) AS first FROM claim AS other
+      WHERE other.repository_id = claim.repository_id AND other.number = claim.number
+        AND other.released_at IS NULL
+      GROUP BY receipt_id) AS receipts) AS receipt_ids
+  FROM claim
+  WHERE released_at IS NULL AND ${OF_REPOSITORY}
+    AND NOT EXISTS (
+      SELECT 1 FROM claim AS earlier
+      WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
+        AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
+
+const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
+const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
+
+/** Several claims of one lead share its removed_at, so that DISTINCT leaves one line. */
+const REMOVALS = `
+  SELECT DISTINCT removed_at, claim.number
+  FROM claim JOIN directory_approval AS approval
+    ON approval.repository_id = claim.repository_id AND approval.number = claim.number
+  WHERE released_at IS NULL AND removed_at >= @since
+    AND (removed_at, claim.number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
+    AND approval.labels @> @labels::jsonb
+  ORDER BY removed_at, claim.number LIMIT @limit`;
+
+type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
+
+/** Claims as operators look at them, and as readers of removals do. */
+function createClaimLists(
+  session: Session,
+  repository: string,
+): Pick<ClaimStore, 'list' | 'find' | 'listRemovals'> {
+  return {
+    list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
+      const values = { repository, before: after, limit: limit + 1 };
+      const rows = await session.all<ClaimedRow>(LIST, values);
+      const { items, last } = cutPage(rows, limit);
+      return { items: items.map(toClaimedLead), ...(last && { next: last.id }) };
+    },
+    find: async (number) => {
+      const row = await session.get<ClaimedRow>(FIND, { repository, number });
+      return row && toClaimedLead(row);
+    },
+    listRemovals: (query) => session.all<Removal>(REMOVALS, toValues(query, repository)),
+  };
+}
+
+function toClaimedLead({ number, claimedAt, receiptIds }: ClaimedRow): ClaimedLead {
+  return { number, claimedAt, receiptIds: JSON.parse(receiptIds) as string[] };
+}
+
+function toValues({ since, after, labels, limit }: RemovalQuery, repository: string) {
+  return {
+    repository,
+    since,
+    afterRemovedAt: after?.removedAt ?? -1,
+    afterNumber: after?.number ?? -1,
+    labels: JSON.stringify(labels),
+    limit,
+  };
+}
+
+const RELEASE = `
+  UPDATE claim SET released_at = @at
+  WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
+  RETURNING event, repository_id`;
+
+const NOTE_RELEASE = `
+  UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
+  WHERE id = ANY(@events::bigint[])`;
+
+/** What operators do to claims; the worker's and those of acceptance are parts of other writes. */
+export const claimWrites = {
+  /** `repository` is `owner/name` in lower case. */
+  release: async (
+    session: Session,
+    repository: string,
+    number: number,
+    entry: AuditEntry,
+  ): Promise<number> => {
+    const values = { repository, number, at: entry.at };
+    const released = await session.all<{ event: number; repositoryId: number }>(RELEASE, values);
+    if (released.length === 0) return 0;
+    const { at, actor } = entry;
+    const step = { at, what: 'released', by: actor.subject, leadId: String(number) };
+    const events = released.map(({ event }) => event);
+    await session.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
+    for (const id of new Set(released.map(({ repositoryId }) => repositoryId)))
+      await noteLeads(session, { id, numbers: [number], at });
+    await appendAudit(session, entry);
+    return released.length;
+  },
+};

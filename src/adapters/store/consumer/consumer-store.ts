@@ -12,8 +12,7 @@ import type {
 } from '#access/consumer-store.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
-import { BUSY, unavailable } from '../unavailable.ts';
+import { bindWrites, BUSY, type Session, type StoreDatabase, unavailable } from '../session.ts';
 import {
   CONSUMER,
   CONSUMER_COLUMNS,

@@ -1,9 +1,28 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
-import { readRepositoryId } from './repository.ts';
-import * as sql from './statements.ts';
-import { directoryWrites } from './writes.ts';
+import { NAMED, readRepositoryId } from './repository.ts';
+import { directoryWrites, IS_FROZEN } from './writes.ts';
+
+const LEAD = `
+  SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
+
+const STATE = `
+  SELECT crawl, crawling AS is_crawling, crawl_started_at AS started_at, crawl_issues AS issues,
+    crawl_reached AS reached, completed_at, caught_up_to
+  FROM directory_state WHERE repository_id = ${NAMED}`;
+
+const CHUNK_END = `
+  SELECT max(number) AS last FROM (SELECT number FROM directory_lead
+    WHERE repository_id = @id AND number > @after ORDER BY number LIMIT @size) AS chunk
+  HAVING max(number) IS NOT NULL`;
+
+const UNSEEN = `
+  SELECT number FROM directory_lead
+  WHERE repository_id = @id AND number > @after AND number <= @last AND NOT is_moved
+    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)
+    AND NOT ${IS_FROZEN}
+  ORDER BY number`;
 
 /** Rows of a finished crawl that are looked at at once. */
 const CHUNK_ROWS = 5000;
@@ -22,11 +41,11 @@ export function createLeadDirectory(
 ): LeadDirectory {
   const name = repository.toLowerCase();
   const writes = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
-  const lead = (number: number) => database.get<{ updatedAt: number }>(sql.LEAD, { name, number });
+  const lead = (number: number) => database.get<{ updatedAt: number }>(LEAD, { name, number });
   return {
     repositoryId: () => readRepositoryId(database, name),
     open: (id, rules, at) => writes.open({ name, id, at, rules }),
-    state: () => database.get<DirectoryState>(sql.STATE, { name }),
+    state: () => database.get<DirectoryState>(STATE, { name }),
     has: async (number) => (await lead(number)) !== undefined,
     updatedAt: async (number) => (await lead(number))?.updatedAt,
     put: (entries) => writes.put(name, { entries, now: now() }),
@@ -51,8 +70,8 @@ async function readUnseen(
   after: number,
 ): Promise<{ numbers: number[]; next?: number }> {
   const values = { id, after, size: CHUNK_ROWS };
-  const chunk = await session.get<{ last: number }>(sql.CHUNK_END, values);
+  const chunk = await session.get<{ last: number }>(CHUNK_END, values);
   if (!chunk) return { numbers: [] };
   const { last } = chunk;
-  return { numbers: numbersOf(await session.all(sql.UNSEEN, { id, after, last })), next: last };
+  return { numbers: numbersOf(await session.all(UNSEEN, { id, after, last })), next: last };
 }

@@ -1,11 +1,113 @@
-import { carriedOf } from '#leads/model/labels.ts';
+import { CARRIED_LABELS_MAX, carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
-import { readRepositoryId } from './repository.ts';
-import * as sql from './statements.ts';
+import { IS_CLAIMED, readRepositoryId } from './repository.ts';
+
+/** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
+export const IS_FROZEN = IS_CLAIMED('directory_lead');
+
+const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
+
+const IDENTIFY = `
+  INSERT INTO tracker_repository (name, repository_id, seen_at) VALUES (@name, @id, @at)
+  ON CONFLICT (name) DO UPDATE SET repository_id = @id, seen_at = @at`;
+
+/**
+ * Rows of a page, each number once. Those that are claimed, or newer than what is told, stay as they
+ * are; answers the numbers of the others.
+ */
+const PUT_LEADS = `
+  INSERT INTO directory_lead
+    (repository_id, number, created_at, updated_at, approved, labels, crawl)
+  SELECT state.repository_id, given.number, given.created_at, given.updated_at, given.is_approved,
+    given.labels, state.crawl
+  FROM directory_state AS state CROSS JOIN jsonb_to_recordset(@entries) AS given
+    (number bigint, created_at bigint, updated_at bigint, is_approved boolean, labels jsonb)
+  WHERE state.repository_id = @id
+  ORDER BY given.number
+  ON CONFLICT (repository_id, number) DO UPDATE SET created_at = excluded.created_at,
+    updated_at = excluded.updated_at, approved = excluded.approved, labels = excluded.labels,
+    crawl = excluded.crawl, is_moved = false
+  WHERE excluded.updated_at >= directory_lead.updated_at AND NOT ${IS_FROZEN}
+  RETURNING number`;
+
+const MARK_SEEN = `
+  UPDATE directory_lead
+  SET crawl = (SELECT crawl FROM directory_state WHERE repository_id = @id),
+    updated_at = greatest(updated_at, @updatedAt)
+  WHERE repository_id = @id AND number = @number`;
+
+const PUT_KEYS = `
+  INSERT INTO directory_key (key_hash, repository_id, number, kind)
+  SELECT hash, @id::bigint, number, min(kind)
+  FROM jsonb_to_recordset(@keys) AS given (hash bytea, number bigint, kind text)
+  WHERE EXISTS (SELECT 1 FROM directory_state WHERE repository_id = @id)
+  GROUP BY hash, number
+  ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind
+  WHERE directory_key.kind IS NULL`;
+
+/** Answers the leads that have got more labels by it. */
+const CARRY = `
+  INSERT INTO directory_approval AS known (repository_id, number, labels)
+  SELECT @id::bigint, number, labels
+  FROM jsonb_to_recordset(@approvals) AS given (number bigint, labels jsonb)
+  ORDER BY number
+  ON CONFLICT (repository_id, number) DO UPDATE SET labels =
+    (SELECT jsonb_agg(value) FROM (
+      SELECT value FROM jsonb_array_elements_text(known.labels) AS value
+      UNION SELECT value FROM jsonb_array_elements_text(excluded.labels) AS value) AS every)
+  WHERE jsonb_array_length(known.labels) < ${CARRIED_LABELS_MAX}
+    AND NOT known.labels @> excluded.labels
+  RETURNING number`;
+
+/** `former` is a list of one. */
+const RENAME_LABEL = `
+  UPDATE directory_lead SET
+    labels = (SELECT jsonb_agg(CASE value WHEN @from::text THEN @to::text ELSE value END)
+      FROM jsonb_array_elements_text(labels) AS value),
+    approved = @to::text = @approvedLabel::text OR (approved AND @from::text <> @approvedLabel::text)
+  WHERE repository_id = @id AND labels @> @former::jsonb
+  RETURNING number, labels, approved AS is_approved`;
+
+const DROP_KEYS = `
+  DELETE FROM directory_key WHERE repository_id = @id AND number = @number`;
+
+const DROP_LEAD = `
+  DELETE FROM directory_lead
+  WHERE repository_id = @id AND number = @number AND NOT ${IS_FROZEN}`;
+
+const NOTE_MOVED = `
+  UPDATE directory_lead SET is_moved = true WHERE repository_id = @id AND number = @number`;
+
+const BEGIN = `
+  INSERT INTO directory_state AS state (repository_id, rules_check, crawl, crawling,
+    crawl_started_at, crawl_issues, crawl_reached, completed_at, caught_up_to)
+  VALUES (@id, @rules, 1, true, @at, 0, 0, NULL, 0)
+  ON CONFLICT (repository_id) DO UPDATE SET rules_check = @rules,
+    crawl = state.crawl + 1, crawling = true, crawl_started_at = @at, crawl_issues = 0,
+    crawl_reached = 0, completed_at = NULL, caught_up_to = 0`;
+
+const START_CRAWL = `
+  UPDATE directory_state SET crawl = crawl + 1, crawling = true, crawl_started_at = @at,
+    crawl_issues = 0, crawl_reached = 0
+  WHERE repository_id = @id`;
+
+const CRAWLED = `
+  UPDATE directory_state SET crawl_issues = crawl_issues + @seen,
+    crawl_reached = greatest(crawl_reached, @reached)
+  WHERE repository_id = @id`;
+
+const COMPLETE_CRAWL = `
+  UPDATE directory_state SET crawling = false, completed_at = @at,
+    caught_up_to = greatest(caught_up_to, crawl_reached)
+  WHERE repository_id = @id`;
+
+const CAUGHT_UP = `
+  UPDATE directory_state SET caught_up_to = greatest(caught_up_to, @reached)
+  WHERE repository_id = @id`;
 
 /** Entries, and when they are written: milliseconds since the Unix epoch. */
 type Page = { entries: readonly DirectoryEntry[]; now: number };
@@ -16,28 +118,28 @@ type Opening = { name: string; id: number; at: number; rules: Buffer };
 export const directoryWrites = {
   open: async (session: Session, opening: Opening): Promise<void> => {
     const { id, at, rules } = opening;
-    await session.run(sql.IDENTIFY, opening);
+    await session.run(IDENTIFY, opening);
     await redateClaims(session, ADOPT, { id, at });
-    const stored = await session.get<{ rulesCheck: Buffer }>(sql.RULES_CHECK, { id });
-    if (stored?.rulesCheck.equals(rules) !== true) await session.run(sql.BEGIN, opening);
+    const stored = await session.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
+    if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
   },
   put: (session: Session, name: string, page: Page) =>
     inRepository(session, name, (id) => putPage(session, id, page)),
   putCaughtUp: (session: Session, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
       await putPage(session, id, page);
-      await session.run(sql.CAUGHT_UP, { id, reached });
+      await session.run(CAUGHT_UP, { id, reached });
     }),
   putCrawled: (session: Session, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
       await putPage(session, id, { ...page, isCrawl: true });
-      await session.run(sql.CRAWLED, { id, seen: page.entries.length, reached });
+      await session.run(CRAWLED, { id, seen: page.entries.length, reached });
     }),
   renameLabel: (session: Session, name: string, rename: LabelRename, now: number) =>
     inRepository(session, name, async (id) => {
       type Row = { number: number; labels: string; isApproved: boolean };
       const values = { ...rename, id, former: JSON.stringify([rename.from]) };
-      const rows = await session.all<Row>(sql.RENAME_LABEL, values);
+      const rows = await session.all<Row>(RENAME_LABEL, values);
       const approved = rows.filter(({ isApproved }) => isApproved);
       const approvals = approved.map(({ number, labels }) => ({
         number,
@@ -52,22 +154,22 @@ export const directoryWrites = {
       await noteReadLeads(session, { id, at, leads });
     }),
   startCrawl: (session: Session, name: string, at: number) =>
-    inRepository(session, name, (id) => session.run(sql.START_CRAWL, { id, at })),
+    inRepository(session, name, (id) => session.run(START_CRAWL, { id, at })),
   completeCrawl: (session: Session, name: string, at: number) =>
     inRepository(session, name, async (id) => {
       await settleLeads(session, { id, at });
-      await session.run(sql.COMPLETE_CRAWL, { id, at });
+      await session.run(COMPLETE_CRAWL, { id, at });
     }),
   /** A lead that was claimed a moment ago keeps its row. */
   remove: (session: Session, name: string, number: number, at: number) =>
     inRepository(session, name, async (id) => {
-      if ((await session.run(sql.DROP_LEAD, { id, number })) > 0)
-        await session.run(sql.DROP_KEYS, { id, number });
+      if ((await session.run(DROP_LEAD, { id, number })) > 0)
+        await session.run(DROP_KEYS, { id, number });
       await hideLeads(session, { id, numbers: [number], at });
     }),
   noteMoved: (session: Session, name: string, number: number, at: number) =>
     inRepository(session, name, async (id) => {
-      await session.run(sql.NOTE_MOVED, { id, number });
+      await session.run(NOTE_MOVED, { id, number });
       await hideLeads(session, { id, numbers: [number], at });
     }),
 };
@@ -110,7 +212,7 @@ async function carry(
   if (carried.length === 0) return;
   const approved = carried.map(({ number, labels }) => ({ number, labels }));
   const values = { id, approvals: toRecords(approved) };
-  const numbers = numbersOf(await session.all(sql.CARRY, values));
+  const numbers = numbersOf(await session.all(CARRY, values));
   if (numbers.length > 0) await redateClaims(session, REDATE, { id, at, numbers });
 }
 
@@ -133,10 +235,10 @@ async function putLeads(
   entries: readonly DirectoryEntry[],
 ): Promise<void> {
   const values = { id, entries: toRecords(entries.map(withoutIdentities)) };
-  const put = new Set(numbersOf(await session.all(sql.PUT_LEADS, values)));
+  const put = new Set(numbersOf(await session.all(PUT_LEADS, values)));
   const left = entries.filter(({ number }) => !put.has(number));
   await Promise.all(
-    left.map(({ number, updatedAt }) => session.run(sql.MARK_SEEN, { id, number, updatedAt })),
+    left.map(({ number, updatedAt }) => session.run(MARK_SEEN, { id, number, updatedAt })),
   );
 }
 
@@ -152,5 +254,5 @@ async function putKeys(
   const keys = entries.flatMap(({ number, identities }) =>
     identities.map((identity) => ({ ...identity, number })),
   );
-  if (keys.length > 0) await session.run(sql.PUT_KEYS, { id, keys: toRecords(keys) });
+  if (keys.length > 0) await session.run(PUT_KEYS, { id, keys: toRecords(keys) });
 }

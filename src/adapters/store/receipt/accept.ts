@@ -1,10 +1,9 @@
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import type { Receipt } from '#partners/receipts/receipt.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { openAcceptanceClaims } from '../claim/claim-on-acceptance.ts';
+import { insertDeliveries, openAcceptanceClaims, openReusedIds, type Writing } from './insert.ts';
 import { insertMerges } from '../directory/view.ts';
 import { batched, type Session } from '../session.ts';
-import { insertDeliveries, openReusedIds, type Writing } from './insert.ts';
 import { replayWrites } from './replay.ts';
 import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
 

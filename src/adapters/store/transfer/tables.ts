@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import { either, type Session } from '../session.ts';
+import { either, type Session, unavailable } from '../session.ts';
 
 /** What a column holds, whatever its engine makes of it. JSON is text with its members in order. */
 export type ColumnKind = 'number' | 'boolean' | 'text' | 'json' | 'bytes';
@@ -51,7 +51,7 @@ const REFERENCES = `
   WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace AND f.oid <> t.oid`;
 
 /** Every stored column of what a copy takes over, by the database's own schema, in the order of its table's name. */
-export async function listColumns(session: Session): Promise<ColumnRow[]> {
+async function listColumns(session: Session): Promise<ColumnRow[]> {
   const rows = await session.all<ColumnRow>(COLUMNS);
   return rows.filter(({ table, column }) => !NOT_COPIED.has(table) && column !== CUT_ANEW);
 }
@@ -109,4 +109,38 @@ export async function refuseDifference(one: Session, other: Session): Promise<vo
 async function namesIn(session: Session): Promise<Set<string>> {
   const columns = await listColumns(session);
   return new Set(columns.flatMap(({ table, column }) => [table, `${table}.${column}`]));
+}
+
+/** How many rows the table has. */
+export async function countRows(session: Session, name: string): Promise<number> {
+  const row = await session.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
+  return row?.rows ?? 0;
+}
+
+/** A start fills it again: whoever started a new store once has lost nothing with it. */
+const REFILLED = [
+  'directory_approval',
+  'directory_key',
+  'directory_lead',
+  'directory_state',
+  'lead_change',
+  'secret_key',
+  'tracker_repository',
+];
+
+/** Of one row, which the migrations write. */
+const COUNTERS = ['access_version', 'claim_version'];
+
+/** Those of an empty store that may have rows. */
+export const replacedTables: ReadonlySet<string> = new Set([...REFILLED, ...COUNTERS]);
+
+/**
+ * Refuses a store with rows in any other table than a first start writes.
+ * @throws {store-unavailable} with what to do: `advice`
+ */
+export async function refuseUnlessEmpty(session: Session, advice: string): Promise<void> {
+  const full: string[] = [];
+  for (const name of new Set((await listColumns(session)).map(({ table }) => table)))
+    if (!replacedTables.has(name) && (await countRows(session, name)) > 0) full.push(name);
+  if (full.length > 0) throw unavailable(`The store is not empty (${full.join(', ')}). ${advice}`);
 }

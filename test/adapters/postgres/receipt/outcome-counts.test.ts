@@ -1,5 +1,4 @@
-import { createOutcomeCounts } from '#adapters/store/receipt/outcome-counts.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts, createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { payloadKey } from '../../../support/partners.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/connection/session.ts';
 import { receiptConditions } from '#adapters/store/receipt/conditions.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchVersions as searchPostgres } from '#adapters/postgres/search-versions.ts';
+import { searchPostgres } from '#adapters/store/artifact/search.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';

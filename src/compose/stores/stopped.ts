@@ -1,16 +1,63 @@
+/** Stopped and empty stores, for what has one for itself. */
 /** Copies a stopped store from one engine to the other. */
+/** Gives a stopped store the configured `secretKey` in place of one that is lost. */
+import * as postgres from '#adapters/postgres/exclusive.ts';
+import type { Session } from '#adapters/store/session.ts';
+import {
+  withEmpty as withEmptyFile,
+  withStopped as withStoppedFile,
+} from '#adapters/sqlite/transfer/exclusive.ts';
+import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
+import { storeError, storeName } from '../server/start-error.ts';
 import { existsSync } from 'node:fs';
 import { copyTables } from '#adapters/store/transfer/copy-tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
 import { listTables, refuseDifference } from '#adapters/store/transfer/tables.ts';
-import type { Session } from '#adapters/store/session.ts';
 import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
-import { secretKeyPath } from '#config/secret-key.ts';
-import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
+import {
+  fingerprintOf,
+  readSecretKey,
+  resolveSecretKey,
+  secretKeyPath,
+} from '#config/secret-key.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { storeName } from '../server/start-error.ts';
-import { named, withEmpty, withStopped } from './lend.ts';
+import { type Rekeying, replaceKey } from '#adapters/store/secret-key.ts';
+import type { Config } from '#config/schema/schema.ts';
+import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import { TrackportError } from '#shared/errors.ts';
+
+type Work<T> = (session: Session) => Promise<T>;
+
+/**
+ * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
+ * @throws {StartError} also when it is in use, is not there, or has another schema than today's
+ */
+export function withStopped<T>(address: StoreAddress, work: Work<T>): Promise<T> {
+  return named(address, () =>
+    address.engine === 'sqlite'
+      ? withStoppedFile(address.path, work)
+      : postgres.withStopped(address.url.reveal(), work),
+  );
+}
+
+/** The same of an empty store, which is made where it is missing. @throws {StartError} also when it is not empty */
+export function withEmpty<T>(address: StoreAddress, work: Work<T>): Promise<T> {
+  return named(address, () =>
+    address.engine === 'sqlite'
+      ? withEmptyFile(address.path, work)
+      : postgres.withEmpty(address.url.reveal(), work),
+  );
+}
+
+/** Failures say of which store they are. */
+export async function named<T>(address: StoreAddress, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storeError(error, address);
+  }
+}
 
 type CopyOptions = {
   /** `sqlite:PATH` or `postgres://…`, with `${NAME}` and `${file:PATH}` as in the configuration. */
@@ -82,4 +129,21 @@ export function readStoreUrl(name: string, text: string, environment: Environmen
     allowed: message,
   }));
   throw new ConfigError('The command line', missing.length > 0 ? missing : refused);
+}
+
+/** What the command `store rekey` works on. Nothing is opened before it does. */
+export function openRekey(config: Config) {
+  const rekey = async (onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>) => {
+    const decide: Rekeying = async (lost, former) => {
+      const key = readSecretKey(config);
+      if (key && former?.equals(fingerprintOf(key)) === true)
+        throw new TrackportError('bad-request', {
+          detail: 'The store has this secretKey already.',
+        });
+      await onLoss(lost);
+      return fingerprintOf(key ?? resolveSecretKey(config));
+    };
+    await withStopped(config.store.url, (session) => replaceKey(session, decide));
+  };
+  return { services: { rekey }, close: () => Promise.resolve() };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toSqlite } from '#adapters/sqlite/connection/session.ts';
 import { toRecords } from '#adapters/store/session.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 

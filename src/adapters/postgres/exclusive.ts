@@ -1,10 +1,10 @@
 import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
-import { refuseUnlessEmpty } from '../../store/transfer/empty.ts';
-import { unavailable } from '../../store/unavailable.ts';
-import { type Database, openDatabase, type Session } from '../connection/database.ts';
-import { migrate } from '../migrate.ts';
+import { refuseOtherSchema, shippedMigrations } from '../store/migrations.ts';
+import { refuseUnlessEmpty } from '../store/transfer/tables.ts';
+import { unavailable } from '../store/session.ts';
+import { type Database, openDatabase, type Session } from './connection/database.ts';
+import { migrate } from './migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
 const IDLE_MAX_MS = 3600 * SECOND;

@@ -1,0 +1,122 @@
+import { searchTextOf } from '#catalog/reading/search-terms.ts';
+import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { type Session, toRecords, type Values } from '../session.ts';
+import { VERSION_COLUMNS, type VersionRow, VERSIONS } from './rows.ts';
+
+/** What a list looks through, as conditions of `catalog_version v`. */
+export type Range = {
+  where: string;
+  /** The column that a list is in the order of, newest first. */
+  position: string;
+  isByArtifact: boolean;
+};
+
+/**
+ * The page of a range whose versions have all terms; how full text is read is the engine's own. `values` are
+ * those of the range, and `limit`.
+ */
+export type SearchVersions = (
+  session: Session,
+  range: Range,
+  query: { terms: readonly string[]; limit: number; after?: number; values: Values },
+) => Promise<VersionRow[]>;
+
+/** CROSS JOIN puts the full text outermost, whose rows come in order of their rowid. */
+const FULL_TEXT_OF = {
+  artifacts: `
+    catalog_artifact_text found
+    CROSS JOIN catalog_artifact a ON a.serial = found.rowid
+    CROSS JOIN catalog_version v ON v.serial = a.listed_serial
+    WHERE catalog_artifact_text MATCH @match`,
+  versions: `
+    catalog_version_text found
+    CROSS JOIN catalog_version v ON v.serial = found.rowid
+    CROSS JOIN catalog_artifact a ON a.serial = v.artifact_serial
+    WHERE catalog_version_text MATCH @match`,
+};
+
+/** Terms are letters and digits alone, so that none of them can end its quotes. */
+export const searchSqlite: SearchVersions = (
+  session,
+  { where, isByArtifact },
+  { terms, after, values },
+) =>
+  session.all(
+    `SELECT ${VERSION_COLUMNS} FROM ${FULL_TEXT_OF[isByArtifact ? 'artifacts' : 'versions']}
+       AND found.rowid < @before AND ${where}
+     ORDER BY found.rowid DESC LIMIT @limit`,
+    {
+      ...values,
+      match: terms.map((term) => `"${term}"*`).join(' AND '),
+      before: after ?? Number.MAX_SAFE_INTEGER,
+    },
+  );
+
+const FULL_TEXT = 'v.terms @@ @search::tsquery';
+
+/** So many of the newest are looked through for words that many versions may have. */
+const RECENT = 2000;
+
+/**
+ * A search's words are those of many versions or of few, and the server cannot know which: among the
+ * newest many are found soon, and few are found by the index of terms, which knows no order. Terms are
+ * letters and digits alone, so that none of them can end its quotes.
+ */
+export const searchPostgres: SearchVersions = async (
+  session,
+  { where, position },
+  { terms, limit, values },
+) => {
+  const page = `ORDER BY ${position} DESC LIMIT @limit`;
+  const search = terms.map((term) => `'${term}':*`).join(' & ');
+  const among = (found: string): Promise<VersionRow[]> =>
+    session.all(
+      `WITH found AS MATERIALIZED (${found}),
+         page AS MATERIALIZED (SELECT v.serial FROM found AS v ${page})
+       SELECT ${VERSION_COLUMNS} FROM ${VERSIONS}
+       WHERE v.serial = ANY(ARRAY(SELECT serial FROM page)) ${page}`,
+      { ...values, search },
+    );
+  const recent = await among(`
+    SELECT v.serial, v.artifact_serial
+    FROM (SELECT v.serial, v.artifact_serial, v.terms FROM catalog_version v WHERE ${where}
+      ORDER BY ${position} DESC LIMIT ${RECENT}) AS v
+    WHERE ${FULL_TEXT}`);
+  if (recent.length === limit) return recent;
+  return among(
+    `SELECT v.serial, v.artifact_serial FROM catalog_version v WHERE ${where} AND ${FULL_TEXT}`,
+  );
+};
+
+const VERSIONS_AT_ONCE = 500;
+
+type Searched = Pick<
+  VersionRecord,
+  'serial' | 'id' | 'title' | 'description' | 'owner' | 'groupPath'
+>;
+
+const AFTER = `
+  SELECT v.serial, a.id, v.title, v.description, v.owner, v.group_path
+  FROM catalog_version v JOIN catalog_artifact a ON a.serial = v.artifact_serial
+  WHERE v.serial > @serial ORDER BY v.serial LIMIT ${VERSIONS_AT_ONCE}`;
+
+const SET = `
+  UPDATE catalog_version SET terms = array_to_tsvector(string_to_array(cut.terms, ' '))
+  FROM jsonb_to_recordset(@cut) AS cut (serial bigint, terms text)
+  WHERE catalog_version.serial = cut.serial`;
+
+/** Cuts the terms of every version anew. */
+export async function cutTerms(session: Session): Promise<void> {
+  let serial = 0;
+  for (;;) {
+    const versions = await session.all<Searched>(AFTER, { serial });
+    const last = versions.at(-1);
+    if (!last) return;
+    const cut = versions.map((version) => ({
+      serial: version.serial,
+      terms: searchTextOf(version),
+    }));
+    await session.run(SET, { cut: toRecords(cut) });
+    serial = last.serial;
+  }
+}
