@@ -1,25 +1,16 @@
-import type { Origin } from '#shared/audit.ts';
+import { bindTo } from '#shared/bind.ts';
 import type { Clock } from '#shared/clock.ts';
-import { type AuditListQuery, listAudit, type ListAuditDeps } from './audit.ts';
+import { listAudit, type ListAuditDeps } from './audit.ts';
 import {
   createConsumer,
-  type CreateConsumerInput,
   readConsumer,
   replaceGrants,
-  type ReplaceGrantsInput,
   revokeConsumer,
   updateConsumer,
-  type UpdateConsumerInput,
 } from './consumers/manage-consumers.ts';
-import { type ConsumerFilter, findConsumers, pageConsumers } from './consumers/find-consumers.ts';
+import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
 import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
-import {
-  addKey,
-  revokeKey,
-  type RotateInput,
-  rotateKey,
-  type ToStoredCall,
-} from './keys/manage-keys.ts';
+import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites, type LateWrites } from '#shared/resilience/late-writes.ts';
@@ -40,6 +31,7 @@ export type Access = ReturnType<typeof createAccess>;
 
 /** The one way to make access, for the service, the command line and tests. */
 export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessPorts) {
+  const bound = bindTo(() => ports);
   const lastUsed = createLastUsed(ports);
   const authenticator = createKeyAuthenticator({
     ...ports,
@@ -53,30 +45,16 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
     consumers: {
-      create: (input: CreateConsumerInput, origin: Origin, toStoredCall?: ToStoredCall) =>
-        createConsumer(ports, input, origin, toStoredCall),
-      read: (id: string) => readConsumer(ports, id),
-      page: (request: { limit: number; cursor?: string }) => pageConsumers(ports, request),
-      find: (request: { filter: ConsumerFilter; limit: number; cursor?: string }) =>
-        findConsumers(ports, request),
-      update: (input: { id: string; patch: UpdateConsumerInput }, origin: Origin) =>
-        updateConsumer(ports, input, origin),
-      replaceGrants: (input: ReplaceGrantsInput, origin: Origin) =>
-        replaceGrants(ports, input, origin),
-      revoke: (input: { id: string }, origin: Origin) => revokeConsumer(ports, input, origin),
+      create: bound(createConsumer),
+      read: bound(readConsumer),
+      page: bound(pageConsumers),
+      find: bound(findConsumers),
+      update: bound(updateConsumer),
+      replaceGrants: bound(replaceGrants),
+      revoke: bound(revokeConsumer),
     },
-    keys: {
-      add: (
-        input: { id: string; expiresInMs?: number },
-        origin: Origin,
-        toStoredCall?: ToStoredCall,
-      ) => addKey(ports, input, origin, toStoredCall),
-      rotate: (input: RotateInput, origin: Origin, toStoredCall?: ToStoredCall) =>
-        rotateKey(ports, input, origin, toStoredCall),
-      revoke: (input: { id: string; keyId: string }, origin: Origin) =>
-        revokeKey(ports, input, origin),
-    },
-    listAudit: (query: AuditListQuery) => listAudit(ports, query),
+    keys: { add: bound(addKey), rotate: bound(rotateKey), revoke: bound(revokeKey) },
+    listAudit: bound(listAudit),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };

@@ -1,40 +1,20 @@
-import { type BaselineRequest, compareToBaseline } from './compatibility.ts';
-import { type DiffRequest, diffVersions } from './diff/diff-versions.ts';
+import { bindTo } from '#shared/bind.ts';
+import { compareToBaseline } from './compatibility.ts';
+import { diffVersions } from './diff/diff-versions.ts';
 import { importFiles, type ImportRequest } from './import/import-files.ts';
 import { createStoreTarget } from './import/store-target.ts';
 import {
   changeLifecycle,
-  type LifecycleChange,
   setDefault,
   sunsetProblems,
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
-import {
-  type CatalogFilters,
-  listAudit,
-  listCatalog,
-  listVersions,
-  type PageRequest,
-  type Reader,
-  readSpec,
-} from './reading/read-catalog.ts';
+import { listAudit, listCatalog, listVersions, readSpec } from './reading/read-catalog.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
-import { type Draft, filterProblems, problemsInBody, type Words } from './version/content-check.ts';
+import { filterProblems, problemsInBody, type Words } from './version/content-check.ts';
 import { createVersion } from './version/create-version.ts';
-import {
-  deleteVersion,
-  type PatchInput,
-  patchVersion,
-  type ReplaceInput,
-  replaceVersion,
-  type VersionTarget,
-} from './version/edit-version.ts';
-import {
-  type Caller,
-  type CatalogDeps,
-  readView,
-  type VersionQuery,
-} from './version/version-view.ts';
+import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
+import { type Caller, type CatalogDeps, readView } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;
@@ -57,33 +37,27 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     };
     return { ...ports, words, ...rest };
   };
+  const bound = bindTo(() => ports);
+  const byRules = bindTo(deps);
   return {
-    read: (reader: Reader, query: VersionQuery) => readView(ports, reader, query),
-    readSpec: (reader: Reader, query: Parameters<typeof readSpec>[2]) =>
-      readSpec(ports, reader, query),
-    list: (reader: Reader, request: CatalogFilters & PageRequest) =>
-      listCatalog(ports, reader, request),
-    listVersions: (reader: Reader, request: PageRequest & { id: string }) =>
-      listVersions(ports, reader, request),
-    listAudit: (reader: Reader, request: PageRequest & { id: string }) =>
-      listAudit(ports, reader, request),
-    diff: (reader: Reader, request: DiffRequest) => diffVersions(ports, reader, request),
+    read: bound(readView),
+    readSpec: bound(readSpec),
+    list: bound(listCatalog),
+    listVersions: bound(listVersions),
+    listAudit: bound(listAudit),
+    diff: bound(diffVersions),
     /** What a version breaks, as its publication would find. */
-    compatibility: (reader: Reader, request: BaselineRequest) =>
-      compareToBaseline(deps(), reader, request),
-    create: (caller: Caller, draft: Draft) => createVersion(deps(), caller, draft),
-    replace: (caller: Caller, input: ReplaceInput) => replaceVersion(deps(), caller, input),
-    patch: (caller: Caller, input: PatchInput) => patchVersion(deps(), caller, input),
-    delete: (caller: Caller, target: VersionTarget) => deleteVersion(deps(), caller, target),
-    changeLifecycle: (caller: Caller, change: LifecycleChange) =>
-      changeLifecycle(deps(), caller, change),
-    setDefault: (caller: Caller, target: Parameters<typeof setDefault>[2]) =>
-      setDefault(deps(), caller, target),
-    unsetDefault: (caller: Caller, target: Parameters<typeof unsetDefault>[2]) =>
-      unsetDefault(deps(), caller, target),
+    compatibility: byRules(compareToBaseline),
+    create: byRules(createVersion),
+    replace: byRules(replaceVersion),
+    patch: byRules(patchVersion),
+    delete: byRules(deleteVersion),
+    changeLifecycle: byRules(changeLifecycle),
+    setDefault: byRules(setDefault),
+    unsetDefault: byRules(unsetDefault),
     importFiles: (caller: Caller, request: ImportRequest) => {
-      const given = deps();
-      return importFiles(given, createStoreTarget(given, caller), request);
+      const present = deps();
+      return importFiles(present, createStoreTarget(present, caller), request);
     },
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),

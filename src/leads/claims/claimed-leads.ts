@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Origin } from '#shared/audit.ts';
+import { bindTo } from '#shared/bind.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { instantOut } from '#shared/instant-out.ts';
@@ -10,8 +11,7 @@ import {
   refuseCursor,
 } from '#shared/pagination/page.ts';
 import { parseLeadId } from '../model/identity.ts';
-import { listRemovals, type RemovalListQuery } from '../reading/list-removals.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
+import { listRemovals } from '../reading/list-removals.ts';
 import type { ClaimedLead, ClaimStore } from './claim-store.ts';
 
 /** A claimed lead as the command line and the admin API show it. */
@@ -32,7 +32,7 @@ export const claimListOut = z
   .meta({ id: 'ClaimList' });
 
 export type ClaimOut = z.infer<typeof claimOut>;
-export type ClaimListOut = z.infer<typeof claimListOut>;
+type ClaimListOut = z.infer<typeof claimListOut>;
 
 function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
   return { leadId: String(number), claimedAt: toRfc3339(claimedAt), receiptIds };
@@ -50,12 +50,12 @@ export type ClaimedLeads = ReturnType<typeof createClaimedLeads>;
 
 /** The leads that deletions took out of sight, for operators and for readers. No tracker is needed. */
 export function createClaimedLeads(ports: ClaimedLeadsPorts) {
+  const bound = bindTo(() => ports);
   return {
-    list: (page: { limit: number; cursor?: string }) => listClaims(ports, page),
-    read: (leadId: string) => readClaim(ports, leadId),
-    release: (leadId: string, origin: Origin) => releaseClaim(ports, leadId, origin),
-    listRemovals: (query: RemovalListQuery, visibility: Visibility) =>
-      listRemovals(ports, query, visibility),
+    list: bound(listClaims),
+    read: bound(readClaim),
+    release: bound(releaseClaim),
+    listRemovals: bound(listRemovals),
   };
 }
 
