@@ -1,5 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv } from 'ajv';
+import { packageUrl } from '#shared/program.ts';
 import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf, type SpecKind, specKindOf } from '../finding.ts';
+import { checkBy } from './compile-schema.ts';
+import { loadOpenApiCheck } from './openapi-schema.ts';
 import { findingOfReference, findingsOfErrors, type SchemaCheck } from './schema-errors.ts';
 
 /** Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2. */
@@ -11,10 +16,7 @@ const openApi: SpecStandard = {
   },
   versionKey: (document) => (Object.hasOwn(document, 'swagger') ? 'swagger' : 'openapi'),
   known: 'Known are `swagger: "2.0"` and `openapi` 3.0, 3.1 and 3.2, each written as a string.',
-  loadCheck: async (version) => {
-    const { loadOpenApiCheck } = await import('./openapi-schema.ts');
-    return loadOpenApiCheck(version);
-  },
+  loadCheck: loadOpenApiCheck,
 };
 
 /**
@@ -26,11 +28,19 @@ const asyncApi: SpecStandard = {
     typeof asyncapi === 'string' ? /^(2\.[0-6]|3\.[01])\.\d+$/.exec(asyncapi)?.[1] : undefined,
   versionKey: () => 'asyncapi',
   known: 'Known are `asyncapi` 2.0.0 to 2.6.0, 3.0.0 and 3.1.0, each written as a string.',
-  loadCheck: async (version) => {
-    const { loadAsyncApiCheck } = await import('./asyncapi-schema.ts');
-    return loadAsyncApiCheck(version);
-  },
+  loadCheck: loadAsyncApiCheck,
 };
+
+/** It comes with a package: nothing is fetched. */
+async function loadAsyncApiCheck(version: string): Promise<SchemaCheck> {
+  const check = await checkBy(`asyncapi ${version}`, Ajv, async () => {
+    // The variant whose references all stay inside of it.
+    const file = packageUrl(`@asyncapi/specs/schemas/${version}.0-without-$id.json`);
+    return JSON.parse(await readFile(file, 'utf8')) as object;
+  });
+  // The schema wants exactly this patch number.
+  return (document) => check({ ...(document as object), asyncapi: `${version}.0` });
+}
 
 const STANDARDS: Readonly<Record<SpecKind, SpecStandard | undefined>> = {
   openapi: openApi,
@@ -41,8 +51,8 @@ const STANDARDS: Readonly<Record<SpecKind, SpecStandard | undefined>> = {
 /**
  * Validates an OpenAPI document (Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2) or an AsyncAPI one (2.0 to 2.6,
  * 3.0 and 3.1) against its published schema and looks up its local references. The first 100 findings,
- * and one that counts the rest; none for other kinds. It is synchronous but for the first calls, which
- * load a validator, and takes a time that grows with the square of some lists: see the `SpecChecker`
+ * and one that counts the rest; none for other kinds. It is synchronous but for the first call of a
+ * version, which loads its schema, and takes a time that grows with the square of some lists: see the `SpecChecker`
  * of the adapters.
  */
 export async function findingsOf(specText: string): Promise<Finding[]> {
@@ -79,7 +89,7 @@ type SpecStandard = {
   versionKey(document: Readonly<Record<string, unknown>>): string;
   /** Which versions are known, for people. */
   known: string;
-  /** Loads the validator with the first call, and each schema with the first document of its version. */
+  /** Loads each schema with the first document of its version. */
   loadCheck(version: string): Promise<SchemaCheck>;
 };
 
