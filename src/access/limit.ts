@@ -6,25 +6,23 @@ import { type RateLimit, TrackportError } from '#shared/errors.ts';
 const WINDOW_MS = MINUTE;
 const WINDOWS_MAX = 10_000;
 
-/** The limit that holds for a name, after a call. */
-type LimitState = RateLimit & { isExceeded: boolean };
-
 /** Counts calls per name in windows of one minute, in memory. */
 export type Limiter = {
-  /** Counts one call. `limitPerMinute` overrides the default for this name. */
-  take(name: string, limitPerMinute?: number): LimitState;
+  /** Counts one call, and says what is left after it. `limitPerMinute` overrides the default for this name. */
+  take(name: string, limitPerMinute?: number): RateLimit & { isExceeded: boolean };
 };
-
-export type LimiterDeps = { clock: Pick<Clock, 'monotonicMs'>; limitPerMinute: number };
-
-type Window = { endsAt: number; used: number };
 
 /**
  * A name's window starts with its first call. Remembers the 10,000 names that called last; an older
  * one starts afresh.
  */
-export function createLimiter(deps: LimiterDeps): Limiter {
-  const windows = new LRUCache<string, Window>(atMostEntries(WINDOWS_MAX));
+export function createLimiter(deps: {
+  clock: Pick<Clock, 'monotonicMs'>;
+  limitPerMinute: number;
+}): Limiter {
+  const windows = new LRUCache<string, { endsAt: number; used: number }>(
+    atMostEntries(WINDOWS_MAX),
+  );
   return {
     take: (name, limitPerMinute = deps.limitPerMinute) => {
       const now = deps.clock.monotonicMs();

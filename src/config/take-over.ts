@@ -6,16 +6,14 @@ import type { KeyPath } from './schema/key-tree.ts';
 import { ConfigError, pathText } from './problems.ts';
 import type { Config } from './schema/schema.ts';
 
-type ReloadedSection = 'partners' | 'deletions' | 'consumers' | 'catalog';
-type ReloadedServerKey = 'logLevel';
-type ReloadedTrackerKey = 'auth' | 'adminToken' | 'webhookSecrets';
-type ReloadedPortalKey = 'clientSecret';
-
 /** What stays as it was at the start, whatever is reloaded. */
-export type FixedConfig = Omit<Config, ReloadedSection | 'server' | 'tracker' | 'portal'> & {
-  server: Omit<Config['server'], ReloadedServerKey>;
-  tracker: Omit<Config['tracker'], ReloadedTrackerKey>;
-  portal?: Omit<NonNullable<Config['portal']>, ReloadedPortalKey>;
+export type FixedConfig = Omit<
+  Config,
+  'partners' | 'deletions' | 'consumers' | 'catalog' | 'server' | 'tracker' | 'portal'
+> & {
+  server: Omit<Config['server'], 'logLevel'>;
+  tracker: Omit<Config['tracker'], 'auth' | 'adminToken' | 'webhookSecrets'>;
+  portal?: Omit<NonNullable<Config['portal']>, 'clientSecret'>;
 };
 
 /** What a running service makes of another configuration. No member holds a value. */

@@ -33,17 +33,16 @@ export type KeyedCall = {
 /** A request's response with its key: written in the transaction of what the request does. */
 export type StoredCall = KeyedCall & { response: StoredResponse };
 
-type Found =
-  | { kind: 'nothing' }
-  | { kind: 'mismatch' }
-  | { kind: 'stored'; response: StoredResponse };
-
 /**
  * Stores responses for idempotency keys, in a bounded number and size per workspace, the newest
  * ones. Both throw `store-unavailable`.
  */
 export type IdempotencyStore = {
-  find(call: KeyedCall): Promise<Found>;
+  find(
+    call: KeyedCall,
+  ): Promise<
+    { kind: 'nothing' } | { kind: 'mismatch' } | { kind: 'stored'; response: StoredResponse }
+  >;
   /**
    * For the response to a request whose work does not store it with its change.
    * @throws {idempotency-in-progress} the key has been taken meanwhile
@@ -73,9 +72,13 @@ export type Idempotency = {
   once<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
-export type IdempotencyDeps = { store: IdempotencyStore; clock: Pick<Clock, 'now'> };
-
-export function createIdempotency({ store, clock }: IdempotencyDeps): Idempotency {
+export function createIdempotency({
+  store,
+  clock,
+}: {
+  store: IdempotencyStore;
+  clock: Pick<Clock, 'now'>;
+}): Idempotency {
   /** Fingerprints of the requests that this process works on. */
   const running = new Map<string, Buffer>();
   return {

@@ -26,7 +26,7 @@ export type Key = {
   revokedAt?: number;
   /** The key that a rotation made in its place. */
   replacedBy?: KeyId;
-  /** When it last let somebody in; how late that is written says `last-used.ts`. */
+  /** When it last let somebody in; `createLateWrites` says how late that is written. */
   lastUsedAt?: number;
 };
 

@@ -21,8 +21,6 @@ export type ConsumerFilter = {
   endsWithinDays?: number;
 };
 
-export type FindConsumersDeps = PageConsumersDeps & { clock: Pick<Clock, 'now'> };
-
 /** How many consumers are looked at for one page of those that fit. */
 const LOOKED_AT_MAX = 2000;
 const STEP = 100;
@@ -52,7 +50,7 @@ export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): numbe
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function findConsumers(
-  deps: FindConsumersDeps,
+  deps: PageConsumersDeps & { clock: Pick<Clock, 'now'> },
   { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const now = deps.clock.now();

@@ -132,9 +132,11 @@ export async function updateConsumer(
   });
 }
 
-type ParsedPatch = Omit<UpdateConsumerInput, 'force'>;
-
-function parsePatch({ name, limitPerMinute, state }: UpdateConsumerInput): ParsedPatch {
+function parsePatch({
+  name,
+  limitPerMinute,
+  state,
+}: UpdateConsumerInput): Omit<UpdateConsumerInput, 'force'> {
   if (name === undefined && limitPerMinute === undefined && state === undefined)
     refuse([
       {

@@ -22,11 +22,11 @@ export function readSpecText(text: string): string {
   });
 }
 
-/** `refuse` gets in words why a text is not one document. */
-type Refuse = (reason: string) => never;
-
-/** YAML 1.2 core as JSON text. Numbers keep every digit. Throws as `refuse` does. */
-export function jsonOfYaml(text: string, refuse: Refuse): Buffer {
+/**
+ * YAML 1.2 core as JSON text. Numbers keep every digit. `refuse` gets in words why a text is not one
+ * document, and throws.
+ */
+export function jsonOfYaml(text: string, refuse: (reason: string) => never): Buffer {
   const read = readYaml(text, { exactNumbers: true });
   if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
   const writeNumber = (_key: string, value: unknown): unknown => {

@@ -15,7 +15,6 @@ import { checkFields } from '#shared/field-problems.ts';
 import { type Precondition, requireCondition } from './entity-tag.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 
-/** Absent leaves a field alone; `null` takes it away. */
 /** The version that is meant, and what the caller demands of its present state. */
 export type VersionTarget = VersionRef & { ifMatch?: Precondition };
 export type ReplaceInput = VersionTarget & { content: Content };

@@ -6,11 +6,9 @@
  */
 import { type Lifecycle, VERSION_CHARACTERS_MAX, type VersionRecord } from './artifact.ts';
 
-/** Larger is higher: a release, a pre-release, a text that is no semantic version. */
-type VersionRank = 0 | 1 | 2;
-
 export type VersionOrder = {
-  rank: VersionRank;
+  /** Larger is higher: a text that is no semantic version, a pre-release, a release. */
+  rank: 0 | 1 | 2;
   /** Compares byte by byte (SQLite `BINARY`, PostgreSQL `COLLATE "C"`). ASCII only. */
   key: string;
 };

@@ -15,12 +15,7 @@ export type ServeServices = {
   /** Starts the real service. `load` reads the configuration, now and for each reload. */
   service(load: () => Config): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
-  sandbox(request: SandboxRequest): Promise<Running>;
-};
-
-type SandboxRequest = {
-  port: string | undefined;
-  print: (text: string) => void;
+  sandbox(request: { port: string | undefined; print: (text: string) => void }): Promise<Running>;
 };
 
 type ServeContext = CommandContext<{ serve: ServeServices }>;

@@ -22,8 +22,6 @@ export type CallPolicy = {
   stretch(freshForMs: number): number;
 };
 
-export type CallPolicyDeps = { clock: Clock; quota: () => TrackerQuota | undefined };
-
 /** How long the breaker stays open after failures in a row. */
 export const TRACKER_BACKOFF = doublingSchedule(SECOND, 30 * SECOND);
 /** Below this share of the quota responses are fresh for longer, below the next only the worker calls. */
@@ -32,7 +30,13 @@ const QUOTA_RESERVED = 0.1;
 const STRETCH_FACTOR = 4;
 
 /** One circuit breaker for the whole tracker: when it is down, it is down for every key. */
-export function createCallPolicy({ clock, quota }: CallPolicyDeps): CallPolicy {
+export function createCallPolicy({
+  clock,
+  quota,
+}: {
+  clock: Clock;
+  quota: () => TrackerQuota | undefined;
+}): CallPolicy {
   const breaker = createCircuitBreaker({ clock, schedule: TRACKER_BACKOFF });
 
   const quotaLeft = (): number => {
@@ -69,17 +73,15 @@ function unavailable(waitMs: number): TrackportError {
   });
 }
 
-/**
- * - `closed`: calls pass. The first failure opens the breaker.
- * - `open`: calls are to be refused without being made, until the wait is over.
- * - `half-open`: the wait is over, so calls pass again. The first failure opens the breaker for the
- *   schedule's next wait; the first success closes it.
- */
-type CircuitState = 'closed' | 'open' | 'half-open';
-
 /** Spares something that fails the calls that would fail as well. */
 export type CircuitBreaker = {
-  state(): CircuitState;
+  /**
+   * - `closed`: calls pass. The first failure opens the breaker.
+   * - `open`: calls are to be refused without being made, until the wait is over.
+   * - `half-open`: the wait is over, so calls pass again. The first failure opens the breaker for the
+   *   schedule's next wait; the first success closes it.
+   */
+  state(): 'closed' | 'open' | 'half-open';
   /** Milliseconds until calls pass again; 0 unless `open`. */
   waitMs(): number;
   /** Closes a half-open breaker. An open one stays open for its wait, and is closed after it. */

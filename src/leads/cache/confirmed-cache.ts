@@ -12,11 +12,6 @@ import {
 /** What an entry tells about its age; all instants are in ms of the monotonic clock. */
 export type Dated = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };
 
-export type FreshnessRule = {
-  now: number;
-  freshForMs: number;
-};
-
 /** How long a response that lags behind a known event stays fresh. */
 const LAGGING_FRESH_MS = SECOND;
 
@@ -27,7 +22,10 @@ const LAGGING_FRESH_MS = SECOND;
 export type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 
 /** Decides by the entry's age and what events said of it. */
-export function decideUse(cached: Dated | undefined, { now, freshForMs }: FreshnessRule): Use {
+export function decideUse(
+  cached: Dated | undefined,
+  { now, freshForMs }: { now: number; freshForMs: number },
+): Use {
   if (!cached) return 'missing';
   if (cached.isInvalidated) return 'changed';
   const ageMs = now - cached.confirmedAt;

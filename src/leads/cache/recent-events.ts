@@ -16,9 +16,6 @@ export type IssueEvent = {
   isGone: boolean;
 };
 
-/** `at`: when it came, on the monotonic clock. */
-type Arrival = IssueEvent & { at: number };
-
 /**
  * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
  * fetched right after an event can be older than the event. And while the tracker fails, last good
@@ -51,8 +48,8 @@ export function createRecentEvents(
 ): RecentEvents {
   const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
   let forgottenAt = -Infinity;
-  /** In the order of arrival: whoever looks moves nothing. */
-  const events = new LRUCache<number, Arrival>({
+  /** In the order of arrival (`at`, on the monotonic clock): whoever looks moves nothing. */
+  const events = new LRUCache<number, IssueEvent & { at: number }>({
     ...atMostEntries(EVENTS_MAX),
     ttl: Math.max(retentionMs, REPLICA_LAG_MAX_MS),
     ttlResolution: 0,

@@ -25,11 +25,9 @@ const RETRY_AFTER_MS = SECOND;
 /** More issues than that in one batch are "everything", which is as true, and small. */
 const ISSUES_PER_BATCH_MAX = 100;
 
-type IssueChange = Extract<InstanceChange, { kind: 'issue' }>;
-
 type State = {
   /** By number: the last state is enough, for others look at the tracker and not at its history. */
-  issues: Map<number, IssueChange>;
+  issues: Map<number, Extract<InstanceChange, { kind: 'issue' }>>;
   isEverything: boolean;
   /** The store has failed the last batch. */
   hasFailed: boolean;

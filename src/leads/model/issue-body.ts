@@ -184,8 +184,8 @@ function textBetween(
     .join('\n');
 }
 
-/** One field of the issue form. */
-type FormField = {
+/** Every field of the issue form, in the form's order. */
+export type FormLayout = readonly {
   name: string;
   /** The label as the form shows it, without `###`; at most 200 characters. */
   heading: string;
@@ -193,10 +193,7 @@ type FormField = {
   multiline: boolean;
   /** Whether readers get it under `contact.fields`. Default: false. */
   expose?: boolean;
-};
-
-/** Every field of the issue form, in the form's order. */
-export type FormLayout = readonly FormField[];
+}[];
 
 /** The field whose heading a line of a body equals, as its place in the form; −1 for any other line. */
 export type HeadingFinder = (line: string) => number;

@@ -18,9 +18,6 @@ export type Metadata = {
   externalIds: Readonly<Record<string, string>>;
 };
 
-/** The body for the form, without its metadata blocks, and what the last of them says. */
-export type SplitBody = { text: string; metadata?: Metadata };
-
 const START = /<!-- trackport(?=\s|-->|$)/g;
 const START_CHARACTERS = '<!-- trackport'.length;
 const END = '-->';
@@ -33,13 +30,16 @@ type Place = { start: number; end: number; isClosed: boolean; isOneLine: boolean
 type Heading = { at: number; field: number };
 
 /**
- * Takes the blocks out of a body. The last one counts when it can be read, has lines of its own, and
+ * Takes the blocks out of a body: its text for the form, and what the last of them says. That one counts when it can be read, has lines of its own, and
  * no heading of the form stands behind it; then what follows it is a person's note and no part of
  * the text. An earlier one never counts. Blocks of one line never count either, for that is what a
  * visitor can type into any field: they stay in the text, where `withoutBlocks` hides them, so that
  * they still hold the place of the value that they are.
  */
-export function splitMetadata(body: string, form: FormLayout): SplitBody {
+export function splitMetadata(
+  body: string,
+  form: FormLayout,
+): { text: string; metadata?: Metadata } {
   const starts = [...body.matchAll(START)].map(({ index }) => index);
   const last = starts.at(-1);
   if (last === undefined) return { text: body };

@@ -21,16 +21,19 @@ type PageParts = {
 /** What the rows of a page are chosen by, beside its query. */
 export type PageChoice = Pick<PageParts, 'claims' | 'deletedLabel'>;
 
-/** A page that still holds, and its parts as the cache has them now. */
-type AssembledPage = { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] };
-
 /**
  * Pages of leads that were assembled before. Nothing in it expires by time: a page holds for as
  * long as each of its parts is the same object and fresh.
  */
 export type PageCache = {
-  /** The page of this key for these claims and label, while it holds. No call to the tracker. */
-  find(key: string, choice: PageChoice): AssembledPage | undefined;
+  /**
+   * The page of this key for these claims and label, while it holds, and its parts as the cache has them
+   * now. No call to the tracker.
+   */
+  find(
+    key: string,
+    choice: PageChoice,
+  ): { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] } | undefined;
   /**
    * Stores a page. Returns the one that was stored before when that was made of the same parts, so
    * that what was rendered of it serves on.
@@ -38,12 +41,10 @@ export type PageCache = {
   put(key: string, parts: PageParts, make: () => LeadList): LeadList;
 };
 
-type Entry = PageParts & { list: LeadList };
-
 const OVERHEAD_BYTES = 500;
 
 export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): PageCache {
-  const entries = new LRUCache<string, Entry>({
+  const entries = new LRUCache<string, PageParts & { list: LeadList }>({
     maxSize: deps.bytesMax,
     sizeCalculation: ({ list: { items } }, key) =>
       items.reduce(

@@ -38,9 +38,6 @@ export type WalkQuery = {
   issueQuery: IssueQuery;
 };
 
-/** Our own last check of every row: claims, and events that are newer than the row. */
-type IsVisible = (row: CachedLead) => boolean;
-
 /** A row that may be on the page, and the upstream page that holds it. */
 type Candidate = { row: CachedLead; key: OrderKey; page: UpstreamPlace };
 
@@ -48,12 +45,13 @@ type Candidate = { row: CachedLead; key: OrderKey; page: UpstreamPlace };
  * Collects the next `limit` leads behind a position. Positions are keys, not offsets, so what is
  * opened, closed or relabelled between two stops moves nobody else. The tracker breaks ties of one
  * second by its own id and we by number, so rows of a page's last second wait for the next page.
+ * `isVisible` is our own last check of every row: claims, and events that are newer than the row.
  * @throws {tracker-failed} @throws {tracker-unavailable}
  */
 export async function walk(
   cache: LeadCache,
   { limit, position, issueQuery }: WalkQuery,
-  isVisible: IsVisible,
+  isVisible: (row: CachedLead) => boolean,
 ): Promise<WalkStop> {
   const { order } = issueQuery;
   const seen: Seen[] = [];

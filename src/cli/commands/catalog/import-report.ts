@@ -114,11 +114,10 @@ function renderFinding(file: string, finding: ImportFinding): string {
 }
 
 /**
- * Remarks as GitHub's workflow commands, which become annotations of the lines of a pull request.
+ * One finding as one of GitHub's workflow commands, which become annotations of the lines of a pull request;
+ * `file` as the repository names it. Without one: about the run as a whole.
  * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions
  */
-
-/** One finding as a line; `file` as the repository names it. Without one: about the run as a whole. */
 export function renderAnnotation(finding: ImportFinding, file?: string): string {
   const { severity, line, column, code } = finding;
   const properties = Object.entries({ file, line, col: column, title: code })
