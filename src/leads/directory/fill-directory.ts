@@ -1,6 +1,6 @@
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { createNextFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import {
   type CrawlDeps,
   crawlWhenDue,
@@ -213,7 +213,7 @@ function createIdentify(deps: DirectoryDeps): Identify {
 function createCatchUps(runtime: Runtime) {
   let wantedSince = Infinity;
   let running: Promise<unknown> | undefined;
-  const next = createNextFlight(() => {
+  const next = createNextTurnFlight(() => {
     const since = wantedSince;
     wantedSince = Infinity;
     const started = catchUp(runtime, since);

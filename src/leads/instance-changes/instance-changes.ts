@@ -1,6 +1,6 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { createNextFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 
 import type { InstanceChange } from './instance-change.ts';
 import type { ChangeLog, Watch } from './change-log.ts';
@@ -87,7 +87,7 @@ function createFollower(
   let lookedAt = clock.monotonicMs();
   return {
     isCurrent: () => clock.monotonicMs() - lookedAt < CURRENT_FOR_MS,
-    catchUp: createNextFlight(async () => {
+    catchUp: createNextTurnFlight(async () => {
       const startedAt = clock.monotonicMs();
       for (const batch of await changes.readAfter(position)) {
         if (batch.position !== position + 1) onGap();

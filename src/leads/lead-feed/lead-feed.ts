@@ -79,8 +79,8 @@ const READERS_MAX = 10_000;
 /** Where a reader is, is noted that late. */
 const NOTED_WITHIN_MS = 30 * SECOND;
 
-export function createLeadFeed(given: LeadFeedDeps): LeadFeed {
-  const deps = { ...given, walked: new WeakMap() };
+export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
+  const deps = { ...options, walked: new WeakMap() };
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
   const changes = createChangeSignal(deps);

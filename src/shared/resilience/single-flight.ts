@@ -1,6 +1,8 @@
 /**
- * Five ways to let calls share one run of the same work. They differ in which calls a run serves.
- * Whoever shares a run shares its failure; nothing of a finished run is remembered.
+ * Ways to let calls share one run of the same work. They differ in which calls a run serves: a single
+ * flight those that come while it is under way, so that what it brings may be older than the call; the
+ * others only those that came before it began. Whoever shares a run shares its failure; nothing of a
+ * finished run is remembered.
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
@@ -18,34 +20,6 @@ export function createSingleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
       running = undefined;
     }));
   return Object.assign(run, { isRunning: () => running !== undefined });
-}
-
-/**
- * Every call is served by a run that began after it: a call while one is under way waits for the
- * next, which serves all that came meanwhile.
- */
-export function createNextFlight<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
-  const start = async (): Promise<T> => {
-    const run = work();
-    running = run;
-    try {
-      return await run;
-    } finally {
-      running = undefined;
-    }
-  };
-  const startNext = async (before: Promise<T>): Promise<T> => {
-    await before.catch(() => undefined); // its own callers hear of the failure
-    next = undefined;
-    return start();
-  };
-  return () => {
-    if (!running) return start();
-    next ??= startNext(running);
-    return next;
-  };
 }
 
 /**
@@ -80,13 +54,13 @@ export function createTurnFlights<Question, T>(
   };
 }
 
-/** A run is put off for calls that keep coming, but not for longer. */
+/** So many turns a run waits at most. */
 const TURNS_MAX = 3;
 
 /**
- * Both of these, for work that waits for somebody else: every call is served by a run that began after
- * its turn, one run at a time. A run begins when a turn has brought no more calls, or after three:
- * begun with the first call, it would leave the others of a burst to another run.
+ * One run at a time, for work that waits for somebody else. A run begins behind the one before it, when
+ * a turn of the event loop has brought no further call: had it begun with the first call of a burst, the
+ * others would need another run.
  */
 export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, expect, test } from 'vitest';
 import type { InstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
@@ -47,7 +48,8 @@ async function setUp(before: ChangeBatch[] = []) {
   };
   const notify = async (): Promise<void> => {
     for (const call of calls) call();
-    await clock.advance(0);
+    // A look waits for the end of the turn.
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
   };
   return { instanceChanges, log, heard, advance, notify, breakStore, clock };
 }

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import {
-  createNextFlight,
   createNextTurnFlight,
   createSingleFlight,
   createTurnFlight,
@@ -46,32 +45,6 @@ describe('a single flight', () => {
     runs[0]?.reject(new Error('down'));
     for (const one of all) await expect(one).rejects.toThrow('down');
     const later = run();
-    runs[1]?.resolve(2);
-    expect(await later).toBe(2);
-  });
-});
-
-describe('a next flight', () => {
-  test('calls that come while a run is in flight share the next one', async () => {
-    const { run, runs } = controlled(createNextFlight);
-    const first = run();
-    const later = [run(), run()];
-    expect(runs).toHaveLength(1);
-    runs[0]?.resolve(1);
-    expect(await first).toBe(1);
-    await Promise.resolve();
-    runs[1]?.resolve(2);
-    expect(await Promise.all(later)).toEqual([2, 2]);
-    expect(runs).toHaveLength(2);
-  });
-
-  test('a failure reaches those whose run it was, and the next run begins all the same', async () => {
-    const { run, runs } = controlled(createNextFlight);
-    const first = run();
-    const later = run();
-    runs[0]?.reject(new Error('down'));
-    await expect(first).rejects.toThrow('down');
-    await Promise.resolve();
     runs[1]?.resolve(2);
     expect(await later).toBe(2);
   });
