@@ -19,7 +19,7 @@ export type ConfigRequest = {
 };
 
 /** Compiling a parser for each object, as zod does, takes longer than to parse it once without. */
-const PARSED_ONCE = { jitless: true } as const;
+const WITHOUT_COMPILING = { jitless: true } as const;
 
 /** The environment of this process. Read here only, so that every variable can be found. */
 export function readEnvironment(): Environment {
@@ -41,9 +41,9 @@ export function loadConfig(request: ConfigRequest): Config {
   const { value, sources, problems: missing } = interpolate(layered, request.environment);
   const { given: typed, problems: ports } = withPort(withTracker(value), request);
   // Finding out which texts stand for numbers takes time that most starts need not spend.
-  const asTyped = configSchema.safeParse(typed, PARSED_ONCE);
+  const asTyped = configSchema.safeParse(typed, WITHOUT_COMPILING);
   const given = asTyped.success ? typed : coerceScalars(typed);
-  const parsed = asTyped.success ? asTyped : configSchema.safeParse(given, PARSED_ONCE);
+  const parsed = asTyped.success ? asTyped : configSchema.safeParse(given, WITHOUT_COMPILING);
   const findings = { given, sources: new Map([...named, ...sources]) };
   const refused = [
     ...(parsed.success ? [] : toProblems(parsed.error.issues, findings)),

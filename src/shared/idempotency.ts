@@ -69,7 +69,7 @@ export type Idempotency = {
    * @throws {idempotency-in-progress} while the first one runs
    * @throws {idempotency-mismatch} when the key came with another payload
    */
-  once<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
+  respond<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
 export function createIdempotency({
@@ -82,13 +82,13 @@ export function createIdempotency({
   /** Fingerprints of the requests that this process works on. */
   const running = new Map<string, Buffer>();
   return {
-    once: async (request, work) => {
+    respond: async (request, work) => {
       const call = toKeyedCall(request, clock.now());
       const name = call.digest.toString('base64');
       refuseRunning(running.get(name), call);
       running.set(name, call.fingerprint);
       try {
-        return (await replay(store, call)) ?? (await workOnce(store, call, work));
+        return (await replay(store, call)) ?? (await workAndStore(store, call, work));
       } finally {
         running.delete(name);
       }
@@ -102,7 +102,7 @@ async function replay(store: IdempotencyStore, call: KeyedCall) {
   return found.kind === 'stored' ? { response: found.response, isReplayed: true } : undefined;
 }
 
-async function workOnce<View>(
+async function workAndStore<View>(
   store: IdempotencyStore,
   call: KeyedCall,
   { work, render, isStoredByWork }: IdempotentWork<View>,

@@ -27,24 +27,27 @@ describe('a keyed call', () => {
     const idempotency = createIdempotency({ store, clock });
     let end: (view: string) => void = () => undefined;
     const work = () => new Promise<string>((resolve) => (end = resolve));
-    const first = idempotency.once(keyed, { work, render });
-    const second = idempotency.once(keyed, { work, render });
+    const first = idempotency.respond(keyed, { work, render });
+    const second = idempotency.respond(keyed, { work, render });
     await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
-    const other = idempotency.once({ ...keyed, payload: 2 }, { work, render });
+    const other = idempotency.respond({ ...keyed, payload: 2 }, { work, render });
     await expect(other).rejects.toMatchObject({ code: 'idempotency-mismatch' });
     end('ünï');
     expect(await first).toEqual({ response, isReplayed: false });
-    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+    expect(await idempotency.respond(keyed, { work, render })).toEqual({
+      response,
+      isReplayed: true,
+    });
   });
 
   test('that another process did meanwhile gets the answer of that one', async () => {
     const { store, clock } = setUp();
     const [here, there] = [1, 2].map(() => createIdempotency({ store, clock }));
     const work = async (): Promise<string> => {
-      await there?.once(keyed, { work: async () => 'ünï', render });
+      await there?.respond(keyed, { work: async () => 'ünï', render });
       throw new TrackportError('version-exists');
     };
-    expect(await here?.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+    expect(await here?.respond(keyed, { work, render })).toEqual({ response, isReplayed: true });
   });
 
   test('is remembered for a day and no longer', async () => {
@@ -55,11 +58,14 @@ describe('a keyed call', () => {
       runs += 1;
       return 'ünï';
     };
-    await idempotency.once(keyed, { work, render });
+    await idempotency.respond(keyed, { work, render });
     await clock.advance(24 * HOUR);
-    expect(await idempotency.once(keyed, { work, render })).toEqual({ response, isReplayed: true });
+    expect(await idempotency.respond(keyed, { work, render })).toEqual({
+      response,
+      isReplayed: true,
+    });
     await clock.advance(1);
-    expect(await idempotency.once(keyed, { work, render })).toEqual({
+    expect(await idempotency.respond(keyed, { work, render })).toEqual({
       response,
       isReplayed: false,
     });

@@ -80,8 +80,8 @@ function fits(consumer: Consumer, filter: ConsumerFilter, now: number): boolean 
 
 function isNamed({ name, id, keys }: Consumer, text: string): boolean {
   const wanted = fold(text);
-  return [name, id, ...keys.map(({ keyId }) => keyId)].some((given) =>
-    fold(given).includes(wanted),
+  return [name, id, ...keys.map(({ keyId }) => keyId)].some((known) =>
+    fold(known).includes(wanted),
   );
 }
 

@@ -108,7 +108,7 @@ async function importFile(
     const { form, draft } = parseImportFile(source, await bundle(source, parsed));
     name = { id: draft.id, version: draft.version };
     locate = locateIn(source, form);
-    return toResult(name, await importOnce(run, { file, draft }), locate);
+    return toResult(name, await importUnlessSeen(run, { file, draft }), locate);
   } catch (error) {
     if (error instanceof TargetFailure || isTrackportError(error, 'store-unavailable')) throw error;
     const faults = () => (source ? faultsOf(source) : []);
@@ -134,7 +134,7 @@ async function bundle(source: ImportFile, parsed: ParsedFile): Promise<ParsedFil
 }
 
 /** The same document may lie there twice, as YAML and JSON say; two different ones may not. */
-async function importOnce(
+async function importUnlessSeen(
   { draftDeps, seen }: Run,
   { file, draft }: { file: string; draft: ImportedDraft },
 ): Promise<DraftResult> {

@@ -41,7 +41,7 @@ export async function respondOnce<View>(
       ...(request.spec ? [request.spec.digest] : []),
     ],
   };
-  const { response, isReplayed } = await idempotency.once(keyed, {
+  const { response, isReplayed } = await idempotency.respond(keyed, {
     work,
     render,
     isStoredByWork: true,

@@ -147,7 +147,7 @@ async function submitOnce(
   const request = { workspaceId, principal, route: `POST ${path}`, key: formId, payload };
   for (let step = 1; ; step += 1)
     try {
-      const { response } = await idempotency.once(request, {
+      const { response } = await idempotency.respond(request, {
         work,
         render: (location) => ({ status: 303, headers: {}, body: location }),
       });
