@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import { memoize } from '#shared/caching.ts';
@@ -12,6 +13,8 @@ const TEXT_BYTES_MAX = 8 * 1024;
 
 /** The bytes of a response with their validator. */
 export type RenderedResponse = {
+  /** Default: JSON. */
+  mediaType?: string | undefined;
   /**
    * UTF-8. Short ones as text with a character for each byte (`latin1`): Node then sends headers and body
    * in one write, and need not encode them.
@@ -67,14 +70,14 @@ export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
  */
 export function sendRendered(
   { request, reply }: Exchange,
-  { bytes, etag }: RenderedResponse,
+  { bytes, etag, mediaType = JSON_MEDIA_TYPE }: RenderedResponse,
   headers: readonly string[],
 ): undefined {
   const all = request.headersOut ?? [];
   all.push('etag', etag);
   addHeaders(all, headers);
   const hasIt = matchesNone(request.headers['if-none-match'], etag);
-  if (!hasIt) all.push('content-type', JSON_MEDIA_TYPE, 'content-length', String(bytes.length));
+  if (!hasIt) all.push('content-type', mediaType, 'content-length', String(bytes.length));
   reply.raw.writeHead(hasIt ? 304 : 200, all); // what it throws is still the framework's to report
   reply.hijack();
   if (hasIt) reply.raw.end();
@@ -90,4 +93,37 @@ function addHeaders(all: string[], added: readonly string[]): void {
     if (place === -1) all.push(name, value);
     else all[place + 1] = `${value}, ${all[place + 1]}`;
   }
+}
+
+/** With the headers that it is sent with: names, each with its value behind it. */
+type CachedResponse = RenderedResponse & { headers: readonly string[] };
+
+/** Rendered responses that hold for as long as nothing at all was written to the store. */
+export type ResponseCache = {
+  /** The response under `key`, made now unless it was made since the last write. */
+  read(key: string, make: () => Promise<CachedResponse>): Promise<CachedResponse>;
+};
+
+const BYTES_MAX = 16 * 1024 * 1024;
+const RESPONSE_BYTES_MAX = 1024 * 1024;
+const OVERHEAD_BYTES = 500;
+
+/** `version` is another number whenever the store may have changed. */
+export function createResponseCache(version: () => Promise<number>): ResponseCache {
+  const cache = new LRUCache<string, { response: CachedResponse; version: number }>({
+    maxSize: BYTES_MAX,
+    maxEntrySize: RESPONSE_BYTES_MAX,
+    sizeCalculation: ({ response }, key) => OVERHEAD_BYTES + key.length + response.bytes.length,
+  });
+  return {
+    read: async (key, make) => {
+      // Read before the response is made: a write in between must not be missed.
+      const now = await version();
+      const cached = cache.get(key);
+      if (cached?.version === now) return cached.response;
+      const response = await make();
+      cache.set(key, { response, version: now });
+      return response;
+    },
+  };
 }

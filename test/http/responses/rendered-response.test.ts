@@ -7,6 +7,7 @@ import {
   JSON_MEDIA_TYPE,
   type RenderedResponse,
   sendRendered,
+  createResponseCache,
 } from '#http/responses/rendered-response.ts';
 import nock from 'nock';
 import { matchesNone } from '#http/requests/headers.ts';
@@ -128,4 +129,44 @@ test.each([
   const response = await fetch(`http://127.0.0.1:${await serve(title)}/api/v1/leads/7`);
   expect(await response.json()).toEqual({ title });
   expect(response.headers.get('vary')).toBe('X-API-KEY, Origin');
+});
+
+function openCache() {
+  let version = 1;
+  let made = 0;
+  const make = async () => ({ headers: [], etag: '', bytes: String((made += 1)) });
+  const cache = createResponseCache(async () => version);
+  return {
+    cache,
+    make,
+    write: () => void (version += 1),
+    read: async (key: string) => (await cache.read(key, make)).bytes,
+  };
+}
+
+test('a response is made once for as long as nothing is written', async () => {
+  const { read } = openCache();
+  expect([await read('a'), await read('a'), await read('b')]).toEqual(['1', '1', '2']);
+});
+
+test('a write makes every response anew', async () => {
+  const { read, write } = openCache();
+  await read('a');
+  write();
+  expect(await read('a')).toBe('2');
+});
+
+test('a write while a response is made counts against it', async () => {
+  const { cache, make, read, write } = openCache();
+  await cache.read('a', async () => {
+    write();
+    return make();
+  });
+  expect(await read('a')).toBe('2');
+});
+
+test('a failure is not cached', async () => {
+  const { cache, read } = openCache();
+  await expect(cache.read('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await read('a')).toBe('1');
 });

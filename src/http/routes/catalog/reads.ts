@@ -1,14 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { VersionRef } from '#catalog/artifact-store.ts';
-import { taggedOf, type VersionView } from '#catalog/version/version-view.ts';
+import type { Catalog } from '#catalog/index.ts';
+import type { VersionView } from '#catalog/version/version-view.ts';
 import {
   artifactAuditOut,
   artifactListOut,
   artifactOut,
   toArtifactAuditEntryOut,
 } from '#catalog/version/version-out.ts';
-import { entityTagOf, specTagOf } from '#catalog/version/entity-tag.ts';
+import { specTagOf } from '#catalog/version/entity-tag.ts';
 import {
   deprecationHeaders,
   renderVersion,
@@ -16,17 +17,18 @@ import {
   toArtifactSummaryOut,
   versionHeaders,
 } from '#catalog/version/version-response.ts';
-import type { SpecView } from '#catalog/reading/read-catalog.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
-import type { StoredResponse } from '#shared/idempotency.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';
 import { matchesNone, prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
-import { sendResponse } from '../../responses/idempotent-response.ts';
 import { linkNext } from '../../responses/headers.ts';
-import { JSON_MEDIA_TYPE, sendRendered, toSendable } from '../../responses/rendered-response.ts';
-import { createResponseCache, type ResponseCache } from '../../responses/response-cache.ts';
+import {
+  createResponseCache,
+  type ResponseCache,
+  sendRendered,
+  toSendable,
+} from '../../responses/rendered-response.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import { artifactParams, catalogQuery, versionHeaderNames, versionQuery } from './schema.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
@@ -46,19 +48,16 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
     return { items: items.map(toOut), pagination };
   };
-  const cache = createResponseCache<RenderedVersion>(() => catalog.dataVersion());
   const checkWords = ({ query }: FastifyRequest) => catalog.problemsInFilter(query);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
     const page = await catalog.list(readerOf(request), request.query);
     return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
-  app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-    respondToRead(context, cache, {
-      request,
-      reply,
-      ref: { ...request.params, ...request.query },
-    }),
-  );
+  const cache = createResponseCache(() => catalog.dataVersion());
+  app.get(`${PATH}/:id`, readRoute, (request, reply) => {
+    const ref = { ...request.params, ...request.query };
+    return respondToRead({ request, reply }, { catalog, cache, ref, ...theVersion });
+  });
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
     const query = { ...request.params, ...request.query };
     const page = await catalog.listVersions(readerOf(request), query);
@@ -69,27 +68,73 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     const page = await catalog.listAudit(readerOf(request), query);
     return toPage({ request, reply }, page, toArtifactAuditEntryOut);
   });
-  addSpecRead(app, context);
+  app.get(`${PATH}/:id/spec`, specRoute, (request, reply) => {
+    const ref = { ...request.params, ...request.query };
+    const what = prefersYaml(request.headers.accept) ? specAs.yaml : specAs.json;
+    return respondToRead({ request, reply }, { catalog, cache, ref, ...what });
+  });
 }
 
-/** The spec of a conditional read is fetched only when the caller does not have it. */
+type Reader = ReturnType<typeof readerOf>;
+
+/** What is read of a version: all of it, or its spec alone. */
+type Content = {
+  /** Differs from those of others. */
+  name: string;
+  /** Those of a 304, too. */
+  headersOf: (view: VersionView) => Readonly<Record<string, string>>;
+  render: (catalog: Catalog, reader: Reader, ref: VersionRef) => Promise<Rendered>;
+};
+
+type Rendered = ReturnType<typeof toRendered>;
+
+function toRendered(text: string, { etag = '', ...headers }: Readonly<Record<string, string>>) {
+  return { bytes: toSendable(Buffer.from(text)), etag, headers: Object.entries(headers).flat() };
+}
+
+const theVersion: Content = {
+  name: 'version',
+  headersOf: versionHeaders,
+  render: async (catalog, reader, ref) => {
+    const view = await catalog.read(reader, { ...ref, withSpec: true });
+    return toRendered(renderVersion(view), versionHeaders(view));
+  },
+};
+
+/** As YAML it is JSON all the same where that would be too long. */
+const specAs = { json: specIn('json'), yaml: specIn('yaml') };
+
+function specIn(wanted: SpecFormat): Content {
+  return {
+    name: wanted,
+    headersOf: (view) => specHeaders(view, wanted),
+    render: async (catalog, reader, ref) => {
+      const { view, format, text } = await catalog.readSpec(reader, { ...ref, format: wanted });
+      const mediaType = format === 'yaml' ? 'application/yaml' : undefined;
+      return { ...toRendered(text, specHeaders(view, format)), mediaType };
+    },
+  };
+}
+
+type Read = Content & { catalog: Catalog; cache: ResponseCache; ref: VersionRef };
+
+/** The content of a conditional read is fetched only when the caller does not have it. */
 async function respondToRead(
-  { catalog }: BearerContext,
-  cache: ResponseCache<RenderedVersion>,
-  { request, reply, ref }: Exchange & { ref: VersionRef },
+  exchange: Exchange,
+  { catalog, cache, ref, name, headersOf, render }: Read,
 ) {
+  const { request } = exchange;
   const reader = readerOf(request);
   const condition = request.headers['if-none-match'];
-  if (condition !== undefined) {
+  // `*` asks whether there is a content, which only reading it tells; a tag is of one that was there.
+  if (condition !== undefined && condition.trim() !== '*') {
     const view = await catalog.read(reader, { ...ref, withSpec: false });
-    if (matchesNone(condition, entityTagOf(taggedOf(view))))
-      return reply.code(304).headers(versionHeaders(view)).send();
+    const { headers, ...head } = toRendered('', headersOf(view));
+    if (matchesNone(condition, head.etag)) return sendRendered(exchange, head, headers);
   }
-  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version]);
-  const { body, etag, headers } = await cache.read(key, async () =>
-    renderedVersion(await catalog.read(reader, { ...ref, withSpec: true })),
-  );
-  return sendRendered({ request, reply }, { bytes: body, etag }, headers);
+  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version, name]);
+  const { headers, ...content } = await cache.read(key, () => render(catalog, reader, ref));
+  return sendRendered(exchange, content, headers);
 }
 
 const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
@@ -141,43 +186,6 @@ const auditRoute = describeRoute({
   problems: ['artifact-not-found', 'invalid-cursor'],
 });
 
-/** Reading the spec of one version alone, as JSON or YAML. */
-function addSpecRead(app: HttpApp, { catalog }: BearerContext): void {
-  const cache = createResponseCache<StoredResponse>(() => catalog.dataVersion());
-  app.get('/api/v1/catalog/:id/spec', specRoute, async (request, reply) =>
-    respondToSpec(catalog, cache, {
-      request,
-      reply,
-      ref: { ...request.params, ...request.query },
-    }),
-  );
-}
-
-/** The spec of a conditional read is fetched only when the caller does not have it. */
-async function respondToSpec(
-  catalog: BearerContext['catalog'],
-  cache: ResponseCache<StoredResponse>,
-  { request, reply, ref }: Exchange & { ref: VersionRef },
-) {
-  const reader = readerOf(request);
-  const format = prefersYaml(request.headers.accept) ? 'yaml' : 'json';
-  const condition = request.headers['if-none-match'];
-  // `*` asks whether there is a spec, which only reading it tells; a tag is of one that was there.
-  if (condition !== undefined && condition.trim() !== '*') {
-    const view = await catalog.read(reader, { ...ref, withSpec: false });
-    if (matchesNone(condition, specTagOf(view.record, format)))
-      return reply.code(304).headers(specHeaders(view, format)).send();
-  }
-  const key = JSON.stringify([reader.workspaceId, ref.id, ref.version, format]);
-  const response = await cache.read(key, async () =>
-    specResponse(await catalog.readSpec(reader, { ...ref, format })),
-  );
-  const { 'content-type': _mediaType, ...headers } = response.headers;
-  return matchesNone(condition, headers['etag'] ?? '')
-    ? reply.code(304).headers(headers).send()
-    : sendResponse(reply, response);
-}
-
 /** The media types of a spec, the first by default. */
 const specMediaTypes = ['application/json', 'application/yaml'] as const;
 
@@ -200,15 +208,6 @@ const specRoute = describeRoute({
   problems: ['artifact-not-found', 'no-published-version', 'not-found'],
 });
 
-/** A version as `sendRendered` takes it, for a read: its `ETag` apart, and other headers in a list. */
-function renderedVersion(view: VersionView): RenderedVersion {
-  const { etag = '', ...headers } = versionHeaders(view);
-  const body = toSendable(Buffer.from(renderVersion(view)));
-  return { body, etag, headers: Object.entries(headers).flat() };
-}
-
-type RenderedVersion = { body: Buffer | string; etag: string; headers: readonly string[] };
-
 /** The headers of a response with a spec alone, a 304 too. */
 function specHeaders(view: VersionView, format: SpecFormat): Record<string, string> {
   const { record } = view;
@@ -220,11 +219,4 @@ function specHeaders(view: VersionView, format: SpecFormat): Record<string, stri
     'content-location': `/api/v1/catalog/${encodeURIComponent(record.id)}/spec?version=${version}`,
     ...deprecationHeaders(view),
   };
-}
-
-/** A response with a spec alone. */
-function specResponse({ view, format, text }: SpecView): StoredResponse {
-  const headers = specHeaders(view, format);
-  const mediaType = format === 'json' ? JSON_MEDIA_TYPE : 'application/yaml';
-  return { status: 200, headers: { ...headers, 'content-type': mediaType }, body: text };
 }
