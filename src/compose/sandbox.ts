@@ -6,6 +6,7 @@ import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -67,7 +68,7 @@ async function start(
   const tracing = readTracing(request.environment);
   const service = await startService({ config, clock, log, logOutput, tracing });
   held.push('the service', () => service.stop());
-  sandbox.connectWebhook(`${service.url}/api/v1/webhooks/github`);
+  sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
   await sandbox.issuer.connectPortal(service.url);
   const apiKey = await createDemoKey(service);
   const configPath = path.join(folder, 'trackport.yaml');

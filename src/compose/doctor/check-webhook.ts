@@ -4,6 +4,7 @@ import {
   inspectRepositoryHooks,
 } from '#adapters/github/hook-inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
+import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
@@ -18,7 +19,6 @@ export type WebhookCheckDeps = {
 };
 
 const SUBJECT = 'webhook';
-const PATH = '/api/v1/webhooks/github';
 const NEEDED_EVENT = 'issues';
 const WANTED_EVENTS = ['label', 'repository'];
 
@@ -55,7 +55,7 @@ async function listHooks({ tracker }: WebhookCheckDeps): Promise<HookFacts[] | u
 }
 
 function wantedUrl({ server }: Config): string | undefined {
-  return server.publicUrl === undefined ? undefined : `${server.publicUrl}${PATH}`;
+  return server.publicUrl === undefined ? undefined : `${server.publicUrl}${GITHUB_WEBHOOK_PATH}`;
 }
 
 /** Without a public address any hook that ends in our path is taken for ours. */
@@ -64,7 +64,7 @@ function leadsHere(url: string, wanted: string | undefined): boolean {
 }
 
 function isOurs(url: string): boolean {
-  return URL.parse(url)?.pathname.endsWith(PATH) ?? false;
+  return URL.parse(url)?.pathname.endsWith(GITHUB_WEBHOOK_PATH) ?? false;
 }
 
 function activeFirst(left: HookFacts, right: HookFacts): number {
@@ -73,7 +73,7 @@ function activeFirst(left: HookFacts, right: HookFacts): number {
 
 function noHook(hooks: readonly HookFacts[], wanted: string | undefined): Finding {
   const stray = hooks.find(({ url }) => isOurs(url));
-  const target = wanted ?? `server.publicUrl + ${PATH}`;
+  const target = wanted ?? `server.publicUrl + ${GITHUB_WEBHOOK_PATH}`;
   if (stray)
     return failed(
       SUBJECT,
@@ -148,7 +148,7 @@ function checkTraffic(traffic: readonly TrafficCount[], wanted: string | undefin
       .filter((count) => count.sender === TRACKER && count.kind === kind)
       .toSorted((left, right) => right.lastAt - left.lastAt)[0];
   const [verified, refused] = [lastOf('verified'), lastOf('refused')];
-  const byHand = `Look at it by hand (Settings, Webhooks; of an App: its settings, Advanced): payload URL ${wanted ?? `server.publicUrl + ${PATH}`}, content type application/json, a secret of tracker.webhookSecrets, events Issues, Labels, Repositories, active, the last delivery green. With Webhooks: read doctor does that.`;
+  const byHand = `Look at it by hand (Settings, Webhooks; of an App: its settings, Advanced): payload URL ${wanted ?? `server.publicUrl + ${GITHUB_WEBHOOK_PATH}`}, content type application/json, a secret of tracker.webhookSecrets, events Issues, Labels, Repositories, active, the last delivery green. With Webhooks: read doctor does that.`;
   if (refused && refused.lastAt > (verified?.lastAt ?? 0)) return refusedFinding(refused);
   if (verified)
     return ok(

@@ -11,6 +11,9 @@ import { describeRoute } from '../openapi/describe-route.ts';
 import { requireJson } from '../requests/headers.ts';
 import { toTrackportError } from '../problems/failure.ts';
 
+/** Where the tracker's webhook leads. */
+export const GITHUB_WEBHOOK_PATH = '/api/v1/webhooks/github';
+
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
 
@@ -39,7 +42,7 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
   });
   const preParsing = async (request: FastifyRequest): Promise<void> =>
     refuseUnsigned(context, request);
-  app.post('/api/v1/webhooks/github', { ...webhookRoute, preParsing }, async (request, reply) => {
+  app.post(GITHUB_WEBHOOK_PATH, { ...webhookRoute, preParsing }, async (request, reply) => {
     const { headers } = request;
     request.logFacts = deliveryFacts(headers['x-github-delivery']);
     const delivery = {

@@ -3,7 +3,7 @@ import { createLimiter, refuseOverLimit } from '#access/limit.ts';
 import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
 import { isLoggableId } from '#shared/ids.ts';
 import type { Partner } from '#partners/partner.ts';
-import type { PartnerPath } from '#partners/receipts/receipt.ts';
+import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
@@ -25,8 +25,11 @@ import { STATUS_PATH } from './receipt-status.ts';
 import { z } from 'zod';
 
 const PREFIX = '/api/v1/webhooks/partners';
-const PATHS = ['events', 'deletions'] as const;
-const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${PATHS.join('|')})$`);
+/** Where a partner sends to. */
+export const deliveryPath = (partnerId: string, path: PartnerPath) =>
+  `${PREFIX}/${partnerId}/${path}` as const;
+
+const DELIVERY_PATH = new RegExp(`^${PREFIX}/[^/]*/(?:${partnerPaths.join('|')})$`);
 
 /**
  * Events and deletions of partners. The checks run from cheap to dear, and a request that cannot be
@@ -45,7 +48,7 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
     requirePartnerId(services, request);
     requireJson(request);
   });
-  for (const path of PATHS) addDeliveryRoute(app, services, path);
+  for (const path of partnerPaths) addDeliveryRoute(app, services, path);
 }
 
 /**
@@ -67,7 +70,7 @@ function addDeliveryRoute(app: HttpApp, services: PartnerServices, path: Partner
   const preParsing = async (request: FastifyRequest): Promise<void> =>
     refuseUnread(services, request);
   const route = { ...deliveryRoutes[path], preParsing };
-  app.post(`${PREFIX}/:partnerId/${path}`, route, async (request, reply) => {
+  app.post(deliveryPath(':partnerId', path), route, async (request, reply) => {
     const partner = await authenticatePartner(services, request);
     request.logFacts = { partnerId: partner.id };
     limitRequests(services, partner, reply);

@@ -15,6 +15,7 @@ import {
   withQuery,
 } from '../address.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
+import { SECTIONS } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { choicesOf } from '../shell/forms.ts';
 import { type ListRequest, type Found, isFiltered, listCard, type Column } from '../shell/list.ts';
@@ -45,12 +46,16 @@ const PAGE_ENTRIES = 20;
 const FILE_ENTRIES_MAX = 10_000;
 const FILE_STEP = 100;
 
-const AUDIT_PATH = '/portal/audit';
+const { path: AUDIT_PATH, scope } = SECTIONS.audit;
+
+/** What was done to a subject. */
+export const auditOf = (subject: string): string =>
+  `${AUDIT_PATH}?on=${encodeURIComponent(subject)}`;
 
 /** `/portal/audit` and what is filtered there as a file for spreadsheets. */
 export function auditPages(portal: PortalRoutes, context: PagesContext): void {
   const { access, portalClientId } = context;
-  const options = { scope: 'trackport:admin', query: auditQuery } as const;
+  const options = { scope, query: auditQuery } as const;
   portal.page(AUDIT_PATH, { ...options, isList: true }, async (request) => {
     const { person, query } = request;
     const { cursor, ...filtered } = query;

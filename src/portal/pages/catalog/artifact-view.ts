@@ -1,7 +1,7 @@
 import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { withQuery } from '../../address.ts';
-import { may } from '../../page.ts';
+import { may, SECTIONS } from '../../page.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
@@ -19,6 +19,7 @@ import {
   excerptOf,
 } from '../../shell/parts.ts';
 import { bytes, count, type Reader, time, timeText } from '../../shell/times.ts';
+import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from './names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
@@ -175,9 +176,8 @@ const DONE: Readonly<Record<string, string>> = {
 
 function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): Html {
   const { workspaceId, id } = shown.record;
-  const on = encodeURIComponent(`artifact/${workspaceId}/${foldId(id)}`);
-  const all = may(person, 'trackport:admin') && {
-    aside: link(`/portal/audit?on=${on}`, 'All changes'),
+  const all = may(person, SECTIONS.audit.scope) && {
+    aside: link(auditOf(`artifact/${workspaceId}/${foldId(id)}`), 'All changes'),
   };
   const lines = entries.map(({ at, action, actor, changes }) => {
     const version = changes?.['version'];

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
 import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
+import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note, type BadgeWords } from '../../shell/parts.ts';
 import { counted, type Reader, time, timeText } from '../../shell/times.ts';
 
-export const CATALOG_PATH = '/portal/catalog';
+export const { path: CATALOG_PATH } = SECTIONS.catalog;
 /** No id can be a hyphen alone. */
 export const NEW_PATH = `${CATALOG_PATH}/-/new`;
 

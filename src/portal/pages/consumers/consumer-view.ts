@@ -32,7 +32,7 @@ import {
   keyBadge,
   lastUsedWords,
 } from './names.ts';
-import { changesText } from '../audit.ts';
+import { auditOf, changesText } from '../audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 
@@ -94,8 +94,8 @@ export function consumerView(given: ConsumerFacts, reader: Reader): Html {
 }
 
 function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
-  const all = `/portal/audit?on=${encodeURIComponent(`consumer/${consumer.id}`)}`;
-  const names = { id: 'h-audit', heading: 'Audit', aside: link(all, 'All changes') };
+  const all = link(auditOf(`consumer/${consumer.id}`), 'All changes');
+  const names = { id: 'h-audit', heading: 'Audit', aside: all };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
   return card(
     names,

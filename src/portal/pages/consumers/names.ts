@@ -9,6 +9,7 @@ import {
   statusAt,
 } from '#access/consumers/find-consumers.ts';
 import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
+import { SECTIONS } from '../../page.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
@@ -16,9 +17,7 @@ import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
 import { ago, duration, type Reader, time } from '../../shell/times.ts';
 
-export const CONSUMERS_PATH = '/portal/consumers';
-
-export const scope = 'trackport:admin';
+export const { path: CONSUMERS_PATH, scope } = SECTIONS.consumers;
 export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
 export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string() }) } as const;
 

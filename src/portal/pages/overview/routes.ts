@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import type { ConsumerFilter } from '#access/consumers/find-consumers.ts';
 import { TRACKER, type TrafficSum } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
@@ -8,11 +9,11 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Reader } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/names.ts';
 import type { PagesContext } from '../../context.ts';
+import { scope } from '../receipts/names.ts';
 import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';
 import { overviewPage } from './view.ts';
 
-const WEBHOOK_PATH = '/api/v1/webhooks/github';
 const WEBHOOK_DAYS = 30;
 const ROWS = 5;
 const CONSUMERS_LOOKED_AT = 100;
@@ -27,7 +28,7 @@ export function overviewPages(portal: PortalRoutes, context: PagesContext): void
       context.readiness(),
       readWebhook(context),
       orNothing(leadFeed.newestAt()),
-      may(person, 'trackport:admin') ? readOperation(context, reader) : undefined,
+      may(person, scope) ? readOperation(context, reader) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
       toHealthLine(name, result, reader),
@@ -54,7 +55,7 @@ async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promi
   const ofTracker = sums?.filter(({ sender }) => sender === TRACKER) ?? [];
   const last = ofTracker.find(({ kind }) => kind === 'verified');
   return {
-    url: `${publicUrl()}${WEBHOOK_PATH}`,
+    url: `${publicUrl()}${GITHUB_WEBHOOK_PATH}`,
     hasSecret: tracker.hasWebhookSecret(),
     isKnown: sums !== undefined,
     lastAt: last?.lastAt,

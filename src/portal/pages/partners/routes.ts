@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
+import { deliveryPath } from '#http/routes/partners.ts';
+import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
 import { withQuery } from '../../address.ts';
+import { receiptsPath } from '../receipts/names.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, link } from '../../shell/parts.ts';
@@ -13,6 +16,7 @@ import {
   PARTNERS_PATH,
   partnersQuery,
   reasonOf,
+  scope,
   standingBadge,
   verdictOf,
 } from './verdict.ts';
@@ -22,7 +26,7 @@ const PARTNERS_SHOWN = 5;
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
 export function partnerPages(portal: PortalRoutes, { partners }: PagesContext): void {
-  const list = { scope: 'trackport:admin', query: partnersQuery, isList: true } as const;
+  const list = { scope, query: partnersQuery, isList: true } as const;
   portal.page(PARTNERS_PATH, list, async ({ query, reader }) => {
     const known = await partners.list();
     const given = { partners: known, start: startOf(known, query), shown: PARTNERS_SHOWN };
@@ -99,7 +103,7 @@ function details(partner: PartnerSummary, reader: Reader): Html {
           ['Scheme', code(scheme)],
           ['Signs in', code(Object.values(headers).filter(Boolean).join(', '))],
           ['Last delivery', lastDelivery(partner, reader)],
-          ['Sends to', code(`/api/v1/webhooks/partners/${id}/deletions`)],
+          ['Sends to', code(deliveryPath(id, 'deletions'))],
           ['Beside the signature', requireBearer ? 'a bearer token' : undefined],
           ['Limit', limitPerMinute && `${count(limitPerMinute)} calls a minute`],
           ['Receipts', receiptLinks(id)],
@@ -114,11 +118,9 @@ function details(partner: PartnerSummary, reader: Reader): Html {
 }
 
 function receiptLinks(id: string): Html {
-  const list = `/portal/receipts?partnerId=${encodeURIComponent(id)}`;
-  const all = link(list, 'all', { more: `of ${id}` });
-  const dead = link(`${list}&status=FAILED`, 'failed', { more: `of ${id}` });
-  const nobody = link(`${list}&status=UNMATCHED`, 'unmatched', { more: `of ${id}` });
-  return html`${all}, ${dead}, ${nobody}`;
+  const to = (text: string, status?: ReceiptStatus): Html =>
+    link(receiptsPath({ partnerId: id, status }), text, { more: `of ${id}` });
+  return html`${to('all')}, ${to('failed', 'FAILED')}, ${to('unmatched', 'UNMATCHED')}`;
 }
 
 function secrets({ id, secrets }: PartnerSummary, reader: Reader): Html {

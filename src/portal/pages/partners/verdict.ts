@@ -3,6 +3,7 @@ import type { PartnerSummary } from '#partners/list-partners.ts';
 import { DAY } from '#shared/clock.ts';
 import { startParameter, textFilter, withQuery } from '../../address.ts';
 import type { Html } from '../../html.ts';
+import { SECTIONS } from '../../page.ts';
 import { badge, type State } from '../../shell/parts.ts';
 
 /** A secret that ends within this time is shown as ending. */
@@ -111,7 +112,7 @@ export function refusalIn(known: typeof REASONS, code: string): RefusalReason {
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? unknown;
 }
 
-export const PARTNERS_PATH = '/portal/partners';
+export const { path: PARTNERS_PATH, scope } = SECTIONS.partners;
 
 const PARTNER_ID_CHARACTERS_MAX = 63;
 

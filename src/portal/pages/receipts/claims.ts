@@ -10,6 +10,7 @@ import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
 import { count, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
+import { auditOf } from '../audit.ts';
 import {
   claimPath,
   type IssueAddress,
@@ -87,7 +88,7 @@ const RECEIPTS_MAX = 20;
 /** Which deletions hide a lead, since when, and how to give it back. */
 function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader): Html {
   const history = html`${link(receiptsPath({ leadId: number }), 'Its receipts')}
-  ${link(`/portal/audit?on=${encodeURIComponent(`claim/${number}`)}`, 'What was done to its claims')}`;
+  ${link(auditOf(`claim/${number}`), 'What was done to its claims')}`;
   if (claim === undefined)
     return notice({
       state: 'mute',

@@ -21,12 +21,10 @@ import {
 import { cut, badge, link, note, type BadgeWords } from '../../shell/parts.ts';
 import { spanOf, count } from '../../shell/times.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import type { PortalPerson } from '../../page.ts';
+import { type PortalPerson, SECTIONS } from '../../page.ts';
 import type { PagesContext } from '../../context.ts';
 
-export const RECEIPTS_PATH = '/portal/receipts';
-
-export const scope = 'trackport:admin';
+export const { path: RECEIPTS_PATH, scope } = SECTIONS.receipts;
 
 const IDENTIFIER_CHARACTERS_MAX = 255;
 const PARTNER_ID_CHARACTERS_MAX = 63;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STATUS_PATH } from '#http/routes/receipt-status.ts';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import {
   type Erasure,
@@ -117,7 +118,7 @@ function statusAddressOf(
   { nowMs }: Reader,
 ): string | undefined {
   if (nowMs - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
-  return `/api/v1/receipt-status/${partners.statusTokenOf(receipt)}`;
+  return `${STATUS_PATH}/${partners.statusTokenOf(receipt)}`;
 }
 
 /** Events on a page: more of a large batch are on the next. */

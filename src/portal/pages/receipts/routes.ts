@@ -1,3 +1,4 @@
+import { deliveryPath } from '#http/routes/partners.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { pageOf } from '../../address.ts';
@@ -15,7 +16,7 @@ import {
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
 import { counted, type Reader, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { partnerPath } from '../partners/verdict.ts';
+import { partnerPath, PARTNERS_PATH } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
 import {
   claimPath,
@@ -193,7 +194,7 @@ function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
 }
 
 function noDelivery([partnerId]: readonly string[]): EmptyFacts {
-  const address = `/api/v1/webhooks/partners/${partnerId ?? '{partnerId}'}/deletions`;
+  const address = deliveryPath(partnerId ?? '{partnerId}', 'deletions');
   return {
     id: 'no-delivery',
     heading: 'No delivery yet',
@@ -201,7 +202,7 @@ function noDelivery([partnerId]: readonly string[]): EmptyFacts {
       configuration. To print a signed call as the partner would make it:
       <code>trackport sign</code>.`,
     next: link(
-      '/portal/partners',
+      PARTNERS_PATH,
       partnerId === undefined ? 'How to configure partners' : 'Is each partner well?',
       { look: 'primary' },
     ),
