@@ -18,7 +18,7 @@ import type { Log, LogFields } from '#shared/log.ts';
 import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import type { BodyHold, ReadBody } from './requests/read-body.ts';
-import type { RefusalLimiter } from './auth/refusal-limiter.ts';
+import type { RethrowRefusal } from './auth/refusal-limiter.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -47,7 +47,7 @@ export type HttpContext = {
   publicUrl: () => string;
   clock: Clock;
   log: Log;
-  refusals: RefusalLimiter;
+  rethrowRefusal: RethrowRefusal;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
   /** For areas that people read: failures before routing can be pages there. */

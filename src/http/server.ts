@@ -71,7 +71,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     refusalLog: createRefusalLog(deps),
   };
   const responseHooks = createResponseHooks(responseDeps);
-  const refusals = createRefusalLimiter({ limiter: deps.refusalLimiter });
+  const rethrowRefusal = createRefusalLimiter(deps.refusalLimiter);
   const app = fastify({
     ...serverOptions(responseDeps, limits),
     frameworkErrors: (error, request, reply) =>
@@ -108,7 +108,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       publicUrl,
       clock,
       log,
-      refusals,
+      rethrowRefusal,
       readBody,
       problemPages,
       earlyErrors,

@@ -11,7 +11,7 @@ import type { BearerContext, HttpApp } from '../context.ts';
 import { headerValues } from '../requests/headers.ts';
 
 /** Refused tokens are counted by address: `quota-exceeded` takes the place of the 401 in time. */
-type BearerDeps = Pick<BearerContext, 'verifier' | 'refusals'>;
+type BearerDeps = Pick<BearerContext, 'verifier' | 'rethrowRefusal'>;
 
 /**
  * Every route of the area needs a token with the scope that its description names. The credential is
@@ -26,13 +26,13 @@ export function requireBearer(app: HttpApp, deps: BearerDeps): void {
  * @throws {unauthorized} @throws {insufficient-scope} @throws {identity-provider-unavailable}
  */
 export async function authorizeBearer(
-  { verifier, refusals }: BearerDeps,
+  { verifier, rethrowRefusal }: BearerDeps,
   request: FastifyRequest,
 ): Promise<void> {
   const scope = request.routeOptions.config.described?.scope;
   if (scope === undefined) throw new Error('a bearer-protected route names no scope');
   const token = await authenticateBearer(verifier, request).catch((error: unknown) =>
-    refusals.rethrow(request.ip, error),
+    rethrowRefusal(request.ip, error),
   );
   requireScope(token, scope);
   const { subject, workspaceId, clientId } = token;

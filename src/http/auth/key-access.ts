@@ -20,13 +20,13 @@ const EXPIRY_NOTICE_MS = 14 * DAY;
  * @throws {store-unavailable} and what `requireGrant` throws
  */
 export async function admitKey(
-  { access, refusals, clock }: Pick<AreaContext, 'access' | 'refusals' | 'clock'>,
+  { access, rethrowRefusal, clock }: Pick<AreaContext, 'access' | 'rethrowRefusal' | 'clock'>,
   request: FastifyRequest,
   requireGrant?: (principal: ConsumerPrincipal) => unknown,
 ): Promise<void> {
   const principal = await access
     .authenticate(keyOf(request))
-    .catch((error: unknown) => refusals.rethrow(request.ip, error));
+    .catch((error: unknown) => rethrowRefusal(request.ip, error));
   const { consumerId, keyId } = principal;
   request.logFacts = { consumerId, keyId };
   announceExpiry(request, principal, clock);

@@ -97,7 +97,7 @@ type Refusal = { reason: string; partner?: Partner; verifiedAddress?: string };
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(
-  { refusals, partnerMetrics, partners }: PartnerServices,
+  { rethrowRefusal, partnerMetrics, partners }: PartnerServices,
   request: FastifyRequest,
   { partner, reason, verifiedAddress }: Refusal,
 ): never {
@@ -109,7 +109,7 @@ function refuseRequest(
     refusal: reason,
     verifiedAddress,
   };
-  return refusals.rethrow(request.ip, unverifiedSignature());
+  return rethrowRefusal(request.ip, unverifiedSignature());
 }
 
 /** The address that the partner has used, as far as we know. */

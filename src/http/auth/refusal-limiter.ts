@@ -3,27 +3,19 @@ import { type Limiter, refuseOverLimit } from '#access/limit.ts';
 import { isTrackportError } from '#shared/errors.ts';
 
 /**
- * Counts refused credentials by address, so that guessing is slow. A request whose credential is good
- * is neither counted nor limited here.
+ * Counts refused credentials by address, so that guessing is slow. Passes an `unauthorized` on, or `quota-exceeded` in
+ * its place once the address has used up its share of the minute; anything else is passed on uncounted.
  */
-export type RefusalLimiter = {
-  /**
-   * Passes an `unauthorized` on, or `quota-exceeded` in its place once the address has used up its
-   * share of the minute; anything else is passed on uncounted.
-   */
-  rethrow(address: string, error: unknown): never;
-};
+export type RethrowRefusal = (address: string, error: unknown) => never;
 
 /** `limiter` holds one window per address; its default limit is `server.refusedPerMinute`. */
-export function createRefusalLimiter({ limiter }: { limiter: Limiter }): RefusalLimiter {
-  return {
-    rethrow: (address, error) => {
-      if (isTrackportError(error, 'unauthorized')) {
-        const state = limiter.take(groupOf(address));
-        if (state.isExceeded) refuseOverLimit(state);
-      }
-      throw error;
-    },
+export function createRefusalLimiter(limiter: Limiter): RethrowRefusal {
+  return (address, error) => {
+    if (isTrackportError(error, 'unauthorized')) {
+      const state = limiter.take(groupOf(address));
+      if (state.isExceeded) refuseOverLimit(state);
+    }
+    throw error;
   };
 }
 

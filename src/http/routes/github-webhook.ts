@@ -23,7 +23,7 @@ const DELIVERY_ID = /^[0-9A-Za-z-]{1,64}$/;
  * @see https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
 export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
-  const { log, refusals, trackerWebhook } = context;
+  const { log, rethrowRefusal, trackerWebhook } = context;
   const work = (event: TrackerEvent): void => {
     try {
       trackerWebhook.onTrackerEvent(event);
@@ -52,14 +52,14 @@ export function githubWebhookRoutes(app: HttpApp, context: AreaContext): void {
     };
     const event = await trackerWebhook
       .verify(delivery)
-      .catch((error: unknown) => refusals.rethrow(request.ip, error));
+      .catch((error: unknown) => rethrowRefusal(request.ip, error));
     if (event.kind !== 'ignored') setImmediate(work, event); // the response goes out first
     return reply.code(202).send({ accepted: true });
   });
 }
 
 /** What no body could mend is refused before it is read. */
-function refuseUnsigned({ refusals }: AreaContext, request: FastifyRequest): void {
+function refuseUnsigned({ rethrowRefusal }: AreaContext, request: FastifyRequest): void {
   const { 'content-type': type, 'x-hub-signature-256': signature } = request.headers;
   if (type !== undefined || (declaredBytes(request) ?? 0) > 0) requireJson(request);
   if (isSignature(signature)) return;
@@ -67,7 +67,7 @@ function refuseUnsigned({ refusals }: AreaContext, request: FastifyRequest): voi
     detail: 'X-Hub-Signature-256 is missing or does not match the body.',
     challenge: 'Signature',
   });
-  refusals.rethrow(request.ip, refusal);
+  rethrowRefusal(request.ip, refusal);
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

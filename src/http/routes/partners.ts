@@ -7,7 +7,7 @@ import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
-import type { RefusalLimiter } from '../auth/refusal-limiter.ts';
+import type { RethrowRefusal } from '../auth/refusal-limiter.ts';
 import { createPartnerMetrics } from '../telemetry/partner-metrics.ts';
 import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
@@ -41,7 +41,7 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
     partnerMetrics: createPartnerMetrics(context.partnerRegistry),
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
   };
-  context.earlyErrors.add((request, error) => asRefusal(context.refusals, request, error));
+  context.earlyErrors.add((request, error) => asRefusal(context.rethrowRefusal, request, error));
   acceptRawJson(app, context.readBody);
   app.addHook('onRequest', async (request, reply) => {
     echoCorrelationId(request, reply);
@@ -55,11 +55,11 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
  * A partner id that the framework itself refuses (bad escapes, overlong) is one of another shape:
  * `unauthorized` in place of `error`, which stays for all other paths.
  */
-function asRefusal(refusals: RefusalLimiter, request: EarlyRequest, error: unknown): unknown {
+function asRefusal(rethrowRefusal: RethrowRefusal, request: EarlyRequest, error: unknown): unknown {
   const path = routedPath(request.raw.url ?? '');
   if (request.method !== 'POST' || !DELIVERY_PATH.test(path)) return error;
   try {
-    return refusals.rethrow(request.ip, unverifiedSignature());
+    return rethrowRefusal(request.ip, unverifiedSignature());
   } catch (refusal) {
     return refusal;
   }

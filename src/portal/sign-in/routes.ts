@@ -108,10 +108,10 @@ async function withFailurePage<T>(
   }
 }
 
-/** @throws {quota-exceeded} in time */
-function countRefusal({ refusals }: PortalContext, { ip }: FastifyRequest): void {
+/** @throws {quota-exceeded} for one who tries again and again */
+function countRefusal({ rethrowRefusal }: PortalContext, { ip }: FastifyRequest): void {
   try {
-    refusals.rethrow(ip, refusedToken());
+    rethrowRefusal(ip, refusedToken());
   } catch (error) {
     if (!isTrackportError(error, 'unauthorized')) throw error;
   }
@@ -133,30 +133,21 @@ const BODY_BYTES_MAX = 16 * 1024;
  * says what a refusal is, too: 400 with the JSON of an OAuth error (RFC 6749 §5.2), in place of a problem
  * document, with only the `error` that it names; why a token was refused is nobody else's business.
  */
-export function addBackChannelLogout(app: HttpApp, { signIn, refusals }: PortalContext): void {
+export function addBackChannelLogout(app: HttpApp, context: PortalContext): void {
   const route = { ...PORTAL_ROUTE, bodyLimit: BODY_BYTES_MAX };
   app.post('/portal/back-channel-logout', route, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     try {
-      const count = await signIn.endByIssuer(fieldOnce(request, 'logout_token') ?? '');
+      const count = await context.signIn.endByIssuer(fieldOnce(request, 'logout_token') ?? '');
       request.logFacts = { ...request.logFacts, count };
       return reply.code(200).send();
     } catch (error) {
       if (!isTrackportError(error, 'unauthorized')) throw error;
-      return refuse(refusals, { request, reply }, error);
+      countRefusal(context, request);
+      request.logFacts = { ...request.logFacts, code: 'invalid-logout-token' };
+      return reply.code(400).send({ error: 'invalid_request' });
     }
   });
-}
-
-/** @throws {quota-exceeded} for one who tries again and again */
-function refuse(refusals: PortalContext['refusals'], { request, reply }: Exchange, refusal: Error) {
-  try {
-    refusals.rethrow(request.ip, refusal);
-  } catch (error) {
-    if (error !== refusal) throw error;
-  }
-  request.logFacts = { ...request.logFacts, code: 'invalid-logout-token' };
-  return reply.code(400).send({ error: 'invalid_request' });
 }
 
 /**

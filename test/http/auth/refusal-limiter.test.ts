@@ -8,10 +8,10 @@ const refusal = new TrackportError('unauthorized');
 
 function setUp(limitPerMinute = 1) {
   const clock = createFakeClock();
-  const limiter = createRefusalLimiter({ limiter: createLimiter({ clock, limitPerMinute }) });
+  const rethrowRefusal = createRefusalLimiter(createLimiter({ clock, limitPerMinute }));
   const codeFor = (address: string, error: unknown = refusal): string => {
     try {
-      return limiter.rethrow(address, error);
+      return rethrowRefusal(address, error);
     } catch (thrown) {
       return isTrackportError(thrown) ? thrown.code : String(thrown);
     }
