@@ -154,16 +154,13 @@ function serverOptions(
   };
 }
 
-/** How late a timer of so many ms comes is what is measured. */
+/** The event loop lags by as much as a timer of so many ms comes late. */
 const RESOLUTION_MS = 10;
-const NANOSECONDS = 1e6;
-/** One after the other: what has stopped once, by its start or with its machine, goes on at once. */
+const NANOSECONDS_PER_MS = 1e6;
+/** In a row: a single one comes of a start, or of a machine that was paused, and is over when it is seen. */
 const LATE_SAMPLES_MIN = 3;
 
-/**
- * Turns requests away early while the event loop lags, so that those accepted get a response. Nothing that
- * it does can fail, as opening a file can: so it is no plugin.
- */
+/** Turns requests away early while the event loop lags, so that those accepted get a response. */
 function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number }): void {
   if (lagMsMax === 0) return;
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -171,7 +168,9 @@ function installPressureRelief(app: HttpApp, { lagMsMax }: { lagMsMax: number })
   let lateSamples = 0;
   const sampling = setInterval(() => {
     // Not a number: no timer came at all.
-    const lagMs = Number.isNaN(delays.mean) ? Infinity : delays.mean / NANOSECONDS - RESOLUTION_MS;
+    const lagMs = Number.isNaN(delays.mean)
+      ? Infinity
+      : delays.mean / NANOSECONDS_PER_MS - RESOLUTION_MS;
     lateSamples = lagMs > lagMsMax ? lateSamples + 1 : 0;
     delays.reset();
   }, lagMsMax).unref();

@@ -133,9 +133,8 @@ export type ServerLoad = {
 };
 
 /**
- * Counts what comes from now on. The response under way is noted per connection: a collection that
- * every request goes into and out of leaves the tables that it outgrows behind, and those, once they are
- * old, keep thousands of finished requests from being collected young.
+ * Counts what comes from now on. The response under way is noted per connection, for a set of all responses is made
+ * anew again and again as they come and go, and what is left of it holds thousands of finished requests in memory.
  */
 export function watchLoad(server: Server): ServerLoad {
   const current = new Map<Socket, ServerResponse | undefined>();
