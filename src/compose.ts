@@ -11,34 +11,34 @@ import { openStore } from './compose/store.ts';
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
 export async function startService(deps: ServiceDeps): Promise<Service> {
-  const held = createReleaseStack();
+  const cleanup = createReleaseStack();
   try {
-    return await start(deps, held);
+    return await start(deps, cleanup);
   } catch (error) {
-    await held.releaseAll().catch(() => undefined);
+    await cleanup.releaseAll().catch(() => undefined);
     throw storeError(error, deps.config.store.url);
   }
 }
 
-async function start(deps: ServiceDeps, held: ReleaseStack): Promise<Service> {
-  const tracing = await openTracing(deps, held); // given back last: it tells of the stop
+async function start(deps: ServiceDeps, cleanup: ReleaseStack): Promise<Service> {
+  const tracing = await openTracing(deps, cleanup); // given back last: it tells of the stop
   const store = await openStore({ ...deps, thread: deps.thread ?? {} });
-  held.push('the store', () => store.close());
+  cleanup.push('the store', () => store.close());
   // The thread that writes opens its file while the code of all the rest is loaded.
   const { serve } = await import('./compose/service.ts');
-  return serve(deps, { store, tracing }, held);
+  return serve(deps, { store, tracing }, cleanup);
 }
 
 /** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
 async function openTracing(
   { tracing: { settings, unsupported } = {}, clock, log }: ServiceDeps,
-  held: ReleaseStack,
+  cleanup: ReleaseStack,
 ): Promise<Tracing | undefined> {
   if (unsupported !== undefined)
     log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
   if (!settings) return undefined;
   const { createTracing } = await import('./compose/telemetry/tracing.ts');
   const tracing = createTracing({ settings, clock, log });
-  held.push('the traces', () => tracing.close());
+  cleanup.push('the traces', () => tracing.close());
   return tracing;
 }

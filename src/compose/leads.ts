@@ -4,15 +4,15 @@ import { createInstanceChanges } from '#leads/instance-changes/instance-changes.
 import { createLeads } from '#leads/index.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 
-import type { Ground, ServiceParts } from './parts.ts';
+import type { BaseParts, ServiceParts } from './parts.ts';
 import { directoryKeyOf } from './store.ts';
 import { instanceChangeMetrics, leadFeedMetrics, leadMetrics } from './telemetry/metrics.ts';
 
 /** Leads on the tracker, with the claims and the directory of the open store. */
 export function composeLeads(
-  parts: Ground & Pick<ServiceParts, 'tracker'>,
+  parts: BaseParts & Pick<ServiceParts, 'tracker'>,
 ): Pick<ServiceParts, 'leads' | 'claimedLeads' | 'filler' | 'instanceChanges'> {
-  const { config, settings, store, tracker, registry, log, held } = parts;
+  const { config, settings, store, tracker, registry, log, cleanup } = parts;
   const { stores, cursors } = store;
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(parts);
@@ -22,7 +22,7 @@ export function composeLeads(
     clock: parts.clock,
     log,
   });
-  held.push('the changes of instances', () => instanceChanges.close());
+  cleanup.push('the changes of instances', () => instanceChanges.close());
   const feedStore = stores.leadFeed();
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
@@ -38,7 +38,7 @@ export function composeLeads(
     feedStore,
     identify: () => filler.identify(),
   });
-  held.push('the lead feed', () => leads.leadFeed.close());
+  cleanup.push('the lead feed', () => leads.leadFeed.close());
   leadMetrics(registry, {
     tracker: leadTracker,
     clockSkewMs: () => tracker.clockSkewMs(),
@@ -93,7 +93,7 @@ export async function followOthers({
 }
 
 /** The label that a reload replaces counts from the next look on, for what is cached too. */
-function leadRules({ config, settings }: Pick<Ground, 'config' | 'settings'>): LeadRules {
+function leadRules({ config, settings }: Pick<BaseParts, 'config' | 'settings'>): LeadRules {
   return {
     ...config.leads,
     get deletedLabel() {

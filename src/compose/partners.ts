@@ -5,7 +5,7 @@ import { createPartners, type Partners, type PartnersPorts } from '#partners/ind
 import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import type { Ground, ServiceParts } from './parts.ts';
+import type { BaseParts, ServiceParts } from './parts.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Registry } from 'prom-client';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
@@ -14,7 +14,7 @@ import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { gauge } from './telemetry/metrics.ts';
 
-type PartnersParts = Ground & Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'bodies'>;
+type PartnersParts = BaseParts & Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'bodies'>;
 
 /** Partners on the open store and the tracker, by whose clock they go. */
 export function composePartners(parts: PartnersParts): Partners {
@@ -39,7 +39,7 @@ export function composePartners(parts: PartnersParts): Partners {
 }
 
 /** Without a port of their own the metrics are public. */
-export function partnerRegistry({ config, settings, registry }: Ground): PartnerRegistry {
+export function partnerRegistry({ config, settings, registry }: BaseParts): PartnerRegistry {
   return {
     registry,
     namesPartners: config.server.opsPort !== undefined,
@@ -47,7 +47,7 @@ export function partnerRegistry({ config, settings, registry }: Ground): Partner
   };
 }
 
-function storePorts({ store }: Ground) {
+function storePorts({ store }: BaseParts) {
   const { stores, secretKey, cursors } = store;
   return {
     receipts: stores.receipts(),
@@ -69,7 +69,7 @@ function trackerPorts({ config, tracker }: PartnersParts) {
   } satisfies Partial<PartnersPorts>;
 }
 
-function settingsPorts({ config, settings }: Ground) {
+function settingsPorts({ config, settings }: BaseParts) {
   return {
     partners: settings.derive(toPartnerList),
     rules: () => {

@@ -20,7 +20,7 @@ import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 
 /** What every part of a running service may be made of. */
-export type Ground = {
+export type BaseParts = {
   /** What a reload leaves as it is; the rest is read from `settings`. */
   config: FixedConfig;
   settings: Reloadable<Config>;
@@ -30,11 +30,11 @@ export type Ground = {
   tracing: Tracing | undefined;
   store: Store;
   /** What is acquired says there how it is given back, last first. */
-  held: ReleaseStack;
+  cleanup: ReleaseStack;
 };
 
 /** All that a running service is made of, from the bottom up: each is made of those above it. */
-export type ServiceParts = Ground & {
+export type ServiceParts = BaseParts & {
   tracker: TrackerParts;
   leads: Leads;
   claimedLeads: ClaimedLeads;

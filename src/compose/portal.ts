@@ -33,9 +33,9 @@ const DEAD_LETTERS_EVERY_MS = 10 * SECOND;
 
 /** The portal on the open store and the issuer of the service. */
 export async function composePortal(parts: PortalParts): Promise<NonNullable<AppDeps['portal']>> {
-  const { rules, config, store, clock, held } = parts;
+  const { rules, config, store, clock, cleanup } = parts;
   const closed = new AbortController();
-  held.push('the portal', () => closed.abort());
+  cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
   const sessions = createSessions({ store: await store.stores.sessions(), sealer, clock });
   void purgeNowAndThen(sessions, parts, closed.signal);

@@ -35,39 +35,39 @@ export type SandboxRequest = {
 export async function startSandboxService(
   request: SandboxRequest,
 ): Promise<{ url: string; stop(): Promise<void>; reload(): void }> {
-  const held = createReleaseStack();
+  const cleanup = createReleaseStack();
   try {
-    const { log, service } = await start(request, held);
+    const { log, service } = await start(request, cleanup);
     return {
       url: service.url,
       reload: () => log.info({}, 'nothing to reload: the sandbox has no configuration file'),
       stop: async () => {
         await service.stop();
-        await held.releaseAll();
+        await cleanup.releaseAll();
       },
     };
   } catch (error) {
-    await held.releaseAll().catch(() => undefined);
+    await cleanup.releaseAll().catch(() => undefined);
     throw error;
   }
 }
 
 async function start(
   request: SandboxRequest,
-  held: ReleaseStack,
+  cleanup: ReleaseStack,
 ): Promise<{ log: Log; service: Service }> {
   const { clock, logOutput, print } = request;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));
-  held.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+  cleanup.push('the temporary folder', () => rmSync(folder, { recursive: true, force: true }));
   const { host, logLevel } = configFor(request, UNCONNECTED).server;
   const log = createLog(logLevel, logOutput);
   const sandbox = await startSandbox({ clock, log }, { host });
-  held.push('the sandbox', () => sandbox.close());
+  cleanup.push('the sandbox', () => sandbox.close());
   const store = { url: `sqlite:${path.join(folder, 'trackport.db')}` };
   const config = configFor(request, { ...sandbox.config, store });
   const tracing = readTracing(request.environment);
   const service = await startService({ config, clock, log, logOutput, tracing });
-  held.push('the service', () => service.stop());
+  cleanup.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
   await sandbox.issuer.connectPortal(service.url);
   const apiKey = await createDemoKey(service);

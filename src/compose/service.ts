@@ -22,7 +22,7 @@ import { Registry } from 'prom-client';
 import type { Identity } from './identity.ts';
 import { composeLeads, followOthers } from './leads.ts';
 import { composePartners, partnerRegistry } from './partners.ts';
-import type { Ground, ServiceParts } from './parts.ts';
+import type { BaseParts, ServiceParts } from './parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
 import type { Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
@@ -77,19 +77,19 @@ export type Service = {
 /** What a service is started with, open already. */
 export type Opened = { store: Store; tracing: Tracing | undefined };
 
-/** Makes the rest of the service, and listens. The caller releases what is `held` when that fails. */
+/** Makes the rest of the service, and listens. The caller releases what is in `cleanup` when that fails. */
 export async function serve(
   deps: ServiceDeps,
   { store, tracing }: Opened,
-  held: ReleaseStack,
+  cleanup: ReleaseStack,
 ): Promise<Service> {
   const { config, clock, log, logOutput, combineReports, reusePort = false } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
   const cut = new AbortController();
-  const ground = { config, settings, clock, log, registry, tracing, store, held };
-  const parts = await createParts(ground, cut.signal);
+  const base = { config, settings, clock, log, registry, tracing, store, cleanup };
+  const parts = await createParts(base, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
@@ -106,7 +106,7 @@ export async function serve(
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
-  held.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
+  cleanup.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
   const stopWork = await startWork(parts);
 
   const stop = async (): Promise<void> => {
@@ -116,7 +116,7 @@ export async function serve(
     void cutInTime({ clock, delayMs }, cut);
     void clock.sleep(delayMs, { unref: true }).then(() => address.ending.abort());
     deadline = await drain({ clock, delayMs, load: listening.load, work: stopWork() });
-    await held.releaseAll();
+    await cleanup.releaseAll();
     log.info({}, 'stopped');
   };
   const reload: Service['reload'] = (next) => {
@@ -137,15 +137,15 @@ type Address = {
 };
 
 /** Makes all of them. `cut` ends calls to the tracker, for a stop that can wait no longer. */
-async function createParts(ground: Ground, cut: AbortSignal): Promise<ServiceParts> {
-  const { settings, clock, log, registry, tracing, store, held } = ground;
+async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServiceParts> {
+  const { settings, clock, log, registry, tracing, store, cleanup } = base;
   const measure = trackerCallMetrics(registry);
   const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
   const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
-  const areas = composeLeads({ ...ground, tracker });
-  await followOthers({ ...ground, ...areas });
-  const identity = await openIdentity(ground);
-  const catalog = identity && (await openCatalog(ground));
+  const areas = composeLeads({ ...base, tracker });
+  await followOthers({ ...base, ...areas });
+  const identity = await openIdentity(base);
+  const catalog = identity && (await openCatalog(base));
   const { stores, cursors } = store;
   const access = createAccess({
     store: stores.consumers(),
@@ -156,25 +156,30 @@ async function createParts(ground: Ground, cut: AbortSignal): Promise<ServicePar
     log,
     limitPerMinute: () => settings.current().consumers.limitPerMinute,
   });
-  held.push('the times of last use', () => access.close());
+  cleanup.push('the times of last use', () => access.close());
   const traffic = createTraffic({ store: stores.traffic(), clock, log });
-  held.push('the record of traffic', () => traffic.close());
+  cleanup.push('the record of traffic', () => traffic.close());
   const bodies = createBodyReaders({ clock });
-  const made = { ...ground, ...areas, tracker, bodies, identity, catalog, access, traffic };
+  const made = { ...base, ...areas, tracker, bodies, identity, catalog, access, traffic };
   return { ...made, partners: composePartners(made) };
 }
 
 /** What needs an issuer is loaded where there is one: a fifth of the code. */
-async function openIdentity({ config, clock, log, held }: Ground): Promise<Identity | undefined> {
+async function openIdentity({
+  config,
+  clock,
+  log,
+  cleanup,
+}: BaseParts): Promise<Identity | undefined> {
   if (!config.identity) return undefined;
   const { composeIdentity } = await import('./identity.ts');
   const identity = composeIdentity({ identity: config.identity, clock, log });
-  held.push('the issuer', () => identity.close());
+  cleanup.push('the issuer', () => identity.close());
   return identity;
 }
 
 /** Loaded only where it is used. */
-async function openCatalog({ settings, clock, store }: Ground): Promise<Catalog> {
+async function openCatalog({ settings, clock, store }: BaseParts): Promise<Catalog> {
   const { composeCatalog } = await import('./catalog.ts');
   return composeCatalog(store, { rules: () => settings.current().catalog, clock });
 }
@@ -241,19 +246,19 @@ async function openPortal(
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */
 async function listenForOperations(
-  { config, clock, held }: ServiceParts,
+  { config, clock, cleanup }: ServiceParts,
   app: HttpApp,
   reusePort: boolean,
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
   const listening = await listen({ app, host, port, setBy: 'server.opsPort', reusePort, clock });
-  held.push('the operations server', () => listening.close(clock.monotonicMs()));
+  cleanup.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 
 /** Returns how to stop: the step under way is finished, the rest is given back. */
-async function startWork({ partners, held }: ServiceParts): Promise<() => Promise<void>> {
+async function startWork({ partners, cleanup }: ServiceParts): Promise<() => Promise<void>> {
   const stop = (): Promise<void> => partners.stop();
-  held.push('the worker', stop);
+  cleanup.push('the worker', stop);
   await partners.start();
   return stop;
 }
