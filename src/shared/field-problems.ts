@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FieldProblem } from './errors.ts';
-import { escapePointer } from './text/json.ts';
+import { escapePointer, lookUp } from './text/json.ts';
 import { fold, nearMiss } from './text/near-miss.ts';
 import { isLongerThan } from './text/visible.ts';
 
@@ -35,7 +35,7 @@ function problemsOf(checked: Checked, issue: z.core.$ZodIssue): FieldProblem[] {
     return issue.keys
       .slice(0, PROBLEMS_MAX + 1)
       .map((key) => unknownName(checked, [...issue.path, key]));
-  const value = valueAtPath(checked.given, issue.path);
+  const value = lookUp(checked.given, issue.path);
   if (Array.isArray(value) && checked.part === 'querystring')
     if (issue.code === 'invalid_type' || issue.code === 'invalid_value')
       return [fieldProblem(checked, issue.path, 'repeated', 'must be given only once')];
@@ -141,15 +141,6 @@ function toFragmentPart(key: PropertyKey): string {
 /** Names that a client sent are echoed shortened and without control characters. */
 function quote(name: string): string {
   return `\`${name.slice(0, 64).replaceAll(/[^\x20-\x5f\x61-\x7e]/g, '?')}\``;
-}
-
-function valueAtPath(given: unknown, path: Path): unknown {
-  let value = given;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[key];
-  }
-  return value;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { unescapePointer } from '#shared/text/json.ts';
 import { memoize } from '#shared/caching.ts';
 import { parseYaml, placeOf, readYaml, type TextPlace } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';
@@ -56,7 +57,7 @@ function pathInFile(pointer: string, form: ImportForm): readonly string[] {
 /** The names of a JSON Pointer that stands as a URI fragment (RFC 6901 §6). */
 function partsOf(pointer: string): string[] {
   const parts = pointer.replace(/^#/, '').split('/').slice(1);
-  return parts.map((part) => decode(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts.map((part) => unescapePointer(decode(part)));
 }
 
 function decode(part: string): string {

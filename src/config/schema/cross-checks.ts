@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '#shared/address.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
-import { isRecord } from '#shared/text/json.ts';
-import { lookUp, type Problem } from '../problems.ts';
+import { isRecord, lookUp } from '#shared/text/json.ts';
+import type { Problem } from '../problems.ts';
 import { checkPartners } from './partner-checks.ts';
 import { defaults } from './schema.ts';
 

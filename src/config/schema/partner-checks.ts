@@ -1,7 +1,7 @@
-import { isRecord } from '#shared/text/json.ts';
+import { isRecord, lookUp } from '#shared/text/json.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
 
-import { lookUp, type Problem } from '../problems.ts';
+import type { Problem } from '../problems.ts';
 
 /** One partner as given, and the path of its section. */
 type PartnerAt = { path: string; partner: unknown };

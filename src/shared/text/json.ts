@@ -160,19 +160,27 @@ export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+/** The name that such a part stands for. */
+export function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 /**
- * The value at a JSON Pointer (RFC 6901), or undefined when nothing is there.
- * Only own properties count, so that a pointer can never reach a prototype.
+ * The value at a path of names and indices, or undefined when nothing is there.
+ * Only own properties count, so that a path can never reach a prototype.
  */
-export function valueAt(document: unknown, pointer: string): unknown {
-  if (pointer === '') return document;
-  let value = document;
-  for (const part of pointer.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+export function lookUp(tree: unknown, path: readonly PropertyKey[]): unknown {
+  let value = tree;
+  for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
+    value = (value as Record<PropertyKey, unknown>)[key];
   }
   return value;
+}
+
+/** The same at a JSON Pointer (RFC 6901). */
+export function valueAt(document: unknown, pointer: string): unknown {
+  return lookUp(document, pointer.split('/').slice(1).map(unescapePointer));
 }
 
 /** Of `JSON` what the compiler's library does not name yet. */

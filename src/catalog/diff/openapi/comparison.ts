@@ -1,5 +1,5 @@
 import { unescape } from 'node:querystring';
-import { isRecord, valueAt } from '#shared/text/json.ts';
+import { isRecord, unescapePointer, valueAt } from '#shared/text/json.ts';
 import type { Change } from '../changes.ts';
 
 type Json = Record<string, unknown>;
@@ -78,17 +78,13 @@ export function resolve({ comparison, side }: Document, entry: Entry): Entry {
     const target = isRecord(found.value) ? found.value['$ref'] : undefined;
     if (typeof target !== 'string' || !target.startsWith('#/')) return found;
     const pointer = unescape(target.slice(1));
-    const at = pointer.slice(1).split('/').map(decode);
+    const at = pointer.slice(1).split('/').map(unescapePointer);
     const value = valueAt(comparison[side], pointer);
     if (value === undefined) return found;
     comparison.reached.add(at.slice(0, at[0] === 'components' ? 3 : 2).join('\n'));
     found = { value, at };
   }
   return found;
-}
-
-function decode(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** The elements of a list, by the names that `differences` gives them. */
