@@ -6,10 +6,11 @@
  */
 import { parse } from 'yaml';
 
-import { isRecord } from '#shared/text/json.ts';
+import { isRecord, lookUp } from '#shared/text/json.ts';
+import { nearest } from '#shared/text/near-miss.ts';
 
 import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
-import { lookUp, nearest, type Problem } from './problems.ts';
+import type { Problem } from './problems.ts';
 import type { Environment } from './interpolate.ts';
 
 const PREFIX = 'TRACKPORT_';

@@ -1,6 +1,6 @@
-import { closest, distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 
+import { lookUp } from '#shared/text/json.ts';
 import { fold, nearMiss } from '#shared/text/near-miss.ts';
 
 import { allKeyPaths, configKeys, type KeyPath, nodeAt } from './schema/key-tree.ts';
@@ -107,19 +107,6 @@ function suggestionFor(key: string, siblings: readonly string[]): string | undef
   return sibling === undefined ? undefined : `did you mean ${sibling}?`;
 }
 
-/** The candidate that differs by at most so many letters; case, `-` and `_` do not count. */
-export function nearest(
-  word: string,
-  candidates: readonly string[],
-  differencesMax: number,
-): string | undefined {
-  if (candidates.length === 0) return undefined;
-  const best = closest(fold(word), candidates.map(fold));
-  return distance(fold(word), best) <= differencesMax
-    ? candidates.find((candidate) => fold(candidate) === best)
-    : undefined;
-}
-
 const SHOWN_CHARACTERS_MAX = 60;
 
 /**
@@ -174,15 +161,4 @@ function mayShowText({
 }): boolean {
   const isScalar = ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
   return isScalar && (keys.size === 0 || types.has('string'));
-}
-
-/** The value at a path of a tree of plain objects and lists. */
-export function lookUp(tree: unknown, path: KeyPath): unknown {
-  let value = tree;
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
-      return undefined;
-    value = (value as Record<string | number, unknown>)[part];
-  }
-  return value;
 }

@@ -13,6 +13,7 @@ import {
   list,
   pointers,
   secret,
+  section,
   shaped,
   word,
 } from './values.ts';
@@ -37,37 +38,27 @@ const partnerSecret = z.union(
 const pairName = () => shaped(/^[\w.-]+$/, 'the name of a pair, such as t or v1');
 
 /** The form of scheme `hmac`. */
-const signature = z.strictObject(
-  {
-    header: headerName(),
-    algorithm: word(['sha256', 'sha512']).prefault('sha256'),
-    encoding: word(['hex', 'base64']).prefault('hex'),
-    prefix: shaped(/^[\x21-\x2b\x2d-\x7e]*$/, 'visible ASCII without a comma').prefault(''),
-    pairs: z
-      .strictObject(
-        { timestamp: pairName().optional(), signature: pairName() },
-        { error: sectionError('names of pairs: timestamp, signature') },
-      )
-      .optional(),
-    content: shaped(
-      /^(?=[^]*\{body\})(?:[^{}]|\{(?:body|timestamp|method|url)\})*$/,
-      'a text with {body} in it, else the body could be changed, and no braces but those of {body}, {timestamp}, {method} and {url}',
-    ).prefault('{body}'),
-    timestamp: z
-      .strictObject(
-        {
-          header: headerName().optional(),
-          unit: word(['s', 'ms']).prefault('s'),
-          tolerance: duration(SECOND, DAY).prefault('5m'),
-        },
-        { error: sectionError('a section with keys') },
-      )
-      .optional(),
-  },
-  { error: sectionError('a section with keys') },
-);
+const signature = section({
+  header: headerName(),
+  algorithm: word(['sha256', 'sha512']).prefault('sha256'),
+  encoding: word(['hex', 'base64']).prefault('hex'),
+  prefix: shaped(/^[\x21-\x2b\x2d-\x7e]*$/, 'visible ASCII without a comma').prefault(''),
+  pairs: section(
+    { timestamp: pairName().optional(), signature: pairName() },
+    'names of pairs: timestamp, signature',
+  ).optional(),
+  content: shaped(
+    /^(?=[^]*\{body\})(?:[^{}]|\{(?:body|timestamp|method|url)\})*$/,
+    'a text with {body} in it, else the body could be changed, and no braces but those of {body}, {timestamp}, {method} and {url}',
+  ).prefault('{body}'),
+  timestamp: section({
+    header: headerName().optional(),
+    unit: word(['s', 'ms']).prefault('s'),
+    tolerance: duration(SECOND, DAY).prefault('5m'),
+  }).optional(),
+});
 
-const fields = z.strictObject(
+const fields = section(
   {
     eventType: pointers().optional(),
     eventId: pointers().optional(),
@@ -78,26 +69,20 @@ const fields = z.strictObject(
     email: pointers().optional(),
     occurredAt: pointers().optional(),
   },
-  { error: sectionError('JSON Pointers by field') },
+  'JSON Pointers by field',
 );
 
-const deletions = z.strictObject(
-  {
-    types: list(line('an event type, or *'), 'event types').optional(),
-    actions: actions.optional(),
-    privacy: actions.optional(),
-  },
-  { error: sectionError('a section with keys') },
-);
+const deletions = section({
+  types: list(line('an event type, or *'), 'event types').optional(),
+  actions: actions.optional(),
+  privacy: actions.optional(),
+});
 
-const merges = z.strictObject(
-  {
-    types: list(line('an event type'), 'event types').optional(),
-    from: pointers().optional(),
-    to: pointers().optional(),
-  },
-  { error: sectionError('a section with keys') },
-);
+const merges = section({
+  types: list(line('an event type'), 'event types').optional(),
+  from: pointers().optional(),
+  to: pointers().optional(),
+});
 
 const labelNames = list(line('a label name'), 'label names', { min: 1 });
 const login = shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login');
@@ -106,53 +91,40 @@ const logins = list(login, 'logins', { min: 1, max: 10 });
 const COMMENT_CHARACTERS_MAX = 10_000;
 
 /** What an event does. */
-const rule = z.strictObject(
-  {
-    type: line('an event type, or *'),
-    addLabels: labelNames.optional(),
-    removeLabels: labelNames.optional(),
-    assign: z.union([login, logins], { error: 'a login, or a list of 1 to 10 logins' }).optional(),
-    close: flag().optional(),
-    reopen: flag().optional(),
-    comment: shaped(
-      /^(?=[^]*\S)(?:[^{}]|\{(?:partner|type|receiptId|occurredAt)\})*$/,
-      'a text with no braces but those of {partner}, {type}, {receiptId} and {occurredAt}',
-    )
-      .max(COMMENT_CHARACTERS_MAX, { error: `at most ${COMMENT_CHARACTERS_MAX} characters` })
-      .optional(),
-    mayApprove: flag().optional(),
-  },
-  { error: sectionError('a section with keys') },
-);
+const rule = section({
+  type: line('an event type, or *'),
+  addLabels: labelNames.optional(),
+  removeLabels: labelNames.optional(),
+  assign: z.union([login, logins], { error: 'a login, or a list of 1 to 10 logins' }).optional(),
+  close: flag().optional(),
+  reopen: flag().optional(),
+  comment: shaped(
+    /^(?=[^]*\S)(?:[^{}]|\{(?:partner|type|receiptId|occurredAt)\})*$/,
+    'a text with no braces but those of {partner}, {type}, {receiptId} and {occurredAt}',
+  )
+    .max(COMMENT_CHARACTERS_MAX, { error: `at most ${COMMENT_CHARACTERS_MAX} characters` })
+    .optional(),
+  mayApprove: flag().optional(),
+});
 
 /** One partner. What is left out gets the default of its scheme from the partners themselves. */
-export const partner = z.strictObject(
-  {
-    scheme: word(['hmac-sha256', 'signature-v3', 'standard-webhooks', 'hmac']),
-    secrets: list(partnerSecret, 'secrets', { min: 1, max: 10 }),
-    headers: z
-      .strictObject(
-        {
-          signature: headerName().optional(),
-          timestamp: headerName().optional(),
-          id: headerName().optional(),
-        },
-        { error: sectionError('header names: signature, timestamp, id') },
-      )
-      .optional(),
-    signature: signature.optional(),
-    fields: fields.optional(),
-    deletions: deletions.optional(),
-    merges: merges.optional(),
-    events: list(rule, 'rules').optional(),
-    enabled: flag().prefault(true),
-    requireBearer: flag().prefault(false),
-    limitPerMinute: integer(1, 1_000_000).optional(),
-  },
-  { error: sectionError('a section with keys') },
-);
-
-function sectionError(allowed: string) {
-  return (issue: { code?: string }): string | undefined =>
-    issue.code === 'invalid_type' ? allowed : undefined;
-}
+export const partner = section({
+  scheme: word(['hmac-sha256', 'signature-v3', 'standard-webhooks', 'hmac']),
+  secrets: list(partnerSecret, 'secrets', { min: 1, max: 10 }),
+  headers: section(
+    {
+      signature: headerName().optional(),
+      timestamp: headerName().optional(),
+      id: headerName().optional(),
+    },
+    'header names: signature, timestamp, id',
+  ).optional(),
+  signature: signature.optional(),
+  fields: fields.optional(),
+  deletions: deletions.optional(),
+  merges: merges.optional(),
+  events: list(rule, 'rules').optional(),
+  enabled: flag().prefault(true),
+  requireBearer: flag().prefault(false),
+  limitPerMinute: integer(1, 1_000_000).optional(),
+});

@@ -18,6 +18,7 @@ import {
   positive,
   proxyAddress,
   secret,
+  section,
   shaped,
   size,
   storeUrl,
@@ -33,12 +34,6 @@ export const defaults = {
   approvedLabel: 'approved',
   deletedLabel: 'deleted-by-partner',
 } as const;
-
-/** Refusals of unknown keys and wrong types of whole sections read like all others. */
-const section = <Shape extends z.core.$ZodShape>(shape: Shape, allowed = 'a section with keys') =>
-  z.strictObject(shape, {
-    error: (issue) => (issue.code === 'invalid_type' ? allowed : undefined),
-  });
 
 const server = section({
   host: line('a host name or address').prefault('127.0.0.1'),

@@ -18,6 +18,16 @@ const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to
 const INSTANT =
   /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
 
+/** A section; refusals of unknown keys and of another type than a section read like all others. */
+export function section<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+  allowed = 'a section with keys',
+) {
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? allowed : undefined),
+  });
+}
+
 /** One line of text that is not blank. */
 export function line(allowed = 'a text of one line') {
   return z
