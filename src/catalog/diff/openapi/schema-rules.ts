@@ -28,7 +28,7 @@ type Shapes = {
 };
 
 /** What breaks: of a word, or of what stands below it. */
-type Finding = {
+type Breakage = {
   word: string;
   below?: [name: string, entry: Entry];
   kind?: Verdict['kind'];
@@ -64,7 +64,7 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
     ...sidesOf(pair.direction, before, after),
   };
   for (const rule of isMixed ? [variants] : RULES)
-    for (const finding of rule(shapes)) comparison.say(verdictOf(shapes, finding));
+    for (const breakage of rule(shapes)) comparison.say(verdictOf(shapes, breakage));
 }
 
 function keyOf(comparison: Comparison, { direction, before, after }: Pair): string {
@@ -75,7 +75,7 @@ function keyOf(comparison: Comparison, { direction, before, after }: Pair): stri
 
 function verdictOf(
   { before, after, isShared, home }: Shapes,
-  { word, below, kind, impact = 'breaking', text }: Finding,
+  { word, below, kind, impact = 'breaking', text }: Breakage,
 ): Verdict {
   const [was, is] = [before.words.get(word), after.words.get(word)];
   const [name, own] = below ?? [undefined, is ?? was];
@@ -90,7 +90,7 @@ function verdictOf(
 }
 
 /** `{ "type": "string" }` → `{ "type": "integer" }`, or null that is not taken any more, or given from now on. */
-function* types({ isRequest, before, inner, outer }: Shapes): Generator<Finding> {
+function* types({ isRequest, before, inner, outer }: Shapes): Generator<Breakage> {
   const allowed = outer.types;
   if (before.variants.length > 0 || allowed === undefined) return;
   const names = [...allowed].join(' or ') || 'nothing';
@@ -104,7 +104,7 @@ function* types({ isRequest, before, inner, outer }: Shapes): Generator<Finding>
 }
 
 /** `{ "enum": ["a", "b"] }` → `{ "enum": ["a"] }` of a request, the other way round of a response. */
-function* values({ isRequest, before, after, inner, outer }: Shapes): Generator<Finding> {
+function* values({ isRequest, before, after, inner, outer }: Shapes): Generator<Breakage> {
   const [some, allowed] = [valuesOf(inner), valuesOf(outer)];
   const word = [before, after].some(({ words }) => words.has('const')) ? 'const' : 'enum';
   if (allowed.length > 0 && some.length === 0) {
@@ -126,7 +126,7 @@ const LIMITS = new Set(
 );
 
 /** `{ "maximum": 500 }` → `{ "maximum": 200 }` of a request, the other way round of a response. */
-function* limits(shapes: Shapes): Generator<Finding> {
+function* limits(shapes: Shapes): Generator<Breakage> {
   const { isRequest, inner, outer } = shapes;
   for (const word of LIMITS) {
     const given = tightnessOf(inner, word);
@@ -156,7 +156,7 @@ function tightnessOf({ words }: Shape, word: string): number {
   return /max/i.test(word) ? -limit : limit;
 }
 
-function changeOf({ before, after }: Shapes, word: string, what: string): Finding {
+function changeOf({ before, after }: Shapes, word: string, what: string): Breakage {
   const [was, is] = [before, after].map(({ words }) => words.get(word)?.value);
   const change = textOf({ kind: 'changed', before: was, after: is });
   return { word, text: `\`${word}\` ${what}: ${change}` };
@@ -169,13 +169,13 @@ const OPAQUE = ['pattern', 'not', 'if', 'then', 'else', 'dependentRequired'];
 const WIDEST = new Set<unknown>(['int64', 'double', 'password']);
 
 /** `{ "type": "string" }` → `{ "type": "string", "format": "uuid" }` of a request. */
-function* forms(shapes: Shapes): Generator<Finding> {
+function* forms(shapes: Shapes): Generator<Breakage> {
   for (const word of [...FORMS, ...OPAQUE]) {
     const [some, allowed] = [shapes.inner, shapes.outer].map(({ words }) => words.get(word)?.value);
     if (allowed === undefined || WIDEST.has(allowed) || isWithin(word, some, allowed)) continue;
-    const finding = changeOf(shapes, word, 'is another one');
+    const breakage = changeOf(shapes, word, 'is another one');
     const isOpen = OPAQUE.includes(word) && !shapes.isRequest;
-    yield isOpen ? { ...finding, impact: 'unclassified' } : finding;
+    yield isOpen ? { ...breakage, impact: 'unclassified' } : breakage;
   }
 }
 
@@ -187,7 +187,7 @@ function isWithin(word: string, some: unknown, allowed: unknown): boolean {
 }
 
 /** A new name in `required` of a request; one that is not there any more in a response. */
-function* required({ pair, isRequest, after, inner, outer }: Shapes): Generator<Finding> {
+function* required({ pair, isRequest, after, inner, outer }: Shapes): Generator<Breakage> {
   for (const [name, entry] of outer.required) {
     const property = outer.properties.get(name);
     const isGone = !isRequest && property !== undefined && !after.properties.has(name);
@@ -207,7 +207,7 @@ function isHidden(direction: Direction, property: Entry | undefined): boolean {
 }
 
 /** A property of a response that is gone. That of a request is ignored from now on, or refused. */
-function* properties(shapes: Shapes): Generator<Finding> {
+function* properties(shapes: Shapes): Generator<Breakage> {
   const { comparison, pair, isRequest, isShared, home, before, after } = shapes;
   const { direction } = pair;
   for (const [name, property] of before.properties) {
@@ -236,7 +236,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /** `{}` → `{ "additionalProperties": false }` of a request, and whatever else a value consists of. */
-function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Finding[] {
+function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Breakage[] {
   const { direction } = pair;
   for (const [name, { at }] of new Map([...before.parts, ...after.parts])) {
     const [was, is] = [before, after].map(({ parts: all }) => {
@@ -251,7 +251,7 @@ function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Fi
 }
 
 /** One of the alternatives in a request is gone; a response can be one from now on. */
-function* variants({ comparison, pair, isRequest, inner, outer }: Shapes): Generator<Finding> {
+function* variants({ comparison, pair, isRequest, inner, outer }: Shapes): Generator<Breakage> {
   const { direction } = pair;
   const pairOf = (one: Entry, other: Entry): Pair => {
     const [before, after] = isRequest ? [one, other] : [other, one];
