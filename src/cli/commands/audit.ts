@@ -29,7 +29,7 @@ export const registerAudit: Register<{ audit: Open<AuditServices> }> = (
     .option('--since <time>', 'done then or later: a date, or a date and time with its zone')
     .option('--limit <number>', `1 to ${LIMIT_MAX}`, LIMIT_DEFAULT)
     .option('--cursor <cursor>', 'where the page before it ended')
-    .action(action<ListOptions>((task) => showList(task)));
+    .action(action(showList));
 };
 
 async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {

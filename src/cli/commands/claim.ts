@@ -17,15 +17,15 @@ export const registerClaim: Register<{ claim: Open<ClaimServices> }> = (
   parent
     .command('list')
     .description('list the leads that deletions have claimed, newest claim first')
-    .action(action((task) => showList(task)));
+    .action(action(showList));
   parent
     .command('show <number>')
     .description('show which receipts claim a lead, and since when')
-    .action(action((task) => showClaim(task)));
+    .action(action(showClaim));
   parent
     .command('release <number>')
     .description('give a lead back to readers after a wrong match; its issue is left as it is')
-    .action(action((task) => release(task)));
+    .action(action(release));
 };
 
 async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {

@@ -43,11 +43,11 @@ export const registerReceipt: Register<{ receipt: Open<ReceiptServices> }> = (
   parent
     .command('show <id>')
     .description('show a receipt with what became of each event')
-    .action(action((task) => showReceipt(task)));
+    .action(action(showReceipt));
   addFilterOptions(parent.command('replay [id]'))
     .description('have events that ended UNMATCHED or FAILED worked again')
     .option('--all', 'those of every receipt, when no other filter is given')
-    .action(action<ReplayOptions>((task) => replay(task)));
+    .action(action(replay));
 };
 
 function registerList(parent: Command, action: Action): void {
@@ -55,7 +55,7 @@ function registerList(parent: Command, action: Action): void {
     .description('list receipts, newest first')
     .option('--limit <number>', '1 to 100', LIMIT_DEFAULT)
     .option('--cursor <cursor>', 'where the page before it ended')
-    .action(action<ListOptions>((task) => showList(task)));
+    .action(action(showList));
 }
 
 function addFilterOptions(command: Command): Command {

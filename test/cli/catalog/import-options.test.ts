@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readImportPlan, readServer } from '#cli/commands/catalog/import-options.ts';
+import { readImportSettings, readServer } from '#cli/commands/catalog/import-options.ts';
 
 const server = 'https://trackport.example.com/';
 const client = { issuer: 'https://id.example.com', clientId: 'ci' };
@@ -92,5 +92,5 @@ test.each([
   [{ breaking: 'accept' as const, dryRun: true }, false, '--breaking goes with'],
   [{ format: 'github' as const }, true, 'either --json or --format github'],
 ])('%j does not go together', (options, isJson, message) => {
-  expect(() => readImportPlan(options, isJson)).toThrow(message);
+  expect(() => readImportSettings(options, isJson)).toThrow(message);
 });

@@ -21,8 +21,8 @@ import { type FoundFile, IMPORTED, listImportFiles, readImportFile } from './imp
 import {
   addImportOptions,
   type ImportOptions,
-  type ImportPlan,
-  readImportPlan,
+  type ImportSettings,
+  readImportSettings,
   readServer,
 } from './import-options.ts';
 
@@ -80,28 +80,28 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   const command = received.at(-1) as Command;
   const { json, config } = command.optsWithGlobals<ConfigOptions>();
   const options = command.opts<ImportOptions>();
-  const plan = readImportPlan(options, json === true);
-  const elsewhere = readServer(options, context.environment, plan.work);
+  const settings = readImportSettings(options, json === true);
+  const elsewhere = readServer(options, context.environment, settings.work);
   const files = listImportFiles(command.args[0] ?? '', options.exclude);
   if (elsewhere) {
     if (config !== undefined)
       throw new UsageError('--config does not go with --server: nothing of it would be used.');
     const importer = await context.services.catalog.remote(elsewhere);
-    return run(context, { files, plan, importer, server: elsewhere.server });
+    return run(context, { files, settings, importer, server: elsewhere.server });
   }
-  const { workspaceId } = plan;
+  const { workspaceId } = settings;
   const action = context.actionOf(context.services.catalog.local)(async ({ services, actor }) => {
     const importer: Importer = {
       importFiles: (request) => services.catalog.importFiles({ workspaceId, actor }, request),
     };
-    await run(context, { files, plan, importer });
+    await run(context, { files, settings, importer });
   });
   await action(...received);
 }
 
-type Run = { files: FoundFile[]; plan: ImportPlan; importer: Importer; server?: string };
+type Run = { files: FoundFile[]; settings: ImportSettings; importer: Importer; server?: string };
 
-async function run(context: Context, { files, plan, importer, server }: Run): Promise<void> {
+async function run(context: Context, { files, settings, importer, server }: Run): Promise<void> {
   const { terminal, environment } = context;
   const found = new Map(files.map((file) => [file.shown, file]));
   const foundAs = (shown: string): FoundFile => found.get(shown) ?? { shown, path: shown };
@@ -111,30 +111,30 @@ async function run(context: Context, { files, plan, importer, server }: Run): Pr
       ...readImportFile(foundAs(file).path),
       bundle: (document) => bundleFile(document, foundAs(file)),
     }),
-    work: plan.work,
-    acceptsBreaking: plan.acceptsBreaking,
-    onProgress: createProgress({ ...context, isJson: plan.format === 'json' }),
+    work: settings.work,
+    acceptsBreaking: settings.acceptsBreaking,
+    onProgress: createProgress({ ...context, isJson: settings.format === 'json' }),
   });
   const root = environment['GITHUB_WORKSPACE'] || process.cwd();
   printReport(terminal, {
     ...report,
-    plan,
+    settings,
     server,
     pathOf: (file) => repositoryPath(foundAs(file).path, root),
   });
-  refuseFailure(context, report, { plan, total: files.length });
+  refuseFailure(context, report, { settings, total: files.length });
 }
 
 /** @throws what stopped the import, or that files failed */
 function refuseFailure(
   { terminal }: Pick<Context, 'terminal'>,
   { results, stoppedBy }: ImportReport,
-  { plan, total }: { plan: ImportPlan; total: number },
+  { settings, total }: { settings: ImportSettings; total: number },
 ): void {
   if (stoppedBy instanceof TargetFailure) {
     const done = `${results.length} of ${total} files were done; run it again for the rest.`;
     const detail = `${stoppedBy.message}${results.length > 0 ? ` ${done}` : ''}`;
-    if (plan.format === 'github')
+    if (settings.format === 'github')
       terminal.print(renderAnnotation({ severity: 'error', code: 'stopped', detail }));
     throw new CommandFailure(detail, { cause: stoppedBy });
   }

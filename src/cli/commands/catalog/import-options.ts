@@ -17,7 +17,7 @@ export type ImportOptions = ServerOptions & {
 };
 
 /** What is to be done, and how it is shown. */
-export type ImportPlan = {
+export type ImportSettings = {
   work: ImportWork;
   workspaceId: string;
   acceptsBreaking: boolean;
@@ -63,7 +63,7 @@ export function addImportOptions(command: Command): Command {
 }
 
 /** @throws {UsageError} for what does not go together */
-export function readImportPlan(options: ImportOptions, isJson: boolean): ImportPlan {
+export function readImportSettings(options: ImportOptions, isJson: boolean): ImportSettings {
   const { workspace = 'default', server } = options;
   if (server !== undefined && options.workspace !== undefined)
     throw new UsageError(

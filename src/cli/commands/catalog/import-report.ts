@@ -4,7 +4,7 @@ import type { ImportReport, ImportResult } from '#catalog/import/import-files.ts
 import type { ImportFinding } from '#catalog/import/import-finding.ts';
 import { printJson, type Terminal } from '../../command.ts';
 import { printable, renderTable, renderWord } from '../../table.ts';
-import type { ImportPlan } from './import-options.ts';
+import type { ImportSettings } from './import-options.ts';
 
 const colours = {
   created: 'green',
@@ -16,36 +16,36 @@ const colours = {
 } as const;
 
 export type ShownReport = ImportReport & {
-  plan: ImportPlan;
+  settings: ImportSettings;
   /** The server's address; absent for the store at hand. */
   server?: string;
   /** The path of a file from the root of the checkout. */
   pathOf: (file: string) => string;
 };
 
-/** Prints what became of the files, as the plan wants it shown. */
+/** Prints what became of the files, as the settings want it shown. */
 export function printReport(terminal: Terminal, report: ShownReport): void {
-  if (report.plan.format === 'json') return printJson(terminal, toJson(report));
+  if (report.settings.format === 'json') return printJson(terminal, toJson(report));
   if (report.results.length === 0) return;
-  if (report.plan.format === 'github') printAnnotations(terminal, report);
+  if (report.settings.format === 'github') printAnnotations(terminal, report);
   else printTable(terminal, report);
   terminal.print(summaryOf(report));
 }
 
-function toJson({ plan, server, results }: ShownReport) {
-  const { work, workspaceId } = plan;
+function toJson({ settings, server, results }: ShownReport) {
+  const { work, workspaceId } = settings;
   return {
     ...(server === undefined ? { workspace: workspaceId } : { server }),
     dryRun: work === 'plan',
     ...(work === 'check' && { check: true }),
     ...(work === 'publish' && { publish: true }),
     files: results,
-    summary: Object.fromEntries(countOutcomes(plan, results)),
+    summary: Object.fromEntries(countOutcomes(settings, results)),
   };
 }
 
 function countOutcomes(
-  { work }: ImportPlan,
+  { work }: ImportSettings,
   results: readonly ImportResult[],
 ): [ImportOutcome, number][] {
   const published = work === 'publish' ? (['published'] as const) : [];
@@ -66,9 +66,9 @@ function countOutcomes(
   ]);
 }
 
-function summaryOf({ plan, results }: ShownReport): string {
-  const counted = countOutcomes(plan, results).map(([outcome, count]) => `${count} ${outcome}`);
-  const isUnwritten = plan.work === 'plan' || plan.work === 'check';
+function summaryOf({ settings, results }: ShownReport): string {
+  const counted = countOutcomes(settings, results).map(([outcome, count]) => `${count} ${outcome}`);
+  const isUnwritten = settings.work === 'plan' || settings.work === 'check';
   return `${isUnwritten ? 'Nothing was written. It would be: ' : ''}${counted.join(', ')}.`;
 }
 
