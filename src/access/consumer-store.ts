@@ -2,7 +2,6 @@ import type { AuditAction, AuditEntry, Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { StoredCall } from '#shared/idempotency.ts';
-import type { RandomText } from './keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from './consumers/consumer.ts';
 
 /** All that decides whether a key is good, in one look-up. */
@@ -69,8 +68,6 @@ export type ManageDeps = {
   store: ConsumerStore;
   clock: Pick<Clock, 'now'>;
   newId: NewId;
-  /** Default: the operating system's generator. */
-  random?: RandomText;
 };
 
 export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };

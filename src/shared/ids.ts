@@ -19,12 +19,12 @@ const RUN_LENGTH = 0x10000;
  * Makes UUIDs for what is counted rather than guarded, such as requests: runs of 65,536 share all
  * digits but the last four, which costs a fifth of a random one each. Not for what must not be guessed.
  */
-export function createRunIds(newId: NewId = newUuid): NewId {
+export function createRunIds(): NewId {
   let used = RUN_LENGTH;
   let common = '';
   return () => {
     if (used === RUN_LENGTH) {
-      common = newId().slice(0, -4);
+      common = newUuid().slice(0, -4);
       used = 0;
     }
     const digits = (RUN_LENGTH + used).toString(16).slice(1);

@@ -34,7 +34,7 @@ export async function createConsumer(
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
-  const issued = issueKey(deps, { now, createdBy, lifetimeMs: input.expiresInMs });
+  const issued = issueKey({ now, createdBy, lifetimeMs: input.expiresInMs });
   const name = parseConsumerName(input.name);
   const grants = parseGrants(input.grants ?? []);
   const limit = {

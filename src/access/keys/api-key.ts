@@ -20,10 +20,8 @@ const KEY = /^tpk_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/;
 /** A key that was just made. `key` is the only place where its secret ever is. */
 export type NewKey = { key: Secret; keyId: KeyId; digest: Buffer; last4: string };
 
-/** Makes `length` random base62 characters; an argument so that tests can fix it. */
-export type RandomText = (length: number) => string;
-
-export function createApiKey(random: RandomText = randomBase62): NewKey {
+/** `random` makes so many base62 characters; an argument so that tests can fix them. */
+export function createApiKey(random: (length: number) => string = randomBase62): NewKey {
   const keyId = random(KEY_ID_CHARACTERS) as KeyId;
   const checked = `${PREFIX}${keyId}_${random(SECRET_CHARACTERS)}`;
   const text = checked + checksumOf(checked);
@@ -71,8 +69,7 @@ export type NewKeyFacts = {
 };
 
 /** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */
-export function issueKey(deps: { random?: RandomText }, facts: NewKeyFacts): IssuedKey {
-  const { now, createdBy, lifetimeMs } = facts;
+export function issueKey({ now, createdBy, lifetimeMs }: NewKeyFacts): IssuedKey {
   if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= LIFETIME_MS_MAX))
     refuse([
       {
@@ -81,7 +78,7 @@ export function issueKey(deps: { random?: RandomText }, facts: NewKeyFacts): Iss
         detail: 'A key expires after more than 0 and at most 3650 days.',
       },
     ]);
-  const { key, ...rest } = createApiKey(deps.random ?? randomBase62);
+  const { key, ...rest } = createApiKey();
   const expiry = { ...(lifetimeMs !== undefined && { expiresAt: now + lifetimeMs }) };
   return { key, stored: { ...rest, createdBy, createdAt: now, ...expiry } };
 }

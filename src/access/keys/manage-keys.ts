@@ -35,7 +35,7 @@ export async function addKey(
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
-  const issued = issueKey(deps, { now, createdBy, lifetimeMs: expiresInMs });
+  const issued = issueKey({ now, createdBy, lifetimeMs: expiresInMs });
   const { keyId, expiresAt } = issued.stored;
   const consumer = await deps.store.change(id as ConsumerId, (before) => {
     refuseRevoked(before);
@@ -76,7 +76,7 @@ export async function rotateKey(
   const consumer = await deps.store.change(id as ConsumerId, (before) => {
     refuseRevoked(before);
     const { old, oldExpiresAt: expiresAt, lifetimeMs } = planRotation(before, request, now);
-    const issued = issueKey(deps, { now, createdBy: origin.actor.subject, lifetimeMs });
+    const issued = issueKey({ now, createdBy: origin.actor.subject, lifetimeMs });
     made = issued;
     const replaced: Key = { ...old, expiresAt, replacedBy: issued.stored.keyId };
     const changes = { keyId: old.keyId, replacedBy: issued.stored.keyId, expiresAt };

@@ -31,8 +31,6 @@ export type SessionsDeps = {
   store: SessionStore;
   sealer: Sealer;
   clock: Pick<Clock, 'now'>;
-  /** Default: the operating system's generator. */
-  random?: (bytes: number) => Buffer;
 };
 
 /** What a sign-in begins a session with. */
@@ -69,8 +67,8 @@ export function createSessions(deps: SessionsDeps) {
 }
 
 async function startSession(deps: SessionsDeps, input: NewSession): Promise<string> {
-  const { store, sealer, clock, random = randomBytes } = deps;
-  const id = random(ID_BYTES).toString('base64url');
+  const { store, sealer, clock } = deps;
+  const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const { issuerSubject, issuerSession, timeZone = 'UTC', ...signedIn } = input;
   const now = clock.now();
@@ -107,11 +105,11 @@ async function readSession(deps: SessionsDeps, digest: Buffer): Promise<Session 
 }
 
 async function putOnce(
-  { store, sealer, clock, random = randomBytes }: SessionsDeps,
+  { store, sealer, clock }: SessionsDeps,
   { digest: session }: Pick<Session, 'digest'>,
   value: unknown,
 ): Promise<string> {
-  const id = random(ONCE_ID_BYTES).toString('base64url');
+  const id = randomBytes(ONCE_ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
   await store.putOnce({ digest, session, endsAt: clock.now() + ONCE_MS, sealed });
