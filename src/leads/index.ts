@@ -47,43 +47,23 @@ export type Leads = {
 const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
-  const {
-    clock,
-    tracker,
-    claims,
-    instanceChanges,
-    cursors,
-    rules,
-    freshForMs,
-    staleIfErrorMs,
-    cacheBytesMax,
-    feedStore: store,
-  } = options;
+  const { rules, cacheBytesMax } = options;
   const cache = createLeadCache({
-    clock,
-    tracker,
-    rules,
-    freshForMs,
-    staleIfErrorMs,
+    ...options,
     bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
   });
   const reader = createLeadReader({
+    ...options,
     cache,
-    claims,
-    instanceChanges,
-    cursors,
-    clock,
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),
     pageBytesMax: Math.floor(cacheBytesMax * PAGES_SHARE),
   });
   const leadFeed = createLeadFeed({
-    store,
+    ...options,
+    store: options.feedStore,
     cache,
     reader,
-    cursors,
-    clock,
-    identify: () => options.identify(),
     onItem: options.onFeedItem ?? (() => undefined),
   });
   return {

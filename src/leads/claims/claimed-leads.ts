@@ -67,7 +67,7 @@ const BINDING = ''; // the list has no filters, and everybody who may see it see
  * to page. @throws {invalid-cursor} @throws {store-unavailable}
  */
 async function listClaims(
-  { claims, cursors }: { claims: Pick<ClaimStore, 'list'>; cursors: CursorSealer },
+  { claims, cursors }: ClaimedLeadsPorts,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
@@ -77,10 +77,7 @@ async function listClaims(
 }
 
 /** The claim on one lead. @throws {not-found} @throws {store-unavailable} */
-async function readClaim(
-  { claims }: { claims: Pick<ClaimStore, 'find'> },
-  leadId: string,
-): Promise<ClaimOut> {
+async function readClaim({ claims }: ClaimedLeadsPorts, leadId: string): Promise<ClaimOut> {
   const number = parseLeadId(leadId);
   const claimed = number === undefined ? undefined : await claims.find(number);
   return claimed ? toClaimOut(claimed) : refuseUnclaimed(number);
@@ -91,7 +88,7 @@ async function readClaim(
  * @throws {not-found} it is not claimed, so that a repeat says so @throws {store-unavailable}
  */
 async function releaseClaim(
-  { claims, clock }: { claims: Pick<ClaimStore, 'release'>; clock: Pick<Clock, 'now'> },
+  { claims, clock }: ClaimedLeadsPorts,
   leadId: string,
   origin: Origin,
 ): Promise<void> {
