@@ -1,4 +1,7 @@
-/** Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. */
+/**
+ * Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. What its
+ * threads and child processes run is always the build, which starts in a part of the time.
+ */
 import packageFile from '#package.json' with { type: 'json' };
 
 /** The commit that was built, 12 digits; `scripts/build.js` puts it here. */
@@ -19,7 +22,7 @@ export function programUrl(path: string): URL {
 
 /** What a thread or a child process runs, by its path below `src` without ending; `scripts/build.js` lists them. */
 export function entryUrl(module: string): URL {
-  return programUrl(isBuilt ? `dist/${module.replaceAll('/', '.')}.js` : `src/${module}.ts`);
+  return programUrl(`dist/${module.replaceAll('/', '.')}.js`);
 }
 
 /** A file of a package, which is read at run time: the build has a copy of it. */

@@ -28,16 +28,9 @@ export function temporaryDatabase(): LocalDatabase {
   return connectTo(writeMigratedStore(path.join(temporaryFolder(), 'trackport.db')));
 }
 
-/** The thread that writes, as it is built: it starts sooner than what is stripped of its types at each start. */
-export const builtWriter = new URL(
-  '../../dist/adapters.sqlite.writer.thread-main.js',
-  import.meta.url,
-);
-
 /** The same, with a thread that writes, as a service has it. */
 export async function threadedDatabase(): Promise<Database> {
   const database = writeInThread(temporaryDatabase(), {
-    module: builtWriter,
     onCrash: (error) => {
       throw error;
     },

@@ -1,14 +1,9 @@
 /** What the tests have a thread do. */
 import { threadId } from 'node:worker_threads';
-import { refuse } from '#shared/errors.ts';
 
 export const echo = (input: unknown): unknown => input;
 export const threadOf = (): number => threadId;
 export const never = (): Promise<void> => new Promise(() => undefined);
-
-export function refuseAll(detail: string): never {
-  return refuse([{ pointer: '#/x', code: 'invalid', detail }]);
-}
 
 export function fail(secret: string): never {
   throw new RangeError(secret);

@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import type * as bodyFunctions from '#adapters/threads/body-functions.ts';
 import { createThread } from '#adapters/threads/thread.ts';
+import { entryUrl } from '#shared/program.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
 import type * as functions from './functions.ts';
@@ -27,10 +29,17 @@ test('memory that is handed over is not copied', async () => {
 });
 
 test('a refusal comes through with all that a caller is told', async () => {
-  await expect(open().run('refuseAll', 'No.')).rejects.toMatchObject({
+  const readers = createThread<typeof bodyFunctions>({
+    module: entryUrl('adapters/threads/body-functions'),
+    clock: createFakeClock(),
+  });
+  const fields = { eventId: [], leadId: [], externalId: [], email: [] };
+  const detail = 'The body must be an object or an array.';
+  const refused = readers.run('delivery', { bytes: Buffer.from('7'), fields });
+  await expect(refused).rejects.toMatchObject({
     code: 'validation-failed',
-    detail: 'No.',
-    errors: [{ pointer: '#/x', code: 'invalid', detail: 'No.' }],
+    detail,
+    errors: [{ pointer: '#', code: 'type', detail }],
   });
 });
 

@@ -9,7 +9,6 @@ import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { withoutRelief } from '../../support/http/app.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { writeMigratedStore } from '../../support/migrated-store.ts';
-import { builtWriter } from '../../support/stores.ts';
 
 export const TRACKER_TOKEN = 'composed-tracker-token';
 export const WEBHOOK_SECRET = 'composed-webhook-secret';
@@ -47,7 +46,7 @@ export type ComposedOptions = {
 /** Composes the service as the program does, on a port of its own. */
 export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
-  const { writerModule = builtWriter } = options;
+  const { writerModule } = options;
   const clock = options.clock ?? createFakeClock();
   const storePath =
     options.storePath ?? writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
@@ -69,7 +68,8 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   });
   const { log, logText } = createLogBook();
   const limits = withoutRelief;
-  const deps = { config, clock, log, limits, thread: { module: writerModule } };
+  const thread = writerModule ? { module: writerModule } : {};
+  const deps = { config, clock, log, limits, thread };
   const service = await startService(deps);
   onTestFinished(() => stopService(service, clock));
   const { issued } = await service.access.consumers.create(
