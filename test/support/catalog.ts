@@ -5,8 +5,6 @@ import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
-import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import {
   type Catalog,
@@ -21,6 +19,7 @@ import { buildAccess } from './access.ts';
 import { buildTestApp, type TestAppDeps } from './http/app.ts';
 import { createFakeClock, type FakeClock } from './clock.ts';
 import { temporaryDatabase } from './stores.ts';
+import { bodyReaders, specThreads } from './threads.ts';
 
 /** What the configuration of a test says. */
 export const catalogRules: CatalogRules = {
@@ -50,7 +49,7 @@ export function buildCatalog(
     store,
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    ...createSpecThreads({ clock: createFakeClock() }),
+    ...specThreads,
     rules: () => catalogRules,
     ...facts,
   });
@@ -95,7 +94,7 @@ export function openCatalogApp(
     access,
     bearer: {
       catalog,
-      readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
+      readSpecBody: bodyReaders.specBody,
       idempotency: createIdempotency({ store: idempotency, clock }),
       verifier,
       ...services,

@@ -7,7 +7,6 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
@@ -21,6 +20,7 @@ import { createFakeClock, type FakeClock } from '../clock.ts';
 import { REPOSITORY } from '../directory.ts';
 import { buildPartners } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
+import { bodyReaders } from '../threads.ts';
 import { auditOf } from '../audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 
@@ -105,7 +105,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
     bearer: {
       verifier: verifierOfNames,
       catalog: buildCatalog({}, database).catalog,
-      readSpecBody: createBodyReaders({ clock: createFakeClock() }).specBody,
+      readSpecBody: bodyReaders.specBody,
       idempotency: createIdempotency({ store: createIdempotencyStore(database), clock }),
     },
   });

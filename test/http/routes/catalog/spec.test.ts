@@ -58,7 +58,8 @@ test('a big spec is the same as YAML as a small one', async () => {
   await call('POST', '', { body: { ...least, spec } });
   const read = await call('GET', '/petstore/spec?version=1.0.0', yaml);
   expect(read.headers['content-type']).toBe('application/yaml');
-  expect(parse(read.text)).toEqual(spec);
+  // A look for names that come twice would take steps by the square of their number.
+  expect(parse(read.text, { uniqueKeys: false })).toEqual(spec);
 });
 
 test('a spec whose YAML would be too long comes as JSON, and is known by its tag', async () => {

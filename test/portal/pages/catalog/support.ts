@@ -1,10 +1,9 @@
-import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { catalogPages } from '#portal/pages/catalog/routes.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
-import { createFakeClock } from '../../../support/clock.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { bodyReaders } from '../../../support/threads.ts';
 
 export const origin = {
   workspaceId: 'default',
@@ -14,7 +13,7 @@ export const origin = {
 /** The pages of a catalog in a portal. */
 export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
   const { catalog, clock } = buildCatalog(facts);
-  const { specText: readSpecText } = createBodyReaders({ clock: createFakeClock() });
+  const { specText: readSpecText } = bodyReaders;
   const portal = startPortal(
     (routes) => catalogPages(routes, pagesContext({ catalog, readSpecText })),
     { clock },
