@@ -16,6 +16,7 @@ import { silentLog } from '#shared/log.ts';
 import { wireIssue, wireRepository } from '../adapters/github/support.ts';
 import { leadBody } from '../e2e/support/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { writeMigratedStore } from '../support/migrated-store.ts';
 import { connectTo } from '../support/stores.ts';
 
 const TOKEN = 'doctor-token';
@@ -32,7 +33,7 @@ type Settings = Record<string, Record<string, unknown>>;
 function settingsFor(tracker: Pick<Tracker, 'url'>, changes: Settings = {}): Settings {
   return {
     secretKey: Buffer.alloc(32).toString('base64') as never,
-    store: { url: `sqlite:${path.join(temporaryFolder(), 'trackport.db')}` },
+    store: { url: `sqlite:${writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'))}` },
     ...changes,
     tracker: {
       repository: 'acme/leads',
