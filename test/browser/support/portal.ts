@@ -137,19 +137,22 @@ const IS_WIDER = 'document.documentElement.scrollWidth > document.documentElemen
 /** A phone, and a desk. */
 const WIDTHS = [320, 1280];
 
-/** What is wrong with the page that is open, by axe in both schemes, and by what is wider than the window. */
+/**
+ * What is wrong with the page that is open, by axe, and by what is wider than the window. What is shown depends on
+ * the width, colours on the scheme alone: those of the dark one are looked at where all is shown.
+ */
 export async function findingsOn(page: Page, widths = WIDTHS): Promise<string[]> {
   const findings: string[] = [];
+  await page.emulateMedia({ colorScheme: 'light' });
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme: 'light' });
     const found = await axeFindings(page);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    found.push(...(await axeFindings(page, COLORS)).map((finding) => `dark: ${finding}`));
     if (await page.evaluate(IS_WIDER)) found.push('wider than the window');
     findings.push(...found.map((finding) => `${page.url()} ${width}: ${finding}`));
   }
-  return findings;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await axeFindings(page, COLORS);
+  return [...findings, ...dark.map((finding) => `${page.url()} dark: ${finding}`)];
 }
 
 /** The same of the pages at these addresses. */
