@@ -71,7 +71,9 @@ test('a service that will work gets ok for everything', async () => {
   tracker.addWebhook(`${receiver}/api/v1/webhooks/github`, SECRET);
   await tracker.hooks.settled();
 
-  const findings = await examine(settingsFor(tracker, { server: { publicUrl: receiver } }));
+  const store = { url: `sqlite:${path.join(temporaryFolder(), 'new.db')}` };
+
+  const findings = await examine(settingsFor(tracker, { server: { publicUrl: receiver }, store }));
 
   expect(findings.map(({ subject, state }) => `${state} ${subject}`)).toEqual([
     'ok configuration',
