@@ -1,7 +1,4 @@
-/**
- * Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. What its
- * threads and child processes run is always the build, which starts in a part of the time.
- */
+/** Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. */
 import packageFile from '#package.json' with { type: 'json' };
 
 /** The commit that was built, 12 digits; `scripts/build.js` puts it here. */
@@ -20,7 +17,7 @@ export function programUrl(path: string): URL {
   return new URL(path, new URL(isBuilt ? '../' : '../../', import.meta.url));
 }
 
-/** What a thread or a child process runs, by its path below `src` without ending; `scripts/build.js` lists them. */
+/** The build of what a thread or a child process runs, by its path below `src` without ending: see `scripts/build.js`. */
 export function entryUrl(module: string): URL {
   return programUrl(`dist/${module.replaceAll('/', '.')}.js`);
 }
