@@ -3,7 +3,7 @@ import { DAY } from '#shared/clock.ts';
 import { createGroupCommit } from '../../store/group-commit.ts';
 import { type Session, type StoreDatabase, toRecords, type Values } from '../../store/session.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
-import { listen } from './listen.ts';
+import { createListening } from './listen.ts';
 import {
   clientOf,
   openPool,
@@ -79,7 +79,7 @@ export function openDatabase(options: PoolOptions): Database {
     dataVersion: createVersionReader(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
-    listen: (channel, onNotified) => listen({ client: clientOf(options), channel, onNotified }),
+    listen: createListening(clientOf(options)),
     refuseSharedConnections: () => guard(() => refuseSharedConnections(pool)),
     close: () => (closed ??= pool.end()),
   };

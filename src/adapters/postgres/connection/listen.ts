@@ -1,47 +1,59 @@
 import pg from 'pg';
 import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
-import type { Listening } from '../../store/session.ts';
+import type { StoreDatabase } from '../../store/session.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
-
-export type ListenOptions = {
-  /** How to connect. */
-  client: pg.ClientConfig;
-  channel: string;
-  /** Somebody notified the channel, or may have: also called each time the connection is made. */
-  onNotified: () => void;
-  clock?: Pick<Clock, 'sleep'>;
-};
 
 const WAITS = doublingSchedule(SECOND / 10, 10 * SECOND);
 /** A connection that the network cut off says nothing: it is asked now and then. */
 const ASK_EVERY_MS = 30 * SECOND;
 const END_WITHIN_MS = SECOND;
 
+/** Somebody notified the channel, or may have: `onNotified` is also called each time a connection begins to hear it. */
+type Listener = { channel: string; onNotified: () => void };
+
+/** Those who listen now, and what wakes the connection when one more does. */
+type Audience = { listeners: Set<Listener>; joined: AbortController };
+
 /**
- * Listens on a connection of its own, and makes another one whenever it breaks. What is notified
- * in between is lost; `onNotified` is called after it.
+ * Listens for everybody on one connection of its own, which is there while anybody does, and makes another one
+ * whenever it breaks. What is notified in between is lost; `onNotified` is called after it. `config`: how to connect.
  */
-export function listen({ clock = systemClock, ...options }: ListenOptions): Listening {
-  const closing = new AbortController();
-  const running = run({ ...options, clock }, closing.signal);
-  return {
-    close: () => {
-      closing.abort();
-      return running;
-    },
+export function createListening(
+  config: pg.ClientConfig,
+  clock: Pick<Clock, 'sleep'> = systemClock,
+): StoreDatabase['listen'] {
+  const audience: Audience = { listeners: new Set(), joined: new AbortController() };
+  let hearing: { closing: AbortController; ended: Promise<void> } | undefined;
+  const begin = () => {
+    const closing = new AbortController();
+    return { closing, ended: keepHearing({ config, clock, audience }, closing.signal) };
+  };
+  return (channel, onNotified) => {
+    const listener = { channel, onNotified };
+    audience.listeners.add(listener);
+    audience.joined.abort();
+    const joined = (hearing ??= begin());
+    return {
+      close: async () => {
+        audience.listeners.delete(listener);
+        if (audience.listeners.size > 0) return;
+        if (hearing === joined) hearing = undefined;
+        joined.closing.abort();
+        await joined.ended;
+      },
+    };
   };
 }
 
-type Deps = ListenOptions & Required<Pick<ListenOptions, 'clock'>>;
+type Deps = { config: pg.ClientConfig; clock: Pick<Clock, 'sleep'>; audience: Audience };
 
-async function run(deps: Deps, closing: AbortSignal): Promise<void> {
+async function keepHearing(deps: Deps, closing: AbortSignal): Promise<void> {
   let failures = 0;
-  const onNotified = (): void => {
+  const onHeard = (): void => {
     failures = 0;
-    deps.onNotified();
   };
   while (!closing.aborted) {
-    await hear({ ...deps, onNotified }, closing).catch(() => undefined);
+    await hear(deps, onHeard, closing).catch(() => undefined);
     failures += 1;
     await sleepUntilAborted(deps.clock, waitMsAfter(WAITS, failures), closing);
   }
@@ -49,21 +61,29 @@ async function run(deps: Deps, closing: AbortSignal): Promise<void> {
 
 /** Resolves or rejects when the connection is of no use any more. */
 async function hear(
-  { client: config, channel, onNotified, clock }: Deps,
+  { config, clock, audience }: Deps,
+  onHeard: () => void,
   closing: AbortSignal,
 ): Promise<void> {
   const client = new pg.Client(config);
   const ended = new AbortController();
   for (const event of ['end', 'error'] as const) client.on(event, () => ended.abort());
-  client.on('notification', onNotified);
+  client.on('notification', (notified) => {
+    for (const { channel, onNotified } of audience.listeners)
+      if (channel === notified.channel) onNotified();
+  });
   try {
     await client.connect();
-    await client.query(`LISTEN ${channel}`);
-    onNotified();
     const over = AbortSignal.any([ended.signal, closing]);
+    const heard = new WeakSet<Listener>();
     while (!over.aborted) {
-      await sleepUntilAborted(clock, ASK_EVERY_MS, over);
-      if (!over.aborted) await client.query('SELECT 1');
+      audience.joined = new AbortController();
+      const listeners = [...audience.listeners];
+      await client.query(listeners.map(({ channel }) => `LISTEN ${channel}`).join('; '));
+      onHeard();
+      for (const one of listeners) if (!heard.has(one)) one.onNotified();
+      for (const one of listeners) heard.add(one);
+      await sleepUntilAborted(clock, ASK_EVERY_MS, AbortSignal.any([over, audience.joined.signal]));
     }
   } finally {
     const left = client.end().catch(() => undefined);
