@@ -23,20 +23,9 @@ export function createSingleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
 }
 
 /**
- * One look for all callers of a turn of the event loop, later than everything that arrived in it.
- * They go on together: responses that leave in one burst wake their readers once, which halves the
- * cost of a hot read.
+ * One look for all who ask the same in a turn of the event loop, later than everything that arrived in it.
+ * Questions are told apart by their JSON.
  */
-export function createTurnFlight<T>(look: () => T | Promise<T>): () => Promise<T> {
-  let pending: Promise<T> | undefined;
-  return () =>
-    (pending ??= endOfTurn().then(() => {
-      pending = undefined;
-      return look();
-    }));
-}
-
-/** The same for each of many questions, which are told apart by their JSON. */
 export function createTurnFlights<Question, T>(
   look: (question: Question) => Promise<T>,
 ): (question: Question) => Promise<T> {
@@ -60,7 +49,8 @@ const TURNS_MAX = 3;
 /**
  * One run at a time, for work that waits for somebody else. A run begins behind the one before it, when
  * a turn of the event loop has brought no further call: had it begun with the first call of a burst, the
- * others would need another run.
+ * others would need another run. They go on together: responses that leave in one burst wake their
+ * readers once, which halves the cost of a hot read.
  */
 export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

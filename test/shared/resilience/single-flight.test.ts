@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import {
   createNextTurnFlight,
   createSingleFlight,
-  createTurnFlight,
   createTurnFlights,
 } from '#shared/resilience/single-flight.ts';
 
@@ -47,33 +46,6 @@ describe('a single flight', () => {
     const later = run();
     runs[1]?.resolve(2);
     expect(await later).toBe(2);
-  });
-});
-
-describe('a flight of a turn', () => {
-  test('looks once for all calls of a turn, after what they did', async () => {
-    let value = 1;
-    let looks = 0;
-    const look = createTurnFlight(() => {
-      looks += 1;
-      return value;
-    });
-    const first = look();
-    value = 2;
-    expect(await Promise.all([first, look()])).toEqual([2, 2]);
-    expect(looks).toBe(1);
-    value = 3;
-    expect(await look()).toBe(3);
-  });
-
-  test('a look that fails is not kept', async () => {
-    let failures = 1;
-    const look = createTurnFlight(() => {
-      if (failures-- > 0) throw new Error('not yet');
-      return 'seen';
-    });
-    await expect(look()).rejects.toThrow('not yet');
-    expect(await look()).toBe('seen');
   });
 });
 

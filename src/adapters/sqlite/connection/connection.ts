@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { createTurnFlight } from '#shared/resilience/single-flight.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
 import { BUSY, type Session, unavailable } from '../../store/session.ts';
 import { guard, translate } from './errors.ts';
@@ -100,7 +100,7 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
       }
     },
     waitAtMost: (busyTimeoutMs) => void handle.pragma(`busy_timeout = ${busyTimeoutMs}`),
-    dataVersion: createTurnFlight(() => guard(() => version.get() ?? 0)),
+    dataVersion: createNextTurnFlight(async () => guard(() => version.get() ?? 0)),
     truncateLog: () => guard(() => truncateLog(handle)),
     close: () => guard(() => handle.close()),
   };
