@@ -76,7 +76,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
     ...serverOptions(responseDeps, limits),
     frameworkErrors: (error, request, reply) =>
       responseHooks.onFrameworkError(
-        [...earlyErrors].reduce((given, change) => change(request, given), error as unknown),
+        [...earlyErrors].reduce((failure, change) => change(request, failure), error as unknown),
         request,
         reply,
       ),

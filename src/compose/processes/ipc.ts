@@ -72,8 +72,8 @@ const MARK = 'a secret of the configuration';
 /** A configuration as a text that can be sent, secrets and all. */
 export function packConfig(config: Config): string {
   return JSON.stringify(config, function mark(this: Record<string, unknown>, key, value: unknown) {
-    const given = this[key];
-    return given instanceof Secret ? { [MARK]: given.reveal() } : value;
+    const own = this[key];
+    return own instanceof Secret ? { [MARK]: own.reveal() } : value;
   });
 }
 

@@ -76,8 +76,8 @@ function nameOfParameter({ parameter, path, tag }: Use, shared: readonly Use[]):
 function shareProblems(operations: readonly Found[]): Record<string, Response> {
   const shared: [string, Response][] = [];
   for (const { operation } of operations)
-    for (const [status, given] of Object.entries(operation.responses)) {
-      const response = given as Response;
+    for (const [status, inline] of Object.entries(operation.responses)) {
+      const response = inline as Response;
       if (!response.content?.[PROBLEM_MEDIA_TYPE]) continue;
       const name = nameOfProblem(Number(status), response);
       shared.push([name, response]);

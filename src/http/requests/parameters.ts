@@ -11,7 +11,7 @@ export function limitUpTo(max: number, byDefault: number) {
   const rule = `must be a whole number from 1 to ${max}`;
   return z
     .preprocess(
-      (given) => (typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given),
+      (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
       z
         .int32({ error: rule })
         .min(1, rule)

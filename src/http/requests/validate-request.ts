@@ -96,8 +96,8 @@ function isEmptyBody(body: unknown): boolean {
 
 function applyCheck(request: FastifyRequest, { part, schema }: Check): FieldProblem[] {
   const slot = part === 'querystring' ? 'query' : part;
-  const given: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
-  const checked = checkFields(schema, part, given);
+  const sent: unknown = part === 'headers' ? headersFor(schema, request) : request[slot];
+  const checked = checkFields(schema, part, sent);
   if ('problems' in checked) return checked.problems;
   if (part !== 'headers') Object.assign(request, { [slot]: checked.value });
   return [];
@@ -128,6 +128,6 @@ function placeOf({ pointer, parameter, header }: FieldProblem): string {
 
 /** The headers that a schema names, in its spelling: Node's has small letters only. */
 function headersFor(schema: z.ZodType, { headers }: FastifyRequest): Record<string, unknown> {
-  const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const named = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
 }

@@ -24,8 +24,8 @@ const BEAT_MS = 15 * SECOND;
 export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   const { leadFeed } = context.leads;
   const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
-  const readPage = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
-    const { wait: waitMs = 0, ...query } = given;
+  const readPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
+    const { wait: waitMs = 0 } = query;
     const read = async (signal: AbortSignal) =>
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
@@ -33,12 +33,12 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
       .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
       .send(renderFeedPage(page));
   };
-  const stream = async (request: FastifyRequest, reply: FastifyReply, given: Given) => {
+  const stream = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const { 'last-event-id': lastEventId } = request.headers;
-    const query = toQuery(given, typeof lastEventId === 'string' ? lastEventId : undefined);
+    const from = toQuery(query, typeof lastEventId === 'string' ? lastEventId : undefined);
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
-      const events = leadFeed.follow(query, visibilityOf(request), wait);
+      const events = leadFeed.follow(from, visibilityOf(request), wait);
       await sendEvents({ request, reply, headers }, events, signal);
     });
     return reply;
@@ -87,10 +87,10 @@ const changesQuery = z
       });
   });
 
-type Given = z.infer<typeof changesQuery>;
+type ChangesQuery = z.infer<typeof changesQuery>;
 
 /** A stream that was cut goes on behind the last event, whatever it was begun with. */
-function toQuery({ limit, cursor, from }: Given, lastEventId?: string): FeedQuery {
+function toQuery({ limit, cursor, from }: ChangesQuery, lastEventId?: string): FeedQuery {
   const place = lastEventId ?? cursor;
   return {
     limit,

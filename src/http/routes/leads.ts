@@ -19,12 +19,12 @@ import { leadParams, pageParameters, sinceParameter } from '../requests/paramete
 import { removalListOut } from '#leads/reading/list-removals.ts';
 
 const labelQuery = z.preprocess(
-  (given) => (typeof given === 'string' ? [given] : given),
+  (value) => (typeof value === 'string' ? [value] : value),
   z
     .array(z.string().meta({ maxLength: LABELS_MAX * (LABEL_CHARACTERS_MAX + 1) }))
     .max(LABELS_MAX, `must name at most ${LABELS_MAX} labels`)
-    .superRefine((given, context) => {
-      const names = given.flatMap((text) => text.split(',')).map((name) => name.trim());
+    .superRefine((values, context) => {
+      const names = values.flatMap((text) => text.split(',')).map((name) => name.trim());
       if (names.includes(''))
         context.addIssue({ code: 'custom', message: 'must not name an empty label' });
       if (names.some((name) => isLongerThan(name, LABEL_CHARACTERS_MAX)))

@@ -121,13 +121,13 @@ function respond(request: FastifyRequest, reply: FastifyReply, accepted: Accepte
 }
 
 function echoCorrelationId(request: FastifyRequest, reply: FastifyReply): void {
-  const given = correlationIdOf(request);
-  if (given !== undefined) reply.header('x-correlation-id', given);
+  const correlationId = correlationIdOf(request);
+  if (correlationId !== undefined) reply.header('x-correlation-id', correlationId);
 }
 
 function correlationIdOf(request: FastifyRequest): string | undefined {
-  const [given, ...more] = headerValues(request, 'x-correlation-id');
-  return given !== undefined && more.length === 0 && isLoggableId(given) ? given : undefined;
+  const [id, ...more] = headerValues(request, 'x-correlation-id');
+  return id !== undefined && more.length === 0 && isLoggableId(id) ? id : undefined;
 }
 
 /**

@@ -53,8 +53,8 @@ export function routeOf(request: FastifyRequest): string {
 
 /** The caller's own id is only ever a log field; ours is the one that counts. */
 function clientIdOf(request: FastifyRequest): { clientRequestId?: string } {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && isLoggableId(given) ? { clientRequestId: given } : {};
+  const id = request.headers['x-request-id'];
+  return typeof id === 'string' && isLoggableId(id) ? { clientRequestId: id } : {};
 }
 
 /** Reads, what a browser asks before one, and what the route says. */

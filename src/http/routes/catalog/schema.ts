@@ -54,8 +54,8 @@ export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .meta({ pattern: DAY_OR_INSTANT })
-  .transform((given, context) => {
-    const instant = parseSince(DATE.test(given) ? sunsetOfDay(given) : given);
+  .transform((text, context) => {
+    const instant = parseSince(DATE.test(text) ? sunsetOfDay(text) : text);
     if (instant !== undefined) return instant;
     context.addIssue({
       code: 'custom',
@@ -83,7 +83,7 @@ export const catalogQuery = z.strictObject({
   groupPath: groupPath.optional().describe('The group itself and all below it.'),
   projectId: text(PROJECT_ID_CHARACTERS_MAX).optional(),
   q: text(SEARCH_CHARACTERS_MAX)
-    .refine((given) => isSearchable(given), {
+    .refine((query) => isSearchable(query), {
       error: `must have 1 to ${SEARCH_TERMS_MAX} words of letters and digits`,
       params: { code: 'out-of-range' },
     })

@@ -23,10 +23,10 @@ import type { PagesContext } from '../../context.ts';
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */
 export const DRAFT_FORM_BYTES_MAX = 3 * (SPEC_BYTES_MAX + 256 * 1024);
 
-const once = z.string('must be given once');
+const single = z.string('must be given once');
 /** Far more than any of them may have in the end: what is longer is not looked at at all. */
 const text = (charactersMax: number) =>
-  once.max(charactersMax, `must have at most ${charactersMax} characters`);
+  single.max(charactersMax, `must have at most ${charactersMax} characters`);
 const line = text(4096).trim();
 const lines = text(256 * 1024);
 
@@ -58,7 +58,7 @@ const FIELDS = {
   },
   spec: {
     label: 'Spec',
-    form: once,
+    form: single,
     rows: 12,
     isCode: true,
     note: 'JSON or YAML, at most 5 MiB. OpenAPI and AsyncAPI are validated; findings stop no draft.',

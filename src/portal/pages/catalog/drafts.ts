@@ -188,7 +188,7 @@ function addDelete(portal: PortalRoutes, context: PagesContext): void {
     action: 'delete',
     form: z.object({}),
     isFinal: true,
-    confirm: (request) => ({
+    explain: (request) => ({
       failed: 'Not deleted',
       consequences: [
         'The draft goes with its spec; the audit keeps that it was there.',

@@ -58,7 +58,7 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
     title: 'Deprecate',
     action: 'deprecate',
     form: deprecateForm,
-    confirm: (request) => {
+    explain: (request) => {
       const { view, others } = request;
       const { version, lifecycle } = view.record;
       const isAgain = lifecycle === 'DEPRECATED';
@@ -128,7 +128,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
     action: 'retire',
     isFinal: true,
     form: z.object({ early: z.literal('yes').optional() }),
-    confirm: (request) => {
+    explain: (request) => {
       const { view, reader } = request;
       const { record, successor } = view;
       const { version, sunsetAt = reader.nowMs } = record;
@@ -164,7 +164,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
     title: 'Unset default',
     action: 'unset-default',
     form: z.object({}),
-    confirm: ({ view: { record, isSetDefault }, others }) => {
+    explain: ({ view: { record, isSetDefault }, others }) => {
       const { version } = record;
       const next = chooseListed([record, ...others], undefined)?.version ?? version;
       const now = html`Readers who name no version get ${code(next)} from now on.`;

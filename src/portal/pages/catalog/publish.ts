@@ -22,7 +22,7 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
     title: 'Publish',
     action: 'publish',
     form: z.object({ breaking: z.literal('accept').optional() }),
-    confirm: async (request) => {
+    explain: async (request) => {
       const { version, findings } = request.view.record;
       const compatibility = await catalog.compatibility(request.person, request.params);
       const isStopped = findings.length > 0 && catalog.stopsAtFindings();

@@ -99,14 +99,15 @@ type VersionAction<Form extends z.ZodObject> = {
   form: Form;
   /** The name of the version is typed: for what cannot be undone. */
   isFinal?: boolean;
-  confirm: (request: VersionRequest) => Rest | Promise<Rest>;
+  explain: (request: VersionRequest) => Explanation | Promise<Explanation>;
   run: (
     request: ActionRequest<z.output<Form>, VersionName>,
     target: VersionName & { ifMatch: Precondition },
   ) => Promise<ActionResult>;
 };
 
-type Rest = Pick<Confirmation, 'failed' | 'warning' | 'consequences' | 'fields' | 'submit'>;
+/** What its page says before it is done. */
+type Explanation = Pick<Confirmation, 'failed' | 'warning' | 'consequences' | 'fields' | 'submit'>;
 
 /** What is confirmed about a version before it is done. */
 export function addVersionAction<Form extends z.ZodObject>(
@@ -127,13 +128,13 @@ export function addVersionAction<Form extends z.ZodObject>(
       const { items } = await catalog.listVersions(person, { id: name.id, limit: VERSIONS_MAX });
       const others = items.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
-      const rest = await given.confirm({ ...request, problems, view, others });
+      const explanation = await given.explain({ ...request, problems, view, others });
       return {
         ...placeOf(record),
         title: `${title} ${name.version}`,
         problems,
         values: { seen: seenOf(view) },
-        ...rest,
+        ...explanation,
         ...(isFinal && { toType: html`Type the version: ${code(record.version)}`, danger: true }),
       };
     },

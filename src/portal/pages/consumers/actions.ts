@@ -22,14 +22,14 @@ import {
   nameForm,
   newConsumerForm,
   toGrants,
-  typedVisibility,
-  type Visibility,
+  typedGrantChoice,
+  type GrantChoice,
   contradiction,
   type KnownLabels,
   knownLabels,
   labelProblems,
   limitField,
-  visibilityFields,
+  grantFields,
 } from './forms.ts';
 import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './names.ts';
 
@@ -97,7 +97,7 @@ function addGrants(portal: PortalRoutes, context: PagesContext): void {
     onProblems: (request) => {
       const { typed, problems, seenBefore: seen } = request;
       const returned = { heading: 'Grants not saved', problems, seen };
-      return consumerPage(context, request, { ...returned, chosen: typedVisibility.parse(typed) });
+      return consumerPage(context, request, { ...returned, chosen: typedGrantChoice.parse(typed) });
     },
     run: async ({ form, params: { id }, origin }) => {
       const { grants } = await consumers.read(id);
@@ -125,7 +125,7 @@ function refuseOtherGrants(): never {
 /** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
 async function checkLabels(
   context: PagesContext,
-  form: Visibility,
+  form: GrantChoice,
   before?: readonly string[],
 ): Promise<void> {
   const problems =
@@ -197,7 +197,7 @@ function newConsumerView(
       required: true,
       note: 'Who reads, as people here call it. It can be changed.',
     }),
-    visibilityFields(typedVisibility.parse(typed), labels, problems),
+    grantFields(typedGrantChoice.parse(typed), labels, problems),
     select({
       ...held('lifetime', form, LIFETIME_DEFAULT),
       label: 'Its first key works',

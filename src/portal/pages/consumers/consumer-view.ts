@@ -15,12 +15,12 @@ import { table } from '../../shell/list.ts';
 import { ago, count, counted, type Reader, time, timeText } from '../../shell/times.ts';
 import {
   grantsDigest,
-  toVisibility,
-  type Visibility,
+  toGrantChoice,
+  type GrantChoice,
   type KnownLabels,
   knownLabels,
   limitField,
-  visibilityFields,
+  grantFields,
 } from './forms.ts';
 import {
   consumerPath,
@@ -50,7 +50,7 @@ export type ConsumerFacts = {
 };
 
 type Returned = Pick<HeldForm, 'problems'> &
-  Partial<HeldForm> & { heading: string; chosen?: Visibility; seen?: string | undefined };
+  Partial<HeldForm> & { heading: string; chosen?: GrantChoice; seen?: string | undefined };
 
 const LAST_CHANGES = 5;
 
@@ -181,7 +181,7 @@ function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html
     names,
     postForm(
       { action: consumerPath(id, 'grants'), person, look: 'body', values: { seen } },
-      visibilityFields(chosen ?? toVisibility(grants), labels, problems),
+      grantFields(chosen ?? toGrantChoice(grants), labels, problems),
       row(button('Save grants', { look: 'primary' }), note('Takes effect at once, for every key.')),
     ),
   );

@@ -22,7 +22,7 @@ const labels = z
   .optional()
   .transform((sent) => toLabels(sent));
 
-const visibility = {
+const grantChoice = {
   sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),
   label: labels,
   workspace: z
@@ -33,8 +33,8 @@ const visibility = {
 };
 
 /** What was chosen in a form that came back, right or wrong; nothing is chosen before that. */
-export const typedVisibility = z.object({
-  sees: visibility.sees.catch('all'),
+export const typedGrantChoice = z.object({
+  sees: grantChoice.sees.catch('all'),
   label: labels,
   workspace: z.string().catch(''),
 });
@@ -76,8 +76,8 @@ const name = z
   .min(1, 'Give it a name.')
   .max(NAME_CHARACTERS_MAX, `A name has at most ${NAME_CHARACTERS_MAX} characters.`);
 
-export const newConsumerForm = z.object({ name, ...visibility, lifetime, limitPerMinute });
-export const grantsForm = z.object({ ...visibility, seen: z.string() });
+export const newConsumerForm = z.object({ name, ...grantChoice, lifetime, limitPerMinute });
+export const grantsForm = z.object({ ...grantChoice, seen: z.string() });
 export const keyForm = z.object({ lifetime });
 export const limitForm = z.object({ limitPerMinute });
 export const nameForm = z.object({ name });
@@ -97,7 +97,7 @@ function toLabels(sent: string | readonly string[] | undefined): string[] {
 }
 
 /** Grants as the use case takes them. */
-export function toGrants({ sees, label, workspace }: Visibility): GrantInput[] {
+export function toGrants({ sees, label, workspace }: GrantChoice): GrantInput[] {
   return [
     ...(workspace === '' ? [] : [{ action: 'catalog:read', workspace }]),
     ...(sees === 'nothing'
@@ -106,7 +106,7 @@ export function toGrants({ sees, label, workspace }: Visibility): GrantInput[] {
   ];
 }
 
-export type Visibility = {
+export type GrantChoice = {
   sees: 'all' | 'labels' | 'nothing';
   label: readonly string[];
   /** Whose catalog it reads; empty: no one's. */
@@ -114,7 +114,7 @@ export type Visibility = {
 };
 
 /** What grants look like in the form. */
-export function toVisibility(grants: readonly Grant[]): Visibility {
+export function toGrantChoice(grants: readonly Grant[]): GrantChoice {
   const leads = grantOf(grants, 'leads:read');
   const label = leads?.labels ?? [];
   const seesSome = label.length > 0 ? 'labels' : 'all';
@@ -134,8 +134,8 @@ export const knownLabels = ({ tracker }: PagesContext): Promise<KnownLabels> =>
   tracker.labels().catch(() => undefined);
 
 /** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
-export function visibilityFields(
-  { sees, label, workspace }: Visibility,
+export function grantFields(
+  { sees, label, workspace }: GrantChoice,
   labels: KnownLabels,
   problems: readonly FieldProblem[],
 ): Html {
@@ -234,7 +234,7 @@ const PROBLEMS_MAX = 5;
  * labels were granted `before`, all leads are a choice that was made.
  */
 export function contradiction(
-  { sees, label }: Visibility,
+  { sees, label }: GrantChoice,
   before: readonly string[] = [],
 ): FieldProblem[] {
   if (sees !== 'all' || label.length === 0 || before.length > 0) return [];
@@ -245,7 +245,7 @@ export function contradiction(
 
 /** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
 export function labelProblems(
-  { label }: Visibility,
+  { label }: GrantChoice,
   labels: KnownLabels,
   before: readonly string[] = [],
 ): FieldProblem[] {
