@@ -20,7 +20,7 @@ import type { PortalRoutes } from '../routes/route-types.ts';
 import { choicesOf } from '../shell/forms.ts';
 import { type ListRequest, type Found, isFiltered, listCard, type Column } from '../shell/list.ts';
 import { code, foreign, link, note, shortId } from '../shell/parts.ts';
-import { count, counted, type Reader, spanOf, time } from '../shell/times.ts';
+import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
 import { grantWords } from './consumers/names.ts';
 import type { PagesContext } from '../context.ts';
 
@@ -187,12 +187,12 @@ export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): 
 
 function columnsFor(
   { portalClientId, workspaceId, names }: AuditFound,
-  { query, reader }: ListRequest<AuditQuery>,
+  { query, viewer }: ListRequest<AuditQuery>,
 ): Column<AuditEntryOut>[] {
   const only = (name: 'who' | 'on', value: string): string =>
     withQuery(AUDIT_PATH, { ...query, cursor: undefined, [name]: value });
   return [
-    ['When', ({ at }) => time(Date.parse(at), reader), 'whole'],
+    ['When', ({ at }) => time(Date.parse(at), viewer), 'whole'],
     [
       'Who',
       ({ actor }) =>
@@ -209,7 +209,7 @@ function columnsFor(
         return link(pageOfSubject(subject, workspaceId) ?? only('on', subject), words);
       },
     ],
-    ['Detail', ({ changes }) => changesText(changes, reader)],
+    ['Detail', ({ changes }) => changesText(changes, viewer)],
     ['Request', ({ requestId }) => requestId && shortId(requestId)],
   ];
 }
@@ -232,11 +232,11 @@ function pageOfSubject(subject: string, workspaceId: string): string | undefined
 }
 
 /** What an entry of the audit says was changed, in one line; undefined when it says nothing. */
-export function changesText(changes: AuditEntryOut['changes'], reader: Reader): Html | undefined {
+export function changesText(changes: AuditEntryOut['changes'], viewer: Viewer): Html | undefined {
   if (!changes) return undefined;
   return html`${Object.entries(changes).map(
     ([name, value], at) =>
-      html`${at > 0 && ', '}${wordsOf(name)}: ${valueText(name, value, reader)}`,
+      html`${at > 0 && ', '}${wordsOf(name)}: ${valueText(name, value, viewer)}`,
   )}`;
 }
 
@@ -249,11 +249,11 @@ const VALUE_CHARACTERS_MAX = 120;
 const LABELS_SHOWN = 3;
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-function valueText(name: string, value: unknown, reader: Reader): HtmlValue {
+function valueText(name: string, value: unknown, viewer: Viewer): HtmlValue {
   if (name === 'grants') return grantWords(value as Grant[], LABELS_SHOWN);
   if (typeof value === 'string')
     return INSTANT.test(value)
-      ? time(Date.parse(value), reader)
+      ? time(Date.parse(value), viewer)
       : foreign(value, VALUE_CHARACTERS_MAX);
   return foreign(JSON.stringify(value), VALUE_CHARACTERS_MAX);
 }

@@ -10,8 +10,8 @@ import { type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
 import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/page.ts';
 import { code, cut, link } from '../shell/parts.ts';
-import { type Reader, time } from '../shell/times.ts';
-import { type PortalRefusal, type PortalRefusalKind, readerOf } from './portal-request.ts';
+import { type Viewer, time } from '../shell/times.ts';
+import { type PortalRefusal, type PortalRefusalKind, viewerOf } from './portal-request.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;
@@ -29,13 +29,13 @@ export type RefusalFacts = {
 };
 
 /** The body of a page that says that something did not work, and what to do now. */
-export function refusal(given: RefusalFacts, reader: Reader): Html {
+export function refusal(given: RefusalFacts, viewer: Viewer): Html {
   const { meaning, remedy } = problemHelp[given.code];
   const { text = meaning, nextStep = remedy, says = given.code } = given;
   const details = facts([
     ['Status', html`${problemKinds[given.code].status} ${code(says)}`],
     ['Request', code(cut(given.requestId))],
-    ['At', time(reader.nowMs, reader)],
+    ['At', time(viewer.nowMs, viewer)],
   ]);
   const inside = html`<p>${text}</p>
     <p><b>Next step:</b> ${nextStep}</p>
@@ -54,7 +54,7 @@ export function renderLoneRefusal(
 ): string {
   const title = titleOf(given);
   const content = html`<h1>${title}</h1>
-    ${refusal(given, readerOf(context))}`;
+    ${refusal(given, viewerOf(context))}`;
   return renderLonePage(title, context.repository, content);
 }
 
@@ -68,8 +68,8 @@ export function framedView(context: PortalContext, failed: Failed): PortalPage {
   const { portalSession: session, url } = failed.request;
   const publicUrl = context.publicUrl();
   const given = { ...factsOf(failed, publicUrl), actions: waysOn(failed, publicUrl) };
-  const reader = readerOf(context, session);
-  return { title: titleOf(given), section: sectionOf(url), body: refusal(given, reader) };
+  const viewer = viewerOf(context, session);
+  return { title: titleOf(given), section: sectionOf(url), body: refusal(given, viewer) };
 }
 
 /** For who is not. */

@@ -5,7 +5,7 @@ import { requireScope, type Scope } from '#access/tokens.ts';
 import { endOf, type Session } from '#access/sessions/session.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
-import type { Reader } from '../shell/times.ts';
+import type { Viewer } from '../shell/times.ts';
 import { newFormId } from './forms.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
@@ -67,14 +67,14 @@ export function portalRequestOf(
   const session = sessionOf(request);
   return {
     person: personOf(context, session),
-    reader: readerOf(context, session),
+    viewer: viewerOf(context, session),
     session,
     path: pathOf(request),
     params: paramsOf(request, params),
   };
 }
 
-export function readerOf({ clock }: Pick<PortalContext, 'clock'>, session?: Session): Reader {
+export function viewerOf({ clock }: Pick<PortalContext, 'clock'>, session?: Session): Viewer {
   return { timeZone: session?.timeZone ?? 'UTC', nowMs: clock.now() };
 }
 

@@ -5,13 +5,13 @@ import type { FieldProblem } from '#shared/errors.ts';
 import type { Html, HtmlValue } from '../html.ts';
 import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
-import type { Reader } from '../shell/times.ts';
+import type { Viewer } from '../shell/times.ts';
 
 /** Who looks at what, and when. */
 type PortalRequest<Params> = {
   person: PortalPerson;
   /** For times on the page: in the person's zone, now. */
-  reader: Reader;
+  viewer: Viewer;
   /** For what belongs to the session itself. */
   session: { digest: Buffer };
   /** Of the page, or where the form is sent. */

@@ -31,7 +31,7 @@ export type Filter = InputFacts & {
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What an address asks for, for whom. */
-export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'reader'> & FiltersRequest<Filters>;
+export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'viewer'> & FiltersRequest<Filters>;
 
 type FiltersRequest<Filters> = HeldForm & { query: Filters };
 

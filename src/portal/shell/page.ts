@@ -180,7 +180,7 @@ function toReturnPath(currentPath: string): string {
 
 function foot({ person, currentPath }: PortalFrame): Html {
   const token = html`<input type="hidden" name="formToken" value="${person.formToken}" />`;
-  const reader = { timeZone: person.timeZone, nowMs: person.sessionEndsMs };
+  const viewer = { timeZone: person.timeZone, nowMs: person.sessionEndsMs };
   const returnTo = toReturnPath(currentPath);
   const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;
   return html`<footer class="foot">
@@ -188,7 +188,7 @@ function foot({ person, currentPath }: PortalFrame): Html {
       <strong>${cut(person.name, 60)}</strong>Workspace ${cut(person.workspaceId, 60)}, as
       ${roleOf(person)}
     </p>
-    <p>Unused, the session ends at ${timeText(person.sessionEndsMs, reader, 'clock')}</p>
+    <p>Unused, the session ends at ${timeText(person.sessionEndsMs, viewer, 'clock')}</p>
     <div class="row">
       <span>Times in ${person.timeZone}</span>${link(back, 'Change', { more: 'time zone' })}
     </div>

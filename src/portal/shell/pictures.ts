@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../html.ts';
 import { card } from './card.ts';
 import { badge, type State, details } from './parts.ts';
 import { type Column, table } from './list.ts';
-import { count, counted, type Reader, timeText } from './times.ts';
+import { count, counted, type Viewer, timeText } from './times.ts';
 
 export type Series = { key: string; label: string; state: State };
 
@@ -30,25 +30,25 @@ type BarsFacts = {
 const SLOT_WIDTH = 10;
 
 /** A card with the picture, the sentence that says what it shows, and the same as a table. */
-export function bars(given: BarsFacts, reader: Reader): Html {
+export function bars(given: BarsFacts, viewer: Viewer): Html {
   const { id, heading, aside, series, slots } = given;
   const top = axisTop(Math.max(0, ...slots.map((slot) => totalOf(slot, series))));
   const named = { id, heading, aside };
   return card(
     named,
     html`<figure class="pic" aria-labelledby="${id}">
-      <figcaption class="note" id="${id}-says">${sentence(given, reader)}</figcaption>
+      <figcaption class="note" id="${id}-says">${sentence(given, viewer)}</figcaption>
       <div class="plot">
         <div class="y" aria-hidden="true">
           ${[3, 2, 1, 0].map((third) => html`<span>${count((top / 3) * third)}</span>`)}
         </div>
-        ${picture(given, top, reader)}
-        <div class="x" aria-hidden="true">${axis(slots, reader)}</div>
+        ${picture(given, top, viewer)}
+        <div class="x" aria-hidden="true">${axis(slots, viewer)}</div>
       </div>
       <div class="row legend">
         ${series.map(({ state, label }) => html`${badge(state, label)} `)}
       </div>
-      ${details('The same as a table', numbersTable(given, reader))}
+      ${details('The same as a table', numbersTable(given, viewer))}
     </figure>`,
   );
 }
@@ -61,7 +61,7 @@ function axisTop(largest: number): number {
   return 3 * step * magnitude;
 }
 
-function picture({ id, series, slots }: BarsFacts, top: number, reader: Reader): Html {
+function picture({ id, series, slots }: BarsFacts, top: number, viewer: Viewer): Html {
   const width = slots.length * SLOT_WIDTH;
   const lines = [0, 33.3, 66.7, 100].map((y) => `M0 ${y}H${width}`).join('');
   return html`<svg
@@ -72,13 +72,13 @@ function picture({ id, series, slots }: BarsFacts, top: number, reader: Reader):
     aria-describedby="${id}-says"
   >
     <path class="grid" d="${lines}" />
-    <g class="bars">${slots.map((slot, at) => bar(slot, at, { series, top, reader }))}</g>
+    <g class="bars">${slots.map((slot, at) => bar(slot, at, { series, top, viewer }))}</g>
   </svg>`;
 }
 
-type BarFacts = { series: readonly Series[]; top: number; reader: Reader };
+type BarFacts = { series: readonly Series[]; top: number; viewer: Viewer };
 
-function bar(slot: Slot, at: number, { series, top, reader }: BarFacts): Html {
+function bar(slot: Slot, at: number, { series, top, viewer }: BarFacts): Html {
   const heightOf = (n: number): number => Math.round((n / top) * 10_000) / 100;
   let below = 0;
   const parts = series.map(({ key, state }) => {
@@ -95,16 +95,16 @@ function bar(slot: Slot, at: number, { series, top, reader }: BarFacts): Html {
     />`;
   });
   const says = breakdown(slot.counts, series) || 'none';
-  return html`<g><title>${hourOf(slot, reader)}: ${says}</title>${parts}</g> `;
+  return html`<g><title>${hourOf(slot, viewer)}: ${says}</title>${parts}</g> `;
 }
 
-function axis(slots: readonly Slot[], reader: Reader): Html {
+function axis(slots: readonly Slot[], viewer: Viewer): Html {
   const quarters = [0, 1, 2, 3].map((n) => slots[Math.floor((slots.length * n) / 4)]);
   const marks = quarters.filter((slot) => slot !== undefined);
-  return html`${marks.map((slot) => html`<span>${hourOf(slot, reader)}</span>`)}<span>now</span>`;
+  return html`${marks.map((slot) => html`<span>${hourOf(slot, viewer)}</span>`)}<span>now</span>`;
 }
 
-function sentence({ unit, series, slots }: BarsFacts, reader: Reader): string {
+function sentence({ unit, series, slots }: BarsFacts, viewer: Viewer): string {
   const sum: Record<string, number> = {};
   for (const { key } of series) {
     sum[key] = slots.reduce((total, { counts }) => total + (counts[key] ?? 0), 0);
@@ -113,7 +113,7 @@ function sentence({ unit, series, slots }: BarsFacts, reader: Reader): string {
   const hours = counted(slots.length, 'hour');
   if (total === 0) return `No ${unit} in ${hours}.`;
   const peak = slots.toSorted((a, b) => totalOf(b, series) - totalOf(a, series))[0];
-  const most = peak && ` Most at ${hourOf(peak, reader)}: ${count(totalOf(peak, series))}.`;
+  const most = peak && ` Most at ${hourOf(peak, viewer)}: ${count(totalOf(peak, series))}.`;
   return `${counted(total, unit)} in ${hours}: ${breakdown(sum, series)}.${most ?? ''}`;
 }
 
@@ -128,14 +128,14 @@ function totalOf({ counts }: Slot, series: readonly Series[]): number {
   return series.reduce((total, { key }) => total + (counts[key] ?? 0), 0);
 }
 
-function hourOf({ startMs }: Slot, reader: Reader): string {
-  return timeText(startMs, reader, 'clock');
+function hourOf({ startMs }: Slot, viewer: Viewer): string {
+  return timeText(startMs, viewer, 'clock');
 }
 
-function numbersTable({ heading, series, slots }: BarsFacts, reader: Reader): Html {
+function numbersTable({ heading, series, slots }: BarsFacts, viewer: Viewer): Html {
   const hour: Column<Slot> = [
-    `Hour (${reader.timeZone})`,
-    ({ startMs }) => timeText(startMs, reader, 'minute'),
+    `Hour (${viewer.timeZone})`,
+    ({ startMs }) => timeText(startMs, viewer, 'minute'),
   ];
   const numbers = series.map(({ key, label }): Column<Slot> => [
     label,

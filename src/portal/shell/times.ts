@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { html, type Html } from '../html.ts';
 
 /** For whom times are written. */
-export type Reader = {
+export type Viewer = {
   /** An IANA name; one that is unknown reads as UTC. */
   timeZone: string;
   nowMs: number;
@@ -25,29 +25,29 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** An instant (milliseconds since the epoch) in the reader's zone, its exact UTC in the title. */
-export function time(ms: number, reader: Reader, style: TimeStyle = 'second'): Html {
-  return timeElement(ms, timeText(ms, reader, style));
+/** An instant (milliseconds since the epoch) in the viewer's zone, its exact UTC in the title. */
+export function time(ms: number, viewer: Viewer, style: TimeStyle = 'second'): Html {
+  return timeElement(ms, timeText(ms, viewer, style));
 }
 
 /** An instant by its distance, where age is the message: `22 s ago`, `in 24 h`. */
-export function ago(ms: number, reader: Reader): Html {
-  return timeElement(ms, agoText(ms, reader));
+export function ago(ms: number, viewer: Viewer): Html {
+  return timeElement(ms, agoText(ms, viewer));
 }
 
 /** The same as `ago`, as text for sentences. */
-export function agoText(ms: number, { nowMs }: Reader): string {
+export function agoText(ms: number, { nowMs }: Viewer): string {
   return ms > nowMs ? `in ${duration(ms - nowMs)}` : `${duration(nowMs - ms)} ago`;
 }
 
 /** The same as `time`, as text: for attributes. Beside another year's instants stands the year. */
-export function timeText(ms: number, reader: Reader, style: TimeStyle = 'second'): string {
-  const at = partsOf(ms, reader.timeZone);
+export function timeText(ms: number, viewer: Viewer, style: TimeStyle = 'second'): string {
+  const at = partsOf(ms, viewer.timeZone);
   const clock = `${at.hour}:${at.minute}`;
   if (style === 'clock') return clock;
   const date = `${at.day} ${at.month}`;
   if (style === 'day') return `${date} ${at.year}`;
-  const year = at.year === partsOf(reader.nowMs, reader.timeZone).year ? '' : ` ${at.year}`;
+  const year = at.year === partsOf(viewer.nowMs, viewer.timeZone).year ? '' : ` ${at.year}`;
   return `${date}${year} ${style === 'second' ? `${clock}:${at.second}` : clock}`;
 }
 
@@ -114,7 +114,7 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** The span of two days, such as `2026-11-21`, as the reader's calendar has them; the second is part of it. */
+/** The span of two days, such as `2026-11-21`, as the viewer's calendar has them; the second is part of it. */
 export function spanOf(
   { from, to }: { from?: string; to?: string },
   timeZone: string,

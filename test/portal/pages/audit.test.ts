@@ -7,7 +7,7 @@ import { pagesContext, startPortal } from '../../support/portal/portal.ts';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { withQuery } from '#portal/address.ts';
 import { DAY } from '#shared/clock.ts';
-import { flat, hostile, reader } from '../shell/support.ts';
+import { flat, hostile, viewer } from '../shell/support.ts';
 
 async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
   const clock = createFakeClock();
@@ -96,7 +96,7 @@ const view = (items: AuditEntryOut[], search = '', pagination = { hasMore: false
       query: auditQuery.parse(Object.fromEntries(new URLSearchParams(search))),
       typed: {},
       problems: [],
-      reader,
+      viewer,
     },
   );
 

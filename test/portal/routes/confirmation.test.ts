@@ -2,7 +2,7 @@ import { html } from '#portal/html.ts';
 import { confirmationPage } from '#portal/routes/confirmation.ts';
 import { remark } from '#portal/shell/notice.ts';
 import { expect, test } from 'vitest';
-import { person, reader } from '../shell/support.ts';
+import { person, viewer } from '../shell/support.ts';
 
 test('a page that confirms warns, lists, asks, and has a way out', async () => {
   const page = confirmationPage(async () => ({
@@ -18,7 +18,7 @@ test('a page that confirms warns, lists, asks, and has a way out', async () => {
     danger: true,
     wayOut: 'Keep it',
   }));
-  const asked = { person, reader, session: { digest: Buffer.alloc(0) }, path: '/portal/7' };
+  const asked = { person, viewer, session: { digest: Buffer.alloc(0) }, path: '/portal/7' };
   const shown = await page({ ...asked, params: {}, query: {}, typed: {}, problems: [] });
   const text = String(shown.body);
   const order = ['In use', 'cannot be undone', 'A field', 'Type its name', 'btn danger', 'Keep it'];

@@ -5,7 +5,7 @@ import { renderSignIn } from '#portal/sign-in/views.ts';
 import { timeZoneForm } from '#portal/sign-in/time-zone.ts';
 import type { Once } from '#portal/page.ts';
 import { expect, test } from 'vitest';
-import { flat, person, reader } from './support.ts';
+import { flat, person, viewer } from './support.ts';
 
 const portal = { repository: 'corvane/leads' };
 const frame = { person, currentPath: '/portal/receipts?status=FAILED' };
@@ -97,12 +97,12 @@ test('what an action left is shown above the body', () => {
 
 test('a refusal says what happened and the next step', () => {
   const given = { code: 'insufficient-scope', requestId: 'r-1' } as const;
-  const text = refusal({ ...given, text: 'Not for you.', nextStep: 'Ask.' }, reader).toString();
+  const text = refusal({ ...given, text: 'Not for you.', nextStep: 'Ask.' }, viewer).toString();
   expect(text).toMatch(/403\s*<code>insufficient-scope<\/code>/);
   expect(text).toContain('Not for you.');
   expect(text).toContain('<b>Next step:</b> Ask.');
   expect(text).toContain('21 Nov 15:02:10');
-  expect(refusal(given, reader).toString()).toContain('Next step:');
+  expect(refusal(given, viewer).toString()).toContain('Next step:');
 });
 
 const atIssuer = (repository: string) => ({

@@ -10,7 +10,7 @@ import {
 } from '#portal/shell/parts.ts';
 import { expect, test } from 'vitest';
 import { time } from '#portal/shell/times.ts';
-import { reader } from './support.ts';
+import { viewer } from './support.ts';
 
 test('a link says to screen readers what it opens, and looks like a button if wished', () => {
   const text = link('/portal/receipts', 'Open', { more: 'receipt 5b0f', look: 'button' });
@@ -58,7 +58,7 @@ test('a note of somebody becomes a sentence', () => {
 
 test('a time line is a list in order, each moment with its state', () => {
   const text = timeline('Attempts of event 1', [
-    { state: 'ok', heading: 'Matched', at: time(reader.nowMs, reader) },
+    { state: 'ok', heading: 'Matched', at: time(viewer.nowMs, viewer) },
     { state: 'bad', heading: 'Attempt 1 failed', content: 'Next in 6 s.' },
   ]).toString();
   expect(text).toContain('aria-label="Attempts of event 1"');

@@ -7,13 +7,13 @@ import {
   type Slot,
 } from '#portal/shell/pictures.ts';
 import { expect, test } from 'vitest';
-import { flat, hoursUntil, reader } from './support.ts';
+import { flat, hoursUntil, viewer } from './support.ts';
 
 const series: Series[] = [
   { key: 'DONE', label: 'Done', state: 'ok' },
   { key: 'FAILED', label: 'Failed', state: 'bad' },
 ];
-const hours = hoursUntil(reader.nowMs, 24);
+const hours = hoursUntil(viewer.nowMs, 24);
 const given = { id: 'pic', heading: 'Receipts per hour', unit: 'receipt', series };
 
 const slotsWith = (counts: Record<number, Record<string, number>>): Slot[] =>
@@ -21,7 +21,7 @@ const slotsWith = (counts: Record<number, Record<string, number>>): Slot[] =>
 
 test('bars say in a sentence what they show', () => {
   const slots = slotsWith({ 3: { DONE: 20, FAILED: 1 }, 23: { DONE: 4 } });
-  const text = bars({ ...given, slots }, reader).toString();
+  const text = bars({ ...given, slots }, viewer).toString();
   expect(text).toContain('25 receipts in 24 hours: 24 done, 1 failed. Most at 19:00: 21.');
   expect(text).toContain('<title>19:00: 20 done, 1 failed</title>');
   expect(text).toContain('<title>18:00: none</title>');
@@ -30,13 +30,13 @@ test('bars say in a sentence what they show', () => {
 
 test('bars stand on the ground, on each other, and below the top', () => {
   const slots = slotsWith({ 0: { DONE: 20, FAILED: 10 } });
-  const text = bars({ ...given, slots }, reader).toString();
+  const text = bars({ ...given, slots }, viewer).toString();
   expect(text).toMatch(/data-s="ok"\s+x="1"\s+y="33.33"\s+width="8"\s+height="66.67"/);
   expect(text).toMatch(/data-s="bad"\s+x="1"\s+y="0"\s+width="8"\s+height="33.33"/);
 });
 
 test('the same stands in a table, the newest first', () => {
-  const text = bars({ ...given, slots: slotsWith({ 23: { DONE: 4 } }) }, reader).toString();
+  const text = bars({ ...given, slots: slotsWith({ 23: { DONE: 4 } }) }, viewer).toString();
   const rows = text.split('<tr role="row">');
   expect(rows).toHaveLength(26);
   expect(rows[2]).toContain('>21 Nov 15:00</th>');
@@ -44,7 +44,7 @@ test('the same stands in a table, the newest first', () => {
 });
 
 test('nothing at all is said plainly', () => {
-  expect(bars({ ...given, slots: slotsWith({}) }, reader).toString()).toContain(
+  expect(bars({ ...given, slots: slotsWith({}) }, viewer).toString()).toContain(
     'No receipt in 24 hours.',
   );
 });
@@ -55,7 +55,7 @@ test.each([
   [31, '60'],
   [1000, '1,500'],
 ])('with a largest bar of %i the axis ends at %s', (largest, top) => {
-  const text = bars({ ...given, slots: slotsWith({ 0: { DONE: largest } }) }, reader).toString();
+  const text = bars({ ...given, slots: slotsWith({ 0: { DONE: largest } }) }, viewer).toString();
   expect(text).toMatch(new RegExp(`class="y" aria-hidden="true"\\s*>\\s*<span>${top}</span>`));
 });
 

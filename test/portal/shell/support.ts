@@ -3,7 +3,7 @@ import type { PortalPerson } from '#portal/page.ts';
 /** What no page may take for markup. */
 export const hostile = `"><script>alert('1')</script>&`;
 
-export const reader = { timeZone: 'Europe/Berlin', nowMs: Date.parse('2026-11-21T14:02:10Z') };
+export const viewer = { timeZone: 'Europe/Berlin', nowMs: Date.parse('2026-11-21T14:02:10Z') };
 
 export const person: PortalPerson = {
   subject: 'ops',

@@ -11,12 +11,12 @@ import {
   timeText,
 } from '#portal/shell/times.ts';
 import { expect, test } from 'vitest';
-import { reader } from './support.ts';
+import { viewer } from './support.ts';
 
-const { nowMs } = reader;
+const { nowMs } = viewer;
 
-test('an instant stands in the zone of the reader, its exact UTC in the title', () => {
-  const text = time(Date.parse('2026-11-21T13:02:03.999Z'), reader).toString();
+test('an instant stands in the zone of the viewer, its exact UTC in the title', () => {
+  const text = time(Date.parse('2026-11-21T13:02:03.999Z'), viewer).toString();
   expect(text).toContain('datetime="2026-11-21T13:02:03Z"');
   expect(text).toContain('title="2026-11-21 13:02:03 UTC"');
   expect(text).toContain('>21 Nov 14:02:03<');
@@ -28,16 +28,16 @@ test.each([
   ['day', '5 Sep 2026'],
   ['clock', '00:30'],
 ] as const)('as %s it reads %s', (style, text) => {
-  expect(timeText(Date.parse('2026-09-04T22:30:00Z'), reader, style)).toBe(text);
+  expect(timeText(Date.parse('2026-09-04T22:30:00Z'), viewer, style)).toBe(text);
 });
 
 test('the year stands beside instants of another one', () => {
-  expect(timeText(Date.parse('2025-12-31T22:59:59Z'), reader, 'minute')).toBe('31 Dec 2025 23:59');
-  expect(timeText(Date.parse('2025-12-31T23:00:00Z'), reader, 'minute')).toBe('1 Jan 00:00');
+  expect(timeText(Date.parse('2025-12-31T22:59:59Z'), viewer, 'minute')).toBe('31 Dec 2025 23:59');
+  expect(timeText(Date.parse('2025-12-31T23:00:00Z'), viewer, 'minute')).toBe('1 Jan 00:00');
 });
 
 test('an unknown zone reads as UTC', () => {
-  expect(timeText(nowMs, { ...reader, timeZone: 'Mars/Base' }, 'clock')).toBe('14:02');
+  expect(timeText(nowMs, { ...viewer, timeZone: 'Mars/Base' }, 'clock')).toBe('14:02');
 });
 
 test.each(['UTC', 'Europe/Berlin', 'Asia/Calcutta', 'America/Argentina/Buenos_Aires'])(
@@ -66,9 +66,9 @@ test.each([
 });
 
 test('ages look back, ends look ahead', () => {
-  expect(ago(nowMs - 22_000, reader).toString()).toContain('>22 s ago<');
-  expect(agoText(nowMs - 240_000, reader)).toBe('4 min ago');
-  expect(ago(nowMs + 86_400_000, reader).toString()).toContain('>in 24 h<');
+  expect(ago(nowMs - 22_000, viewer).toString()).toContain('>22 s ago<');
+  expect(agoText(nowMs - 240_000, viewer)).toBe('4 min ago');
+  expect(ago(nowMs + 86_400_000, viewer).toString()).toContain('>in 24 h<');
 });
 
 test('numbers are grouped and counted', () => {
@@ -79,7 +79,7 @@ test('numbers are grouped and counted', () => {
   expect([999, 84_999, 214_000_000].map(bytes)).toEqual(['999 bytes', '84 KB', '214 MB']);
 });
 
-test('a day begins where the reader is, also where the clocks change', () => {
+test('a day begins where the viewer is, also where the clocks change', () => {
   const span = (from: string, to: string, timeZone: string) => {
     const { since = 0, before = 0 } = spanOf({ from, to }, timeZone);
     return [since, before].map((ms) => new Date(ms).toISOString());

@@ -18,7 +18,7 @@ import {
   codeBlock,
   excerptOf,
 } from '../../shell/parts.ts';
-import { bytes, count, type Reader, time, timeText } from '../../shell/times.ts';
+import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from './names.ts';
@@ -32,21 +32,21 @@ const COUNTS_SHOWN = 64;
 const DESCRIPTION_CHARACTERS = 1_000;
 
 /** Which version counts, what is about to end, and what the shown version says. */
-export function artifactView(given: ArtifactFacts, reader: Reader): Html {
+export function artifactView(given: ArtifactFacts, viewer: Viewer): Html {
   const { record } = given.shown;
   // As wide as the page: what one may do about a version stands in one line.
-  const all = versionsCard(given, reader);
-  const beside = html`${aboutCard(given, reader)}
+  const all = versionsCard(given, viewer);
+  const beside = html`${aboutCard(given, viewer)}
   ${record.findings.length > 0 && findingsCard(record)} ${membersCard(given)}`;
-  return html`${endNotice(given.shown, reader)}${all} ${split(lanesCard(given, reader), beside)}
-  ${diffCard(record.id, given)} ${pair(specCard(given), auditCard(given, reader))}`;
+  return html`${endNotice(given.shown, viewer)}${all} ${split(lanesCard(given, viewer), beside)}
+  ${diffCard(record.id, given)} ${pair(specCard(given), auditCard(given, viewer))}`;
 }
 
-function endNotice({ record, successor }: VersionView, reader: Reader): Html | undefined {
+function endNotice({ record, successor }: VersionView, viewer: Viewer): Html | undefined {
   const { id, version, lifecycle, sunsetAt } = record;
   if (lifecycle !== 'DEPRECATED') return undefined;
   const end =
-    sunsetAt === undefined ? 'without a sunset' : html`until ${sunsetDay(sunsetAt, reader)}`;
+    sunsetAt === undefined ? 'without a sunset' : html`until ${sunsetDay(sunsetAt, viewer)}`;
   const next =
     successor === undefined
       ? 'No other version takes its place yet.'
@@ -59,7 +59,7 @@ function endNotice({ record, successor }: VersionView, reader: Reader): Html | u
   });
 }
 
-function aboutCard({ shown }: ArtifactFacts, reader: Reader): Html {
+function aboutCard({ shown }: ArtifactFacts, viewer: Viewer): Html {
   const { record, specText } = shown;
   const { description, version, owner, groupPath, source, projectId, lifecycle } = record;
   const counts = Object.entries(record.counts ?? {});
@@ -78,7 +78,7 @@ function aboutCard({ shown }: ArtifactFacts, reader: Reader): Html {
         ['Source', source],
         ['Spec', specText && `${bytes(Buffer.byteLength(specText))} as JSON`],
         ['Counts', record.counts && [...numbers, ...more].join(', ')],
-        ['Changed', time(record.updatedAt, reader)],
+        ['Changed', time(record.updatedAt, viewer)],
       ]),
     ),
   );
@@ -174,7 +174,7 @@ const DONE: Readonly<Record<string, string>> = {
   'artifact.unset-default': 'no longer set as the default',
 };
 
-function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): Html {
+function auditCard({ shown, entries, person }: ArtifactFacts, viewer: Viewer): Html {
   const { workspaceId, id } = shown.record;
   const all = may(person, SECTIONS.audit.scope) && {
     aside: link(auditOf(`artifact/${workspaceId}/${foldId(id)}`), 'All changes'),
@@ -183,7 +183,7 @@ function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): H
     const version = changes?.['version'];
     const what = `${typeof version === 'string' ? `${version} ` : ''}${DONE[action] ?? action}`;
     const by = html`${what} by ${foreign(actor.subject, 60)}`;
-    return [time(at, reader, 'minute'), by] as const;
+    return [time(at, viewer, 'minute'), by] as const;
   });
   return card({ id: 'h-audit', heading: 'Audit', ...all }, body(facts(lines)));
 }
@@ -191,15 +191,15 @@ function auditCard({ shown, entries, person }: ArtifactFacts, reader: Reader): H
 const LABEL_CHARACTERS = 8;
 
 /** When each version came, was deprecated and went, and what is announced. */
-function lanesCard({ defaultVersion, ...given }: ArtifactFacts, reader: Reader): Html {
+function lanesCard({ defaultVersion, ...given }: ArtifactFacts, viewer: Viewer): Html {
   const versions = given.versions.slice(0, LANES_SHOWN);
-  const { nowMs } = reader;
+  const { nowMs } = viewer;
   const fromMs = Math.min(nowMs - MINUTE, ...versions.map(startOf));
   const untilMs = Math.max(nowMs, ...versions.map(({ sunsetAt }) => sunsetAt ?? nowMs));
   // The oldest version reaches over the whole width, however young it is.
   const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
-  const day = (ms: number): string => timeText(ms, reader, style);
-  const last = style === 'day' ? sunsetDayText(untilMs, reader) : day(untilMs);
+  const day = (ms: number): string => timeText(ms, viewer, style);
+  const last = style === 'day' ? sunsetDayText(untilMs, viewer) : day(untilMs);
   const states = (['DRAFT', 'PUBLISHED', 'DEPRECATED'] as const).map((one) => LIFECYCLE_WORDS[one]);
   return card(
     { id: 'h-life', heading: 'Life of the versions' },
@@ -209,7 +209,7 @@ function lanesCard({ defaultVersion, ...given }: ArtifactFacts, reader: Reader):
       fromMs,
       untilMs,
       nowMs,
-      lanes: versions.map((record) => laneOf(record, defaultVersion, reader)),
+      lanes: versions.map((record) => laneOf(record, defaultVersion, viewer)),
       axis: [
         ...new Set([day(fromMs), day((fromMs + untilMs) / 2), untilMs > nowMs ? last : 'now']),
       ],
@@ -223,13 +223,13 @@ function startOf({ lifecycle, createdAt, publishedAt }: VersionRecord): number {
   return lifecycle === 'DRAFT' ? createdAt : (publishedAt ?? createdAt);
 }
 
-function laneOf(record: VersionRecord, defaultVersion: string | undefined, reader: Reader): Lane {
+function laneOf(record: VersionRecord, defaultVersion: string | undefined, viewer: Viewer): Lane {
   const { version } = record;
   const isDefault = version === defaultVersion && ', the default';
   return {
     label: code(version),
-    sentence: `${version}: ${historyOf(record, reader).join(', ')}${isDefault || ''}.`,
-    spans: spansOf(record, reader.nowMs),
+    sentence: `${version}: ${historyOf(record, viewer).join(', ')}${isDefault || ''}.`,
+    spans: spansOf(record, viewer.nowMs),
   };
 }
 
@@ -251,17 +251,17 @@ function spansOf(record: VersionRecord, nowMs: number): Lane['spans'] {
   return [published, deprecated, rest];
 }
 
-function historyOf(record: VersionRecord, reader: Reader): string[] {
+function historyOf(record: VersionRecord, viewer: Viewer): string[] {
   const { createdAt, publishedAt, deprecatedAt, sunsetAt } = record;
-  if (publishedAt === undefined) return [`draft since ${timeText(createdAt, reader, 'day')}`];
+  if (publishedAt === undefined) return [`draft since ${timeText(createdAt, viewer, 'day')}`];
   const moments: [string, number | undefined][] = [
     ['published', publishedAt],
     ['deprecated', deprecatedAt],
     ['retired', retiredAt(record)],
   ];
   const history = moments.flatMap(([word, at]) =>
-    at === undefined ? [] : [`${word} ${timeText(at, reader, 'day')}`],
+    at === undefined ? [] : [`${word} ${timeText(at, viewer, 'day')}`],
   );
   const isAhead = sunsetAt !== undefined && retiredAt(record) === undefined;
-  return isAhead ? [...history, `sunset ${sunsetDayText(sunsetAt, reader)}`] : history;
+  return isAhead ? [...history, `sunset ${sunsetDayText(sunsetAt, viewer)}`] : history;
 }

@@ -100,7 +100,7 @@ function sunsetField(request: VersionRequest, isAgain: boolean): Html {
     ...rest,
     label: 'Sunset: the last day it stays',
     type: 'date',
-    min: dayOf(request.reader.nowMs),
+    min: dayOf(request.viewer.nowMs),
     value: value?.slice(0, DAY_CHARACTERS_SHOWN),
     note: isAgain ? note : `Optional. ${note}`,
   });
@@ -129,11 +129,11 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
     isFinal: true,
     form: z.object({ early: z.literal('yes').optional() }),
     explain: (request) => {
-      const { view, reader } = request;
+      const { view, viewer } = request;
       const { record, successor } = view;
-      const { version, sunsetAt = reader.nowMs } = record;
-      const isEarly = isBeforeSunset(record, reader.nowMs);
-      const ahead = `Its sunset is ahead: ${sunsetDayText(sunsetAt, reader)}`;
+      const { version, sunsetAt = viewer.nowMs } = record;
+      const isEarly = isBeforeSunset(record, viewer.nowMs);
+      const ahead = `Its sunset is ahead: ${sunsetDayText(sunsetAt, viewer)}`;
       const promise = 'Readers were told that they can rely on it until then.';
       return {
         failed: 'Not retired',

@@ -7,7 +7,7 @@ import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note, type BadgeWords } from '../../shell/parts.ts';
-import { counted, type Reader, time, timeText } from '../../shell/times.ts';
+import { counted, type Viewer, time, timeText } from '../../shell/times.ts';
 
 export const { path: CATALOG_PATH } = SECTIONS.catalog;
 /** No id can be a hyphen alone. */
@@ -72,26 +72,26 @@ export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
   RETIRED: { state: 'mute', words: 'Retired' },
 };
 
-/** The day on which a version ends: that which was chosen, wherever its reader is. */
-export function sunsetDay(sunsetAt: number, reader: Reader): Html {
-  return time(sunsetAt, readerOfSunset(sunsetAt, reader), 'day');
+/** The day on which a version ends: that which was chosen, wherever its viewer is. */
+export function sunsetDay(sunsetAt: number, viewer: Viewer): Html {
+  return time(sunsetAt, viewerOfSunset(sunsetAt, viewer), 'day');
 }
 
 /** The same as text. */
-export function sunsetDayText(sunsetAt: number, reader: Reader): string {
-  return timeText(sunsetAt, readerOfSunset(sunsetAt, reader), 'day');
+export function sunsetDayText(sunsetAt: number, viewer: Viewer): string {
+  return timeText(sunsetAt, viewerOfSunset(sunsetAt, viewer), 'day');
 }
 
-/** A whole day ends with its last second in UTC. An instant of a day is one in the reader's zone. */
-function readerOfSunset(sunsetAt: number, reader: Reader): Reader {
-  return sunsetAt % DAY === DAY - SECOND ? { ...reader, timeZone: 'UTC' } : reader;
+/** A whole day ends with its last second in UTC. An instant of a day is one in the viewer's zone. */
+function viewerOfSunset(sunsetAt: number, viewer: Viewer): Viewer {
+  return sunsetAt % DAY === DAY - SECOND ? { ...viewer, timeZone: 'UTC' } : viewer;
 }
 
 /** The state, and what is about to become of the version. */
-export function lifecycleStatus(record: VersionRecord, reader: Reader): Html {
+export function lifecycleStatus(record: VersionRecord, viewer: Viewer): Html {
   const { lifecycle, sunsetAt, findings } = record;
   const isEnding = lifecycle === 'DEPRECATED' && sunsetAt !== undefined;
-  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${isEnding && note('Sunset ', sunsetDay(sunsetAt, reader))}${
+  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${isEnding && note('Sunset ', sunsetDay(sunsetAt, viewer))}${
     lifecycle === 'DRAFT' && findings.length > 0 && note(counted(findings.length, 'finding'))
   }`;
 }

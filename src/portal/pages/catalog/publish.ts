@@ -72,10 +72,10 @@ function findingsRemark(
 
 /** What readers get who name no version. */
 async function defaultWords({ catalog }: PagesContext, request: VersionRequest): Promise<Html> {
-  const { view, others, person, reader } = request;
+  const { view, others, person, viewer } = request;
   const { id, version } = view.record;
   const before = await readDefault(catalog, person, id);
-  const published = { ...view.record, lifecycle: 'PUBLISHED', publishedAt: reader.nowMs } as const;
+  const published = { ...view.record, lifecycle: 'PUBLISHED', publishedAt: viewer.nowMs } as const;
   const after =
     before?.isSetDefault === true
       ? before.record.version

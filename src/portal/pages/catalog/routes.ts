@@ -17,7 +17,7 @@ import {
   type Column,
 } from '../../shell/list.ts';
 import { badgeOf, code, cut, foreign, link, note } from '../../shell/parts.ts';
-import { count, type Reader, time } from '../../shell/times.ts';
+import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addDrafts } from './drafts.ts';
 import { addLifecycle } from './lifecycle.ts';
@@ -133,7 +133,7 @@ export function catalogListView(found: CatalogFound, request: ListRequest<Catalo
     caption: isEvery
       ? 'Versions, newest first'
       : 'Artifacts, newest first, each as its default version',
-    columns: columnsFor(isEvery, request.reader),
+    columns: columnsFor(isEvery, request.viewer),
     summary: `${count(found.items.length)} on this page, newest first`,
     none: emptyCatalog(found.mayWrite),
     nothingFits: {
@@ -201,7 +201,7 @@ function filtersFor({ words, searchProblem }: CatalogFound): Filter[] {
   ];
 }
 
-const columnsFor = (isEvery: boolean, reader: Reader): Column<VersionRecord>[] => [
+const columnsFor = (isEvery: boolean, viewer: Viewer): Column<VersionRecord>[] => [
   [
     'Artifact',
     ({ id, title, version }) =>
@@ -209,16 +209,16 @@ const columnsFor = (isEvery: boolean, reader: Reader): Column<VersionRecord>[] =
   ],
   ['Type', ({ type }) => type],
   ['Version', ({ version }) => code(version)],
-  ['Lifecycle', (record) => lifecycleStatus(record, reader)],
+  ['Lifecycle', (record) => lifecycleStatus(record, viewer)],
   ['Owner', ({ owner }) => foreign(owner, 60)],
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
-  ['Changed', ({ updatedAt }) => time(updatedAt, reader, 'day')],
+  ['Changed', ({ updatedAt }) => time(updatedAt, viewer, 'day')],
 ];
 
 /** The page of one artifact, about one of its versions. */
 async function artifactPage(
   { catalog }: PagesContext,
-  { person, params: { id }, query, reader }: PageRequest<ArtifactQuery, { id: string }>,
+  { person, params: { id }, query, viewer }: PageRequest<ArtifactQuery, { id: string }>,
 ): Promise<PortalPage> {
   const byDefault = await readDefault(catalog, person, id);
   const defaultVersion = byDefault?.record.version;
@@ -235,13 +235,13 @@ async function artifactPage(
   const { items: versions, pagination } = await catalog.listVersions(person, page);
   const isDefaultSet = byDefault?.isSetDefault ?? false;
   const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
-  const body = artifactView({ ...which, diff, person, entries }, reader);
+  const body = artifactView({ ...which, diff, person, entries }, viewer);
   return { ...headOf(shown, person, defaultVersion), body };
 }
 
 /** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
-async function highestVersion(catalog: Catalog, reader: PortalPerson, id: string) {
-  const { items } = await catalog.listVersions(reader, { id, limit: 1 });
+async function highestVersion(catalog: Catalog, person: PortalPerson, id: string) {
+  const { items } = await catalog.listVersions(person, { id, limit: 1 });
   return items[0]?.version ?? '';
 }
 

@@ -66,11 +66,11 @@ export function shown({ record }: VersionView, notice: string): ActionResult {
 /** The version that a read without one returns, if any. */
 export async function readDefault(
   catalog: Catalog,
-  reader: { workspaceId: string },
+  person: { workspaceId: string },
   id: string,
 ): Promise<VersionView | undefined> {
   try {
-    return await catalog.read(reader, { id, withSpec: false });
+    return await catalog.read(person, { id, withSpec: false });
   } catch (error) {
     if (isTrackportError(error) && error.code === 'no-published-version') return undefined;
     throw error;

@@ -18,7 +18,7 @@ import {
   tag,
 } from '../../shell/parts.ts';
 import { pager, table } from '../../shell/list.ts';
-import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { artifactPath, versionPath, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
 import { VERSION_ACTIONS, type VersionAct } from './version.ts';
 import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
@@ -46,14 +46,14 @@ export type ArtifactFacts = {
 };
 
 /** The versions of an artifact, highest first, with what one may do about each. */
-export function versionsCard(given: ArtifactFacts, reader: Reader): Html {
+export function versionsCard(given: ArtifactFacts, viewer: Viewer): Html {
   const { versions, cursor } = given;
   const { nextCursor } = given.pagination;
   const { id } = given.shown.record;
   const isPaged = cursor !== undefined || nextCursor !== undefined;
   return card(
     { id: 'h-versions', heading: 'Versions' },
-    versionTable(given, reader),
+    versionTable(given, viewer),
     isPaged &&
       pager({
         summary: `${counted(versions.length, 'version')} on this page, highest first`,
@@ -66,7 +66,7 @@ export function versionsCard(given: ArtifactFacts, reader: Reader): Html {
   );
 }
 
-function versionTable(given: ArtifactFacts, reader: Reader): Html {
+function versionTable(given: ArtifactFacts, viewer: Viewer): Html {
   const { versions, defaultVersion, isDefaultSet = false } = given;
   return table<VersionRecord>({
     caption: 'Versions, highest first',
@@ -78,13 +78,13 @@ function versionTable(given: ArtifactFacts, reader: Reader): Html {
           html`${versionLink(record)}
           ${record.version === defaultVersion && tag(isDefaultSet ? 'default, set' : 'default')}`,
       ],
-      ['Lifecycle', (record) => state(record, reader)],
+      ['Lifecycle', (record) => state(record, viewer)],
       [
         'Published',
         ({ publishedAt }) =>
-          publishedAt === undefined ? 'not yet' : time(publishedAt, reader, 'day'),
+          publishedAt === undefined ? 'not yet' : time(publishedAt, viewer, 'day'),
       ],
-      ['Sunset', ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, reader)],
+      ['Sunset', ({ sunsetAt }) => sunsetAt && sunsetDay(sunsetAt, viewer)],
       ['Findings', findingsLink, 'number'],
       ['Actions', (record) => offeredActions(record, given), 'acts'],
     ],
@@ -95,9 +95,9 @@ function versionLink({ id, version }: VersionRecord): Html {
   return link(artifactPath(id, { version }), code(version));
 }
 
-function state({ lifecycle, deprecatedAt }: VersionRecord, reader: Reader): Html {
+function state({ lifecycle, deprecatedAt }: VersionRecord, viewer: Viewer): Html {
   const since = lifecycle === 'DEPRECATED' ? deprecatedAt : undefined;
-  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${since && note('since ', time(since, reader, 'day'))}`;
+  return html`${badgeOf(LIFECYCLE_WORDS[lifecycle])}${since && note('since ', time(since, viewer, 'day'))}`;
 }
 
 function findingsLink({ id, version, findings }: VersionRecord): Html | string {

@@ -9,7 +9,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { held, select } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/parts.ts';
-import { agoText, type Reader, timeText } from '../../shell/times.ts';
+import { agoText, type Viewer, timeText } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { shownKey } from './actions.ts';
 import {
@@ -39,13 +39,13 @@ async function readOpen({ access }: PagesContext, id: string): Promise<Consumer>
   return consumer;
 }
 
-type OfKey = { params: Record<'id' | 'keyId', string>; reader: Reader };
+type OfKey = { params: Record<'id' | 'keyId', string>; viewer: Viewer };
 
 /** Its page offers nothing about a key that ended; an old tab may. @throws {invalid-lifecycle-transition} */
-async function readActiveKey({ access }: PagesContext, { params, reader }: OfKey) {
+async function readActiveKey({ access }: PagesContext, { params, viewer }: OfKey) {
   const consumer = await access.consumers.read(params.id);
   const key = findKey(consumer, params.keyId);
-  const current = keyStateAt(key, reader.nowMs);
+  const current = keyStateAt(key, viewer.nowMs);
   if (current === 'active') return { consumer, key };
   throw new TrackportError('invalid-lifecycle-transition', {
     detail: `This key is ${current} already: nothing is left to do about it.`,
@@ -58,13 +58,13 @@ function addRevokeConsumer(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${CONSUMERS_PATH}/:id/revoke`, {
     ...ofConsumer,
     form: typedForm,
-    confirm: async ({ params, reader }) => {
+    confirm: async ({ params, viewer }) => {
       const consumer = await readOpen(context, params.id);
       return {
         ...placeOf(consumer),
         title: 'Revoke consumer',
         failed: 'Not revoked',
-        warning: useWarning(consumer.keys, reader),
+        warning: useWarning(consumer.keys, viewer),
         consequences: [
           'Every call with any of its keys is refused from now on.',
           'It stays in this list and in the audit, revoked.',
@@ -123,7 +123,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
     confirm: async (request) => {
       const { consumer, key } = await readActiveKey(context, request);
       const { keyId, expiresAt } = key;
-      const end = expiresAt !== undefined && timeText(expiresAt, request.reader, 'minute');
+      const end = expiresAt !== undefined && timeText(expiresAt, request.viewer, 'minute');
       const overlap = held('overlap', request, OVERLAP_DEFAULT);
       return {
         ...placeOf(consumer),
@@ -156,10 +156,10 @@ function addRevokeKey(portal: PortalRoutes, context: PagesContext): void {
         ...placeOf(consumer),
         title: 'Revoke key',
         failed: 'Not revoked',
-        warning: useWarning([key], request.reader),
+        warning: useWarning([key], request.viewer),
         consequences: [
           html`Every call with the key ${code(key.keyId)} is refused from now on.`,
-          othersOf(consumer, key, request.reader),
+          othersOf(consumer, key, request.viewer),
           'This cannot be undone. To replace a key without a gap, rotate it.',
         ],
         toType: html`Type the id of the key: ${foreign(key.keyId)}`,
@@ -176,20 +176,20 @@ function addRevokeKey(portal: PortalRoutes, context: PagesContext): void {
   });
 }
 
-function othersOf(consumer: Consumer, key: Key, { nowMs }: Reader): string {
+function othersOf(consumer: Consumer, key: Key, { nowMs }: Viewer): string {
   const others = activeKeys(consumer, nowMs).filter(({ keyId }) => keyId !== key.keyId).length;
   if (others === 0) return 'It is the only key that works: nobody can read as this consumer then.';
   return others === 1 ? 'The other key goes on.' : `The ${others} other keys go on.`;
 }
 
 /** Who is hit. */
-function useWarning(keys: readonly Key[], reader: Reader): Html {
+function useWarning(keys: readonly Key[], viewer: Viewer): Html {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
   return uses.length === 0
     ? remark('ok', 'Never used')
     : remark(
         'warn',
-        `Last used ${agoText(Math.max(...uses), reader)}`,
+        `Last used ${agoText(Math.max(...uses), viewer)}`,
         'Whoever reads with it will be refused.',
       );
 }

@@ -12,7 +12,7 @@ import { errorSummary } from '../../shell/notice.ts';
 import { actionButton, button, held, type HeldForm, input, postForm } from '../../shell/forms.ts';
 import { code, foreign, link, note } from '../../shell/parts.ts';
 import { table } from '../../shell/list.ts';
-import { ago, count, counted, type Reader, time, timeText } from '../../shell/times.ts';
+import { ago, count, counted, type Viewer, time, timeText } from '../../shell/times.ts';
 import {
   grantsDigest,
   toGrantChoice,
@@ -54,12 +54,12 @@ type Returned = Pick<HeldForm, 'problems'> &
 
 const LAST_CHANGES = 5;
 
-type Request = Pick<PageRequest<unknown, { id: string }>, 'person' | 'params' | 'reader'>;
+type Request = Pick<PageRequest<unknown, { id: string }>, 'person' | 'params' | 'viewer'>;
 
 /** As a reader sees it, and a form that came back. */
 export async function consumerPage(
   context: PagesContext,
-  { person, params: { id }, reader }: Request,
+  { person, params: { id }, viewer }: Request,
   returned?: Returned,
 ): Promise<PortalPage> {
   const { access, leadFeed } = context;
@@ -74,26 +74,26 @@ export async function consumerPage(
   return {
     ...placeOf(),
     title: consumer.name,
-    badge: consumerBadge(consumer, reader, { fill: true }),
+    badge: consumerBadge(consumer, viewer, { fill: true }),
     meta: [consumer.id],
-    body: consumerView(given, reader),
+    body: consumerView(given, viewer),
   };
 }
 
 const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'Limit' };
 
 /** What it may see, which keys work and until when, and what was done to it. */
-export function consumerView(given: ConsumerFacts, reader: Reader): Html {
+export function consumerView(given: ConsumerFacts, viewer: Viewer): Html {
   const { consumer, returned } = given;
   const summary = returned && errorSummary({ ...returned, labels: FIELDS });
-  const main = html`${keysCard(consumer, reader)} ${rotationCard(consumer, reader)}
-  ${grantsCard(given)} ${auditCard(given, reader)}`;
-  const beside = html`${aboutCard(given, reader)}
+  const main = html`${keysCard(consumer, viewer)} ${rotationCard(consumer, viewer)}
+  ${grantsCard(given)} ${auditCard(given, viewer)}`;
+  const beside = html`${aboutCard(given, viewer)}
   ${consumer.state !== 'revoked' && html`${nameAndLimitCard(given)} ${shutOutCard(given)}`}`;
   return html`${summary}${split(main, beside)}`;
 }
 
-function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
+function auditCard({ consumer, entries }: ConsumerFacts, viewer: Viewer): Html {
   const all = link(auditOf(`consumer/${consumer.id}`), 'All changes');
   const names = { id: 'h-audit', heading: 'Audit', aside: all };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
@@ -103,33 +103,33 @@ function auditCard({ consumer, entries }: ConsumerFacts, reader: Reader): Html {
       caption: 'Last changes, newest first',
       rows: entries,
       columns: [
-        ['When', ({ at }) => time(Date.parse(at), reader), 'whole'],
-        ['What', ({ action, changes }) => html`${code(action)} ${details(changes, reader)}`],
+        ['When', ({ at }) => time(Date.parse(at), viewer), 'whole'],
+        ['What', ({ action, changes }) => html`${code(action)} ${details(changes, viewer)}`],
         ['Who', ({ actor }) => foreign(actor.subject, 60)],
       ],
     }),
   );
 }
 
-function details(changes: AuditEntryOut['changes'], reader: Reader): Html | undefined {
+function details(changes: AuditEntryOut['changes'], viewer: Viewer): Html | undefined {
   const { keyId, replacedBy } = changes ?? {};
-  if (typeof keyId !== 'string') return changesText(changes, reader);
+  if (typeof keyId !== 'string') return changesText(changes, viewer);
   return typeof replacedBy === 'string' ? html`${code(keyId)} to ${code(replacedBy)}` : code(keyId);
 }
 
-function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, reader: Reader): Html {
+function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, viewer: Viewer): Html {
   const { createdAt, grants, limitPerMinute } = consumer;
   const limit = `${count(limitPerMinute ?? defaultLimit)} calls a minute`;
   return card(
     { id: 'h-about', heading: 'About' },
     body(
       facts([
-        ['Created', time(createdAt, reader, 'day')],
+        ['Created', time(createdAt, viewer, 'day')],
         ['May read', grantWords(grants)],
-        ['Active keys', count(activeKeys(consumer, reader.nowMs).length)],
-        ['Next expiry', expiryWords(consumer, reader)],
-        ['Last used', lastUsedWords(consumer, reader)],
-        ['Lead feed', grantOf(grants, 'leads:read') && feedWords(follower, reader)],
+        ['Active keys', count(activeKeys(consumer, viewer.nowMs).length)],
+        ['Next expiry', expiryWords(consumer, viewer)],
+        ['Last used', lastUsedWords(consumer, viewer)],
+        ['Lead feed', grantOf(grants, 'leads:read') && feedWords(follower, viewer)],
         ['Limit', limitPerMinute === undefined ? `${limit} (default)` : limit],
       ]),
     ),
@@ -193,18 +193,18 @@ const KEYS_SHOWN = 20;
 const IN_USE_MS = HOUR;
 
 /** The keys, newest first, with what can be done about each. */
-function keysCard(consumer: Consumer, reader: Reader): Html {
+function keysCard(consumer: Consumer, viewer: Viewer): Html {
   const { id, keys, state } = consumer;
   const add = link(consumerPath(id, 'keys', 'new'), 'Add a key', { look: 'button' });
   const content =
     keys.length === 0
       ? body(html`<p>No key yet: nobody can read as this consumer.</p>`)
-      : keyTable(consumer, reader);
+      : keyTable(consumer, viewer);
   return card({ id: 'h-keys', heading: 'Keys', aside: state !== 'revoked' && add }, content);
 }
 
-function keyTable(consumer: Consumer, reader: Reader): Html {
-  const { shown, left } = shownKeys(consumer, reader);
+function keyTable(consumer: Consumer, viewer: Viewer): Html {
+  const { shown, left } = shownKeys(consumer, viewer);
   const rows = table<Key>({
     caption: 'Keys, newest first',
     rows: shown,
@@ -212,13 +212,13 @@ function keyTable(consumer: Consumer, reader: Reader): Html {
       [
         'Key id',
         ({ keyId, createdAt }) =>
-          html`${code(keyId)}${note('made ', time(createdAt, reader, 'day'))}`,
+          html`${code(keyId)}${note('made ', time(createdAt, viewer, 'day'))}`,
         'whole',
       ],
-      ['State', (key) => keyBadge(key, consumer, reader)],
-      ['Works until', (key) => endOf(key, reader)],
-      ['Last used', (key) => useOf(key, reader)],
-      ['Actions', (key) => actionsOf(consumer, key, reader), 'acts'],
+      ['State', (key) => keyBadge(key, consumer, viewer)],
+      ['Works until', (key) => endOf(key, viewer)],
+      ['Last used', (key) => useOf(key, viewer)],
+      ['Actions', (key) => actionsOf(consumer, key, viewer), 'acts'],
     ],
   });
   if (left === 0) return rows;
@@ -227,30 +227,30 @@ function keyTable(consumer: Consumer, reader: Reader): Html {
 }
 
 /** Every key that works, and of those that ended the newest. */
-function shownKeys({ keys }: Consumer, { nowMs }: Reader): { shown: Key[]; left: number } {
+function shownKeys({ keys }: Consumer, { nowMs }: Viewer): { shown: Key[]; left: number } {
   const isActive = (key: Key): boolean => keyStateAt(key, nowMs) === 'active';
   let room = KEYS_SHOWN - keys.filter(isActive).length;
   const shown = keys.toReversed().filter((key) => isActive(key) || (room -= 1) >= 0);
   return { shown, left: keys.length - shown.length };
 }
 
-function endOf({ expiresAt, revokedAt, replacedBy }: Key, reader: Reader): HtmlValue {
+function endOf({ expiresAt, revokedAt, replacedBy }: Key, viewer: Viewer): HtmlValue {
   const end = Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity);
   if (end === Infinity) return 'no end';
-  return replacedBy !== undefined && end > reader.nowMs
-    ? ago(end, reader)
-    : time(end, reader, 'day');
+  return replacedBy !== undefined && end > viewer.nowMs
+    ? ago(end, viewer)
+    : time(end, viewer, 'day');
 }
 
-function useOf(key: Key, reader: Reader): HtmlValue {
+function useOf(key: Key, viewer: Viewer): HtmlValue {
   const { lastUsedAt, replacedBy } = key;
   if (lastUsedAt === undefined) return 'never';
-  const isOverlap = replacedBy !== undefined && keyStateAt(key, reader.nowMs) === 'active';
-  const isInUse = isOverlap && reader.nowMs - lastUsedAt < IN_USE_MS;
-  return html`${ago(lastUsedAt, reader)}${isInUse && note('still in use')}`;
+  const isOverlap = replacedBy !== undefined && keyStateAt(key, viewer.nowMs) === 'active';
+  const isInUse = isOverlap && viewer.nowMs - lastUsedAt < IN_USE_MS;
+  return html`${ago(lastUsedAt, viewer)}${isInUse && note('still in use')}`;
 }
 
-function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlValue {
+function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Viewer): HtmlValue {
   if (state === 'revoked' || keyStateAt(key, nowMs) !== 'active') return undefined;
   const to = (action: string, text: string): Html =>
     link(consumerPath(id, 'keys', key.keyId, action), text, { more: `key ${key.keyId}` });
@@ -258,13 +258,13 @@ function actionsOf({ id, state }: Consumer, key: Key, { nowMs }: Reader): HtmlVa
 }
 
 /** Two keys that work side by side: until when each does. Undefined when no rotation is under way. */
-function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
-  const old = activeKeys(consumer, reader.nowMs).find(({ replacedBy }) => replacedBy !== undefined);
+function rotationCard(consumer: Consumer, viewer: Viewer): Html | undefined {
+  const old = activeKeys(consumer, viewer.nowMs).find(({ replacedBy }) => replacedBy !== undefined);
   const next = old && consumer.keys.find(({ keyId }) => keyId === old.replacedBy);
   if (old?.expiresAt === undefined || !next) return undefined;
-  const fromMs = Math.min(next.createdAt, reader.nowMs - DAY);
+  const fromMs = Math.min(next.createdAt, viewer.nowMs - DAY);
   const untilMs = old.expiresAt + (old.expiresAt - fromMs) / 2;
-  const until = timeText(old.expiresAt, reader, 'minute');
+  const until = timeText(old.expiresAt, viewer, 'minute');
   return card(
     { id: 'h-rotation', heading: 'Rotation' },
     lanes({
@@ -272,18 +272,18 @@ function rotationCard(consumer: Consumer, reader: Reader): Html | undefined {
       caption: `The old key ${old.keyId} works until ${until}. From then on only the new key ${next.keyId} does.`,
       fromMs,
       untilMs,
-      nowMs: reader.nowMs,
-      lanes: [laneOf(old, { fromMs, untilMs }, reader), laneOf(next, { fromMs, untilMs }, reader)],
-      axis: [fromMs, (fromMs + untilMs) / 2, untilMs].map((ms) => timeText(ms, reader, 'minute')),
+      nowMs: viewer.nowMs,
+      lanes: [laneOf(old, { fromMs, untilMs }, viewer), laneOf(next, { fromMs, untilMs }, viewer)],
+      axis: [fromMs, (fromMs + untilMs) / 2, untilMs].map((ms) => timeText(ms, viewer, 'minute')),
       wideLabels: true,
     }),
   );
 }
 
-function laneOf(key: Key, shown: { fromMs: number; untilMs: number }, reader: Reader): Lane {
+function laneOf(key: Key, shown: { fromMs: number; untilMs: number }, viewer: Viewer): Lane {
   const { keyId, createdAt, expiresAt = Infinity, replacedBy } = key;
   const end =
-    expiresAt === Infinity ? 'without an end' : `until ${timeText(expiresAt, reader, 'minute')}`;
+    expiresAt === Infinity ? 'without an end' : `until ${timeText(expiresAt, viewer, 'minute')}`;
   return {
     label: code(keyId),
     sentence: `${keyId} works ${end}.`,

@@ -15,7 +15,7 @@ import { type Grant, grantOf } from '#access/grant.ts';
 import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
-import { ago, duration, type Reader, time } from '../../shell/times.ts';
+import { ago, duration, type Viewer, time } from '../../shell/times.ts';
 
 export const { path: CONSUMERS_PATH, scope } = SECTIONS.consumers;
 export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
@@ -67,7 +67,7 @@ export const CONSUMER_STATUS_WORDS: Readonly<Record<ConsumerStatus, BadgeWords>>
 
 export function consumerBadge(
   consumer: Consumer,
-  { nowMs }: Reader,
+  { nowMs }: Viewer,
   look: { fill?: boolean } = {},
 ): Html {
   return badgeOf(CONSUMER_STATUS_WORDS[statusAt(consumer, nowMs)], look);
@@ -91,23 +91,23 @@ function leadWords({ labels }: Grant, labelsMax: number): HtmlValue {
 }
 
 /** When the first of its keys ends. */
-export function expiryWords(consumer: Consumer, reader: Reader): HtmlValue {
-  const end = nextExpiry(consumer, reader.nowMs);
+export function expiryWords(consumer: Consumer, viewer: Viewer): HtmlValue {
+  const end = nextExpiry(consumer, viewer.nowMs);
   if (end === undefined) return 'never';
   const isOverlap = consumer.keys.some((key) => key.expiresAt === end && key.replacedBy);
-  if (isOverlap) return html`${ago(end, reader)}${note('end of overlap')}`;
-  return end - reader.nowMs < KEY_ENDS_SOON_MS
-    ? badge('warn', ago(end, reader))
-    : time(end, reader, 'day');
+  if (isOverlap) return html`${ago(end, viewer)}${note('end of overlap')}`;
+  return end - viewer.nowMs < KEY_ENDS_SOON_MS
+    ? badge('warn', ago(end, viewer))
+    : time(end, viewer, 'day');
 }
 
 /** When any of its keys let somebody in. */
-export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, reader: Reader): HtmlValue {
+export function lastUsedWords({ keys }: Pick<Consumer, 'keys'>, viewer: Viewer): HtmlValue {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
-  return uses.length === 0 ? 'never' : ago(Math.max(...uses), reader);
+  return uses.length === 0 ? 'never' : ago(Math.max(...uses), viewer);
 }
 
-export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Reader): Html {
+export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Viewer): Html {
   const state = keyStateAt(key, nowMs);
   if (state === 'revoked') return badge('mute', 'Revoked');
   if (state === 'expired') return badge('mute', 'Expired');
@@ -119,10 +119,10 @@ export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Reade
 }
 
 /** Whether it follows the lead feed, how far behind it is, and when it read last. */
-export function feedWords(follower: Follower | undefined, reader: Reader): HtmlValue {
+export function feedWords(follower: Follower | undefined, viewer: Viewer): HtmlValue {
   if (!follower) return 'does not follow it';
   const { readAt, behindSince } = follower;
-  const last = note('last read ', ago(readAt, reader));
+  const last = note('last read ', ago(readAt, viewer));
   if (behindSince === undefined) return html`has all of it${last}`;
-  return html`${badge('warn', `${duration(reader.nowMs - behindSince)} behind`)}${last}`;
+  return html`${badge('warn', `${duration(viewer.nowMs - behindSince)} behind`)}${last}`;
 }

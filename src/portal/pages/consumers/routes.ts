@@ -6,7 +6,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/parts.ts';
-import { count, counted, type Reader } from '../../shell/times.ts';
+import { count, counted, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
@@ -82,7 +82,7 @@ export function consumerListView(
       },
     ],
     caption: 'Consumers, oldest first',
-    columns: columnsFor(request.reader),
+    columns: columnsFor(request.viewer),
     summary: `${counted(found.items.length, 'consumer')} on this page, oldest first`,
     pagerWords: { newest: 'First', older: 'Next' },
     none: {
@@ -102,11 +102,11 @@ export function consumerListView(
   return listCard(list, request);
 }
 
-const columnsFor = (reader: Reader): Column<Consumer>[] => [
+const columnsFor = (viewer: Viewer): Column<Consumer>[] => [
   ['Name', ({ id, name }) => link(consumerPath(id), foreign(name, NAME_CHARACTERS))],
-  ['State', (consumer) => consumerBadge(consumer, reader)],
+  ['State', (consumer) => consumerBadge(consumer, viewer)],
   ['May read', ({ grants }) => grantWords(grants, LABELS)],
-  ['Active keys', (consumer) => count(activeKeys(consumer, reader.nowMs).length), 'number'],
-  ['Next expiry', (consumer) => expiryWords(consumer, reader)],
-  ['Last used', (consumer) => lastUsedWords(consumer, reader)],
+  ['Active keys', (consumer) => count(activeKeys(consumer, viewer.nowMs).length), 'number'],
+  ['Next expiry', (consumer) => expiryWords(consumer, viewer)],
+  ['Last used', (consumer) => lastUsedWords(consumer, viewer)],
 ];

@@ -1,7 +1,7 @@
 import type { CheckResult } from '#http/readiness.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, type State } from '../../shell/parts.ts';
-import { ago, counted, type Reader, time } from '../../shell/times.ts';
+import { ago, counted, type Viewer, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
 import { type RefusalReason, refusalIn } from '../partners/verdict.ts';
 
@@ -86,8 +86,8 @@ const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
   },
 };
 
-/** What `/readyz` says, with times in the reader's zone. Most of the service needs no issuer. */
-export function toHealthLine(name: string, result: CheckResult, reader: Reader): HealthLine {
+/** What `/readyz` says, with times in the viewer's zone. Most of the service needs no issuer. */
+export function toHealthLine(name: string, result: CheckResult, viewer: Viewer): HealthLine {
   const look = LOOKS[result.state] ?? { state: 'mute', word: result.state };
   const { detail = '' } = result;
   const { heading, remedy = '' } = AMISS[`${name} ${result.state}`] ?? {};
@@ -97,7 +97,7 @@ export function toHealthLine(name: string, result: CheckResult, reader: Reader):
     state: stateOf(name, result, look),
     label: LABELS[name] ?? name,
     heading,
-    text: `${detail}${remedy}` === '' ? undefined : html`${withTimes(detail, reader)} ${remedy}`,
+    text: `${detail}${remedy}` === '' ? undefined : html`${withTimes(detail, viewer)} ${remedy}`,
   };
 }
 
@@ -109,9 +109,9 @@ function stateOf(name: string, { isReady }: CheckResult, look: Look): State {
 const INSTANT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
 /** Each instant in a text of ours as a time that has its UTC in the title. */
-function withTimes(text: string, reader: Reader): Html {
+function withTimes(text: string, viewer: Viewer): Html {
   const pieces = text.split(INSTANT);
-  return html`${pieces.map((piece) => (INSTANT.test(piece) ? time(Date.parse(piece), reader, 'minute') : piece))}`;
+  return html`${pieces.map((piece) => (INSTANT.test(piece) ? time(Date.parse(piece), viewer, 'minute') : piece))}`;
 }
 
 /** What is known of the tracker's webhook, over all instances. */
@@ -131,17 +131,17 @@ export type WebhookFacts = {
 const QUIET_MS = 7 * DAY;
 
 /** When the last delivery came; what never came is not well, for changes are then seen late. */
-export function webhookLine(facts: WebhookFacts, reader: Reader): HealthLine {
+export function webhookLine(facts: WebhookFacts, viewer: Viewer): HealthLine {
   const named = { name: 'webhook', label: 'Webhook' };
   const { isKnown, lastAt, refused } = facts;
   if (!isKnown) return { ...named, state: 'mute', word: 'Not known now' };
   // A good one after it shows that all is right again.
   if (refused && refused.lastAt > (lastAt ?? 0))
-    return { ...named, ...REFUSED, text: refusedText(facts, refused, reader) };
+    return { ...named, ...REFUSED, text: refusedText(facts, refused, viewer) };
   if (lastAt === undefined) return { ...named, ...NEVER_CAME, text: neverText(facts) };
   const others = refused && `${counted(refused.count, 'other')} refused in 30 days.`;
-  const text = html`Last delivery ${ago(lastAt, reader)}. ${others}`;
-  const look = reader.nowMs - lastAt > QUIET_MS ? QUIET : WELL;
+  const text = html`Last delivery ${ago(lastAt, viewer)}. ${others}`;
+  const look = viewer.nowMs - lastAt > QUIET_MS ? QUIET : WELL;
   return { ...named, ...look, text };
 }
 
@@ -177,7 +177,7 @@ const NEVER_CAME = {
 function refusedText(
   { lastAt, hasSecret }: WebhookFacts,
   { count, reason, lastAt: refusedAt }: NonNullable<WebhookFacts['refused']>,
-  reader: Reader,
+  viewer: Viewer,
 ): Html {
   const { words, remedy } = refusalIn(REASONS, reason);
   const all = lastAt === undefined && 'and none accepted, ';
@@ -185,7 +185,7 @@ function refusedText(
     ? remedy
     : 'Check the secret: none is configured, so that none is accepted.';
   return html`${counted(count, 'delivery', 'deliveries')} refused in 30 days, ${all}the last
-    ${ago(refusedAt, reader)} (${cut(words, 60)}). ${step} <a href="#set-up">What it must send</a>`;
+    ${ago(refusedAt, viewer)} (${cut(words, 60)}). ${step} <a href="#set-up">What it must send</a>`;
 }
 
 function neverText({ hasSecret }: WebhookFacts): Html {

@@ -3,7 +3,7 @@ import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, code, foreign, link, note, type State } from '../../shell/parts.ts';
-import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
+import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
 import { adviceFor, remedyOf } from '../receipts/verdict.ts';
 import type { HealthLine } from './health-lines.ts';
@@ -57,10 +57,10 @@ export function weekOf(outcome: EndedBadly, nowMs: number): string {
 export function needsOf(
   lines: readonly HealthLine[],
   queue: Operation | undefined,
-  reader: Reader,
+  viewer: Viewer,
 ): Need[] {
   const parts = lines.filter(({ state }) => state === 'bad' || state === 'warn').map(needOfPart);
-  const all = [...(queue ? needsOfQueue(queue, reader) : []), ...(queue?.worries ?? []), ...parts];
+  const all = [...(queue ? needsOfQueue(queue, viewer) : []), ...(queue?.worries ?? []), ...parts];
   return all.toSorted((left, right) => gravity(left) - gravity(right));
 }
 
@@ -68,7 +68,7 @@ const gravity = ({ state }: Need): number => (state === 'bad' ? 0 : 1);
 
 const buttonTo = (href: string, text: string): Html => link(href, text, { look: 'button' });
 
-function needsOfQueue(queue: Operation, reader: Reader): Need[] {
+function needsOfQueue(queue: Operation, viewer: Viewer): Need[] {
   const { oldestMs = 0, newest, week } = queue;
   const { FAILED: failed = 0 } = week;
   return [
@@ -76,8 +76,8 @@ function needsOfQueue(queue: Operation, reader: Reader): Need[] {
       state: 'bad',
       total: failed,
       heading: `${counted(failed, 'deletion')} ${failed === 1 ? 'needs' : 'need'} a person`,
-      action: buttonTo(weekOf('FAILED', reader.nowMs), 'See the dead letters'),
-      steps: newest.FAILED.map((receipt) => deadLetterStep(receipt, reader)),
+      action: buttonTo(weekOf('FAILED', viewer.nowMs), 'See the dead letters'),
+      steps: newest.FAILED.map((receipt) => deadLetterStep(receipt, viewer)),
     },
     {
       state: 'bad',
@@ -85,13 +85,13 @@ function needsOfQueue(queue: Operation, reader: Reader): Need[] {
       heading: `A deletion has waited for ${duration(oldestMs)}`,
       action: buttonTo(PENDING_PATH, 'See what is pending'),
     },
-    needOfOutcome('UNMATCHED', queue, reader),
-    needOfOutcome('REJECTED', queue, reader),
+    needOfOutcome('UNMATCHED', queue, viewer),
+    needOfOutcome('REJECTED', queue, viewer),
   ];
 }
 
 /** Why the first of its events failed, and the issues of all that did. */
-function deadLetterStep(receipt: ReceiptDetailOut, reader: Reader): Step {
+function deadLetterStep(receipt: ReceiptDetailOut, viewer: Viewer): Step {
   const { id, partnerId, receivedAt, events } = receipt;
   const failed = events.filter(({ outcome }) => outcome === 'FAILED');
   const { lastError = 'internal-error', completedAt = receivedAt } = failed[0] ?? {};
@@ -100,7 +100,7 @@ function deadLetterStep(receipt: ReceiptDetailOut, reader: Reader): Step {
   const about = issues.length > 0 && html`Issue ${issues.join(', ')}: `;
   return {
     what: html`${badge('bad', 'Dead letter')}${note(foreign(partnerId, 60), ', ', code(lastError))}`,
-    since: time(Date.parse(completedAt), reader, 'minute'),
+    since: time(Date.parse(completedAt), viewer, 'minute'),
     next: html`${about}${remedyOf(lastError).step}.`,
     act: link(receiptPath(id), 'Open receipt', { more: id.slice(-8) }),
   };
@@ -110,12 +110,12 @@ function deadLetterStep(receipt: ReceiptDetailOut, reader: Reader): Step {
 function needOfOutcome(
   outcome: Exclude<EndedBadly, 'FAILED'>,
   { week, newest }: Operation,
-  reader: Reader,
+  viewer: Viewer,
 ): Need {
   const { [outcome]: total = 0 } = week;
   const { state, words } = OUTCOME_WORDS[outcome];
   const word = words.toLowerCase();
-  const href = weekOf(outcome, reader.nowMs);
+  const href = weekOf(outcome, viewer.nowMs);
   const all = total === 1 ? 'See it' : `See all ${count(total)}`;
   return {
     state: 'warn',
@@ -124,7 +124,7 @@ function needOfOutcome(
     action: buttonTo(href, 'See them'),
     steps: newest[outcome].map(({ partnerId, receivedAt, events }) => ({
       what: html`${badge(state, `${count(total)} ${word}`)}${note('last of ', foreign(partnerId, 60))}`,
-      since: time(Date.parse(receivedAt), reader, 'minute'),
+      since: time(Date.parse(receivedAt), viewer, 'minute'),
       next:
         outcome === 'UNMATCHED'
           ? html`${adviceFor(events.find((one) => one.outcome === outcome) ?? { names: [] }, partnerId)}
@@ -159,8 +159,8 @@ type Callers = {
 };
 
 /** What concerns partners and consumers, the gravest first. */
-export function worriesOf(callers: Callers, reader: Reader): Need[] {
-  return [refused(callers, reader), endingKeys(callers, reader), keyless(callers)];
+export function worriesOf(callers: Callers, viewer: Viewer): Need[] {
+  return [refused(callers, viewer), endingKeys(callers, viewer), keyless(callers)];
 }
 
 type Affected = { badge: string; name: string; when?: Html; next: string; href: string };
@@ -190,7 +190,7 @@ function worry(
   };
 }
 
-function refused({ partners }: Callers, { nowMs }: Reader): Need {
+function refused({ partners }: Callers, { nowMs }: Viewer): Need {
   const of = partners.flatMap((partner) => {
     const { id } = partner;
     const { state, words, nextStep = '' } = verdictOf(partner, nowMs);
@@ -200,14 +200,14 @@ function refused({ partners }: Callers, { nowMs }: Reader): Need {
   return worry('bad', ['A partner is refused', 'partners are refused'], PARTNERS_PATH, of);
 }
 
-function endingKeys({ ending }: Callers, reader: Reader): Need {
+function endingKeys({ ending }: Callers, viewer: Viewer): Need {
   const of = ending.flatMap(({ id, name, keys }) =>
     keys
-      .filter((key) => endsInUse(key, reader.nowMs))
+      .filter((key) => endsInUse(key, viewer.nowMs))
       .map(({ expiresAt = 0, replacedBy }) => ({
         badge: 'Key ends',
         name,
-        when: ago(expiresAt, reader),
+        when: ago(expiresAt, viewer),
         next:
           replacedBy === undefined
             ? 'Rotate it: the old one goes on for the overlap.'

@@ -6,7 +6,7 @@ import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import type { Reader } from '../../shell/times.ts';
+import type { Viewer } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '../consumers/names.ts';
 import type { PagesContext } from '../../context.ts';
 import { scope } from '../receipts/names.ts';
@@ -22,21 +22,21 @@ const query = z.strictObject({ ignored: z.literal('shown').optional() });
 
 /** `/portal`: for everybody who is signed in; what waits, for those who may see receipts. */
 export function overviewPages(portal: PortalRoutes, context: PagesContext): void {
-  portal.page('/portal', { query }, async ({ person, reader, query: { ignored } }) => {
+  portal.page('/portal', { query }, async ({ person, viewer, query: { ignored } }) => {
     const { hasReadyz, tracker, leadFeed } = context;
     const [{ checks }, webhook, newestAt, operation] = await Promise.all([
       context.readiness(),
       readWebhook(context),
       orNothing(leadFeed.newestAt()),
-      may(person, scope) ? readOperation(context, reader) : undefined,
+      may(person, scope) ? readOperation(context, viewer) : undefined,
     ]);
     const lines = Object.entries(checks).map(([name, result]) =>
-      toHealthLine(name, result, reader),
+      toHealthLine(name, result, viewer),
     );
     const feed = { newestAt, listeners: leadFeed.listeners() };
     const facts = { lines, webhook, feed, operation, hasReadyz, quota: tracker.quota() };
     const withIgnored = ignored === 'shown';
-    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure(), withIgnored }, reader);
+    return overviewPage({ ...facts, trackerFailure: tracker.lastFailure(), withIgnored }, viewer);
   });
 }
 
@@ -71,16 +71,16 @@ function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
   return { count: sums.reduce((total, { count }) => total + count, 0), reason, lastAt };
 }
 
-function readOperation(context: PagesContext, reader: Reader): Promise<Operation | undefined> {
+function readOperation(context: PagesContext, viewer: Viewer): Promise<Operation | undefined> {
   const { partners } = context;
-  const { nowMs } = reader;
+  const { nowMs } = viewer;
   const since = nowMs - 7 * DAY;
   const read = async (): Promise<Operation> => {
     const [{ open, oldestAskedAt }, recent, failed, worries] = await Promise.all([
       partners.workerStatus(),
       partners.recentOutcomes(),
       readNewest(context, { outcome: 'FAILED', since }, ROWS),
-      readWorries(context, reader),
+      readWorries(context, viewer),
     ]);
     const lastOf = async (outcome: EndedBadly) => {
       const filter = { outcome, since, isAcknowledged: false } as const;
@@ -101,7 +101,7 @@ function readOperation(context: PagesContext, reader: Reader): Promise<Operation
   return orNothing(read());
 }
 
-async function readWorries({ partners, access }: PagesContext, reader: Reader) {
+async function readWorries({ partners, access }: PagesContext, viewer: Viewer) {
   const find = async (filter: ConsumerFilter) =>
     (await access.consumers.find({ filter, limit: CONSUMERS_LOOKED_AT })).items;
   const [known, keyless, ending] = await Promise.all([
@@ -109,7 +109,7 @@ async function readWorries({ partners, access }: PagesContext, reader: Reader) {
     find({ status: 'no-key' }),
     find({ endsWithinDays: KEY_ENDS_SOON_MS / DAY }),
   ]);
-  return worriesOf({ partners: known, keyless, ending }, reader);
+  return worriesOf({ partners: known, keyless, ending }, viewer);
 }
 
 /** The newest receipts with such events, each with all of them. */

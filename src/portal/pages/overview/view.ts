@@ -6,7 +6,7 @@ import { bars, quotaBar } from '../../shell/pictures.ts';
 import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
 import { badge, code, link, note, type State } from '../../shell/parts.ts';
-import { ago, count, counted, duration, type Reader, time } from '../../shell/times.ts';
+import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import { RECEIPTS_PATH, OUTCOME_WORDS } from '../receipts/names.ts';
 import {
   type Need,
@@ -37,31 +37,31 @@ export type OverviewFacts = {
 };
 
 /** Is everything well? If not: what first? */
-export function overviewPage(given: OverviewFacts, reader: Reader): PortalPage {
-  const webhook = webhookLine(given.webhook, reader);
-  const lines = [...given.lines.map((line) => withFailure(line, given, reader)), webhook];
+export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
+  const webhook = webhookLine(given.webhook, viewer);
+  const lines = [...given.lines.map((line) => withFailure(line, given, viewer)), webhook];
   const { operation } = given;
-  const needs = needsOf(lines, operation, reader);
+  const needs = needsOf(lines, operation, viewer);
   const toSetUp = webhook.setUp && setUpCard(webhook.setUp, given.webhook);
-  const quota = given.quota && quotaCard(given.quota, reader);
-  const aside = [healthCard(lines, given, reader), quota];
+  const quota = given.quota && quotaCard(given.quota, viewer);
+  const aside = [healthCard(lines, given, viewer), quota];
   // Without the queue there is nothing for health to stand beside.
   const rest = operation
-    ? split([toSetUp, work(operation, { ...given, needs }, reader)], aside)
+    ? split([toSetUp, work(operation, { ...given, needs }, viewer)], aside)
     : html`${pair(aside)} ${toSetUp}`;
   return {
     title: 'Overview',
     section: 'overview',
-    meta: [html`As of ${time(reader.nowMs, reader)}`],
+    meta: [html`As of ${time(viewer.nowMs, viewer)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
-    body: html`${verdict(lines, needs)} ${operation && numbers(operation, reader)} ${rest}`,
+    body: html`${verdict(lines, needs)} ${operation && numbers(operation, viewer)} ${rest}`,
   };
 }
 
-function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, reader: Reader) {
+function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, viewer: Viewer) {
   if (line.name !== 'tracker' || line.state === 'bad' || !trackerFailure) return line;
   const { cause, at } = trackerFailure;
-  const said = html`Last failure ${time(at, reader, 'minute')}: ${cause}.`;
+  const said = html`Last failure ${time(at, viewer, 'minute')}: ${cause}.`;
   return { ...line, text: html`${line.text} ${said}` };
 }
 
@@ -100,7 +100,7 @@ function wellSentence(names: readonly string[]): string {
   return `${list.charAt(0).toUpperCase()}${list.slice(1)} ${names.length === 1 ? 'is' : 'are'} well.`;
 }
 
-function numbers({ open, oldestMs, week }: Operation, { nowMs }: Reader): Html {
+function numbers({ open, oldestMs, week }: Operation, { nowMs }: Viewer): Html {
   const { FAILED: failed = 0, UNMATCHED: unmatched = 0 } = week;
   const [age, ...units] = oldestMs === undefined ? ['None'] : duration(oldestMs).split(' ');
   const isLate = (oldestMs ?? 0) > OLDEST_MAX_MS;
@@ -150,7 +150,7 @@ const SERIES = STACKED.map((key) => {
 function work(
   operation: Operation,
   { needs, withIgnored }: { needs: readonly Need[]; withIgnored: boolean },
-  reader: Reader,
+  viewer: Viewer,
 ): Html {
   const toggle = withIgnored
     ? link('/portal#per-hour', 'Leave out ignored')
@@ -163,29 +163,29 @@ function work(
     series: withIgnored ? SERIES : SERIES.filter(({ key }) => key !== 'IGNORED'),
     slots: operation.hours,
   };
-  return html`${nextSteps(needs)} ${bars(picture, reader)}`;
+  return html`${nextSteps(needs)} ${bars(picture, viewer)}`;
 }
 
 function healthCard(
   lines: readonly HealthLine[],
   { feed: { newestAt, listeners }, hasReadyz }: OverviewFacts,
-  reader: Reader,
+  viewer: Viewer,
 ): Html {
   const rows = lines.map(({ label, state, word, text }): Fact => {
     return [label, html`${badge(state, word)}${text && note(text)}`];
   });
   const newest =
-    newestAt === undefined ? 'No change yet' : html`Newest change ${ago(newestAt, reader)}`;
+    newestAt === undefined ? 'No change yet' : html`Newest change ${ago(newestAt, viewer)}`;
   const streams = note(`${counted(listeners, 'stream')} open here`);
   rows.push(['Lead feed', html`${newest}${streams}`]);
   const aside = hasReadyz ? link('/readyz', 'As JSON') : undefined;
   return card({ id: 'health', heading: 'Health', aside }, body(facts(rows)));
 }
 
-function quotaCard(quota: TrackerQuota, reader: Reader): Html {
+function quotaCard(quota: TrackerQuota, viewer: Viewer): Html {
   const { remaining, limit, resetAt } = quota;
   const left = `${count(remaining)} of ${count(limit)}`;
-  const caption = html`${left} calls left until ${time(resetAt, reader, 'clock')}.`;
+  const caption = html`${left} calls left until ${time(resetAt, viewer, 'clock')}.`;
   return card({ id: 'quota', heading: 'Tracker quota' }, quotaBar('quota', caption, quota));
 }
 

@@ -9,7 +9,7 @@ import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, link } from '../../shell/parts.ts';
 import { partPager, table } from '../../shell/list.ts';
-import { ago, count, counted, type Reader, time } from '../../shell/times.ts';
+import { ago, count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {
   partnerAnchor,
@@ -27,14 +27,14 @@ const PARTNERS_SHOWN = 5;
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
 export function partnerPages(portal: PortalRoutes, { partners }: PagesContext): void {
   const list = { scope, query: partnersQuery, isList: true } as const;
-  portal.page(PARTNERS_PATH, list, async ({ query, reader }) => {
+  portal.page(PARTNERS_PATH, list, async ({ query, viewer }) => {
     const known = await partners.list();
     const given = { partners: known, start: startOf(known, query), shown: PARTNERS_SHOWN };
     return {
       title: 'Partners',
       section: 'partners',
       meta: [partnersMeta(known)],
-      body: partnersView(given, reader),
+      body: partnersView(given, viewer),
     };
   });
 }
@@ -54,7 +54,7 @@ function startOf(
 type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };
 
 /** The partners of the configuration: who gets through, who does not, and what to do. */
-export function partnersView({ partners, start, shown }: PartnersFacts, reader: Reader): Html {
+export function partnersView({ partners, start, shown }: PartnersFacts, viewer: Viewer): Html {
   if (partners.length === 0) return noPartners();
   const here = partners.slice(start, start + shown);
   const part = { start, shown: here.length, total: partners.length };
@@ -62,8 +62,8 @@ export function partnersView({ partners, start, shown }: PartnersFacts, reader: 
     withQuery(PARTNERS_PATH, { start: from?.toString() }),
   );
   return stack(
-    plainCard(overview(here, reader), partners.length > shown && pages),
-    ...here.map((partner) => details(partner, reader)),
+    plainCard(overview(here, viewer), partners.length > shown && pages),
+    ...here.map((partner) => details(partner, viewer)),
   );
 }
 
@@ -77,32 +77,32 @@ function noPartners(): Html {
   });
 }
 
-function overview(partners: readonly PartnerSummary[], reader: Reader): Html {
+function overview(partners: readonly PartnerSummary[], viewer: Viewer): Html {
   return table<PartnerSummary>({
     caption: 'Partners, in the order of the configuration',
     rows: partners,
     columns: [
       ['Partner', ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>`],
-      ['State', (partner) => verdictBadge(partner, reader)],
+      ['State', (partner) => verdictBadge(partner, viewer)],
       ['Scheme', ({ scheme }) => code(scheme)],
       ['Active secrets', (partner) => count(activeOf(partner)), 'number'],
-      ['Last delivery', (partner) => lastDelivery(partner, reader)],
+      ['Last delivery', (partner) => lastDelivery(partner, viewer)],
       ['Refused, 7 days', (partner) => count(refusedOf(partner)), 'number'],
     ],
   });
 }
 
-function details(partner: PartnerSummary, reader: Reader): Html {
+function details(partner: PartnerSummary, viewer: Viewer): Html {
   const { id, scheme, headers, requireBearer, limitPerMinute } = partner;
-  const { nextStep } = verdictOf(partner, reader.nowMs);
+  const { nextStep } = verdictOf(partner, viewer.nowMs);
   return card(
-    { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, reader) },
+    { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, viewer) },
     body(
       facts(
         [
           ['Scheme', code(scheme)],
           ['Signs in', code(Object.values(headers).filter(Boolean).join(', '))],
-          ['Last delivery', lastDelivery(partner, reader)],
+          ['Last delivery', lastDelivery(partner, viewer)],
           ['Sends to', code(deliveryPath(id, 'deletions'))],
           ['Beside the signature', requireBearer ? 'a bearer token' : undefined],
           ['Limit', limitPerMinute && `${count(limitPerMinute)} calls a minute`],
@@ -112,8 +112,8 @@ function details(partner: PartnerSummary, reader: Reader): Html {
       ),
       nextStep !== undefined && html`<p><b>Next step:</b> ${nextStep}</p>`,
     ),
-    secrets(partner, reader),
-    refusals(partner, reader),
+    secrets(partner, viewer),
+    refusals(partner, viewer),
   );
 }
 
@@ -123,29 +123,29 @@ function receiptLinks(id: string): Html {
   return html`${to('all')}, ${to('failed', 'FAILED')}, ${to('unmatched', 'UNMATCHED')}`;
 }
 
-function secrets({ id, secrets }: PartnerSummary, reader: Reader): Html {
+function secrets({ id, secrets }: PartnerSummary, viewer: Viewer): Html {
   const heading = html`<div class="body sub"><h3>Secrets</h3></div>`;
   if (secrets.length === 0) return html`${heading}${body(html`<p class="note">None.</p>`)}`;
   const instant = (ms: number | undefined, otherwise: string) =>
-    ms === undefined ? otherwise : time(ms, reader, 'day');
+    ms === undefined ? otherwise : time(ms, viewer, 'day');
   return html`${heading}${table({
     caption: `Secrets of ${id}`,
     rows: secrets,
     columns: [
       ['SHA-256 begins', ({ digest }) => code(digest)],
-      ['State', (secret) => standingBadge(secret, reader.nowMs)],
+      ['State', (secret) => standingBadge(secret, viewer.nowMs)],
       ['From', ({ notBefore }) => instant(notBefore, 'always')],
       ['Until', ({ notAfter }) => instant(notAfter, 'no end')],
       [
         'Last verified',
         ({ lastVerifiedAt }) =>
-          lastVerifiedAt === undefined ? 'not in 7 days' : ago(lastVerifiedAt, reader),
+          lastVerifiedAt === undefined ? 'not in 7 days' : ago(lastVerifiedAt, viewer),
       ],
     ],
   })}`;
 }
 
-function refusals({ id, refusals }: PartnerSummary, reader: Reader): Html {
+function refusals({ id, refusals }: PartnerSummary, viewer: Viewer): Html {
   if (refusals.length === 0)
     return body(html`<h3>Refused calls, 7 days</h3>`, html`<p class="note">None.</p>`);
   return html`<div class="body sub"><h3>Refused calls, 7 days</h3></div>
@@ -155,7 +155,7 @@ function refusals({ id, refusals }: PartnerSummary, reader: Reader): Html {
       columns: [
         ['Reason', ({ reason }) => reasonOf(reason).words],
         ['Calls', (refusal) => count(refusal.count), 'number'],
-        ['Last', ({ lastAt }) => time(lastAt, reader, 'minute')],
+        ['Last', ({ lastAt }) => time(lastAt, viewer, 'minute')],
         ['Look at', ({ reason }) => reasonOf(reason).remedy],
       ],
     })}`;
@@ -166,12 +166,12 @@ export function partnersMeta(partners: readonly PartnerSummary[]): string {
   return `${counted(partners.length, 'partner')}, configured in the file: shown here, changed there. No secret is ever shown, only the start of its digest.`;
 }
 
-function verdictBadge(partner: PartnerSummary, { nowMs }: Reader): Html {
+function verdictBadge(partner: PartnerSummary, { nowMs }: Viewer): Html {
   return badgeOf(verdictOf(partner, nowMs));
 }
 
-function lastDelivery({ lastVerifiedAt }: PartnerSummary, reader: Reader): Html | string {
-  return lastVerifiedAt === undefined ? 'none in 7 days' : ago(lastVerifiedAt, reader);
+function lastDelivery({ lastVerifiedAt }: PartnerSummary, viewer: Viewer): Html | string {
+  return lastVerifiedAt === undefined ? 'none in 7 days' : ago(lastVerifiedAt, viewer);
 }
 
 function activeOf({ secrets }: PartnerSummary): number {

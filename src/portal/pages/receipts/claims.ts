@@ -8,7 +8,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/parts.ts';
-import { count, type Reader, time } from '../../shell/times.ts';
+import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { auditOf } from '../audit.ts';
 import {
@@ -34,18 +34,18 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
     claim: await findClaim(context, number),
     issueAddress: context.tracker.issueAddress,
   });
-  portal.page(PATH, ofLead, async ({ reader, params: { number } }) => ({
+  portal.page(PATH, ofLead, async ({ viewer, params: { number } }) => ({
     ...placeOf(number),
-    body: claimView(await factsOf(number), reader),
+    body: claimView(await factsOf(number), viewer),
   }));
   portal.action(`${PATH}/release`, {
     ...ofLead,
     form: typedForm,
-    confirm: async ({ params: { number }, reader }) => {
+    confirm: async ({ params: { number }, viewer }) => {
       const found = await factsOf(number);
       const { title, section } = placeOf(number);
       const place = { section, crumbs: [{ href: claimPath(number), text: title }] };
-      if (!found.claim) return { ...place, title, body: claimView(found, reader) };
+      if (!found.claim) return { ...place, title, body: claimView(found, viewer) };
       return { ...place, ...releaseConfirmation(found) };
     },
     run: async ({ form, params: { number }, origin }) => {
@@ -86,7 +86,7 @@ export async function findClaim(
 const RECEIPTS_MAX = 20;
 
 /** Which deletions hide a lead, since when, and how to give it back. */
-function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader): Html {
+function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer): Html {
   const history = html`${link(receiptsPath({ leadId: number }), 'Its receipts')}
   ${link(auditOf(`claim/${number}`), 'What was done to its claims')}`;
   if (claim === undefined)
@@ -113,7 +113,7 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, reader: Reader):
     body(
       facts([
         ['Issue', issueLink(number, issueAddress)],
-        ['Hidden since', time(Date.parse(claim.claimedAt), reader)],
+        ['Hidden since', time(Date.parse(claim.claimedAt), viewer)],
         [
           'By receipts',
           html`${shown.map((id) => html`${link(receiptPath(id), code(id))} `)}

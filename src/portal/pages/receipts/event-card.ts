@@ -20,7 +20,7 @@ import {
   type Moment,
   timeline,
 } from '../../shell/parts.ts';
-import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import {
   claimPath,
   issueLink,
@@ -38,7 +38,7 @@ const WHO_CHARACTERS_MAX = 60;
 const NAME_CHARACTERS_MAX = 60;
 
 /** One event: how it ended, and what happened one after the other. */
-export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, reader: Reader): Html {
+export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer): Html {
   const { receipt, leads } = given;
   const { position, outcome, leadIds } = event;
   const { eventType = receipt.eventType === 'batch' ? 'no type' : receipt.eventType } = event;
@@ -58,7 +58,7 @@ export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, reader
     },
     body(
       identifiers(event),
-      timeline(`What became of event ${position + 1}`, moments(event, given, reader)),
+      timeline(`What became of event ${position + 1}`, moments(event, given, viewer)),
     ),
   );
 }
@@ -79,7 +79,7 @@ function identifiers({ eventId, externalId, names }: ReceiptEventDetail): Html |
 type Past = Omit<Moment, 'at'> & { atMs: number };
 
 /** What happened, in the order of time; the leads stand at the last match. */
-function moments(event: ReceiptEventDetail, given: ReceiptFacts, reader: Reader): Moment[] {
+function moments(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer): Moment[] {
   const { receipt } = given;
   const { history } = event;
   const lastMatch = history.findLast(({ what }) => what === 'matched');
@@ -93,11 +93,11 @@ function moments(event: ReceiptEventDetail, given: ReceiptFacts, reader: Reader)
     ...history.map((step) => (step === lastMatch && leads ? leads : happened(step))),
     ended(event),
   ].filter((one) => one !== undefined && one !== false);
-  const next = awaited(event, reader);
+  const next = awaited(event, viewer);
   return [
     ...past
       .toSorted((left, right) => left.atMs - right.atMs)
-      .map(({ atMs, ...moment }) => ({ ...moment, at: time(atMs, reader) })),
+      .map(({ atMs, ...moment }) => ({ ...moment, at: time(atMs, viewer) })),
     ...(next ? [next] : []),
   ];
 }
@@ -251,12 +251,12 @@ function foundNobody(why: string | undefined, names: readonly NameKind[]) {
   };
 }
 
-function awaited(event: ReceiptEventDetail, reader: Reader): Moment | undefined {
+function awaited(event: ReceiptEventDetail, viewer: Viewer): Moment | undefined {
   const { outcome, dueAt, isReplayable, completedAt = 0 } = event;
   if (dueAt !== undefined)
-    return dueAt > reader.nowMs
-      ? { state: 'wait', heading: 'Next attempt', at: time(dueAt, reader) }
-      : { state: 'wait', heading: 'It is the next to be worked on', at: time(dueAt, reader) };
+    return dueAt > viewer.nowMs
+      ? { state: 'wait', heading: 'Next attempt', at: time(dueAt, viewer) }
+      : { state: 'wait', heading: 'It is the next to be worked on', at: time(dueAt, viewer) };
   if (outcome !== 'FAILED' && outcome !== 'UNMATCHED') return undefined;
   if (!isReplayable)
     return {
@@ -269,7 +269,7 @@ function awaited(event: ReceiptEventDetail, reader: Reader): Moment | undefined 
   return {
     state: 'mute',
     heading: 'Replay it until',
-    at: time(completedAt + PAYLOAD_KEPT_MS, reader, 'day'),
+    at: time(completedAt + PAYLOAD_KEPT_MS, viewer, 'day'),
     content: html`<p>Its content is kept encrypted for that, then dropped.</p>`,
   };
 }

@@ -20,7 +20,7 @@ import {
   note,
   details,
 } from '../../shell/parts.ts';
-import { counted, type Reader, time } from '../../shell/times.ts';
+import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
 import { replayNotice } from './replay.ts';
@@ -53,12 +53,12 @@ const query = z.strictObject({ start: startParameter });
 export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
   const { receipts } = context.partners;
   const path = `${RECEIPTS_PATH}/:id`;
-  portal.page(path, { scope, params, query }, async ({ person, reader, params, query }) => {
+  portal.page(path, { scope, params, query }, async ({ person, viewer, params, query }) => {
     const { start } = query;
     const receipt = await receipts.find(params.id);
     const claimed = await claimedAmong(context, receipt, start);
     const leads = { issueAddress: context.tracker.issueAddress, claimed };
-    const statusAddress = statusAddressOf(context, receipt, reader);
+    const statusAddress = statusAddressOf(context, receipt, viewer);
     const { id, partnerId, eventType, receivedAt, status } = receipt;
     return {
       title: `Receipt ${shortId(id)}`,
@@ -68,9 +68,9 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
       badge: badgeOf(STATUS_WORDS[status], { fill: true }),
       meta: [
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
-        html`Received ${time(receivedAt, reader)}`,
+        html`Received ${time(receivedAt, viewer)}`,
       ],
-      body: receiptView({ receipt, person, leads, start, statusAddress }, reader),
+      body: receiptView({ receipt, person, leads, start, statusAddress }, viewer),
     };
   });
   portal.action(`${path}/acknowledge`, {
@@ -115,7 +115,7 @@ async function claimedAmong(
 function statusAddressOf(
   { partners }: PagesContext,
   receipt: ReceiptDetail,
-  { nowMs }: Reader,
+  { nowMs }: Viewer,
 ): string | undefined {
   if (nowMs - receipt.receivedAt >= PAYLOAD_KEPT_MS) return undefined;
   return `${STATUS_PATH}/${partners.statusTokenOf(receipt)}`;
@@ -126,14 +126,14 @@ const EVENTS_SHOWN = 20;
 const STEPS_SHOWN = 60;
 
 /** What became of it, why, what to do now, and what is erased and what is not. */
-export function receiptView(given: ReceiptFacts, reader: Reader): Html {
+export function receiptView(given: ReceiptFacts, viewer: Viewer): Html {
   const { path, events } = given.receipt;
   const erasure = path === 'deletions' && erasureCard(events, given.leads.issueAddress);
-  const beside = html`${erasure} ${deliveryCard(given, reader)}`;
-  return html`${verdict(given, reader)} ${split(eventCards(given, reader), beside)}`;
+  const beside = html`${erasure} ${deliveryCard(given, viewer)}`;
+  return html`${verdict(given, viewer)} ${split(eventCards(given, viewer), beside)}`;
 }
 
-function eventCards(given: ReceiptFacts, reader: Reader): Html {
+function eventCards(given: ReceiptFacts, viewer: Viewer): Html {
   const { start } = given;
   const { id, events } = given.receipt;
   if (events.length === 0)
@@ -143,7 +143,7 @@ function eventCards(given: ReceiptFacts, reader: Reader): Html {
     );
   const shown = fitting(events.slice(start, start + EVENTS_SHOWN));
   const part = { start, shown: shown.length, total: events.length };
-  return html`${shown.map((event) => eventCard(event, given, reader))}
+  return html`${shown.map((event) => eventCard(event, given, viewer))}
   ${
     events.length > shown.length &&
     partPager('Events', part, (from) => withQuery(receiptPath(id), { start: from?.toString() }))
@@ -157,7 +157,7 @@ function fitting(events: readonly ReceiptEventDetail[]): readonly ReceiptEventDe
   return tooMany === -1 ? events : events.slice(0, Math.max(1, tooMany));
 }
 
-function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader): Html {
+function deliveryCard({ receipt, statusAddress }: ReceiptFacts, viewer: Viewer): Html {
   const { id, partnerId, path, status, receivedAt, events, correlationId, externalId } = receipt;
   const all = receiptsPath({ partnerId });
   return card(
@@ -170,19 +170,19 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, reader: Reader):
         ],
         ['Sent to', path],
         ['Status', badgeOf(STATUS_WORDS[status])],
-        ['Received', time(receivedAt, reader)],
+        ['Received', time(receivedAt, viewer)],
         ['Events', eventWords(events)],
         ['Receipt id', code(id)],
         ['Correlation', code(cut(correlationId))],
         ['External id', externalId && code(cut(externalId))],
-        ['For the partner', statusAddress && statusLink(statusAddress, receivedAt, reader)],
+        ['For the partner', statusAddress && statusLink(statusAddress, receivedAt, viewer)],
       ]),
     ),
   );
 }
 
-function statusLink(address: string, receivedAt: number, reader: Reader): Html {
-  const until = time(receivedAt + PAYLOAD_KEPT_MS, reader, 'day');
+function statusLink(address: string, receivedAt: number, viewer: Viewer): Html {
+  const until = time(receivedAt + PAYLOAD_KEPT_MS, viewer, 'day');
   return html`${link(address, 'Status address')} ${note('no credential needed, until ', until)}`;
 }
 

@@ -14,7 +14,7 @@ import {
   type Column,
 } from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
-import { counted, type Reader, time } from '../../shell/times.ts';
+import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { partnerPath, PARTNERS_PATH } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
@@ -115,7 +115,7 @@ export function receiptListView(
       .filter(({ outcome }) => outcome !== filtered.outcome)
       .map(({ label, outcome }) => ({ label, href: receiptsPath({ ...filtered, outcome }) })),
     caption: 'Receipts, newest first',
-    columns: columnsFor(request.reader),
+    columns: columnsFor(request.viewer),
     summary: `${counted(found.items.length, 'receipt')} on this page, newest first`,
     none: noDelivery(found.partnerIds),
     nothingFits: nothingFits(filtered),
@@ -209,13 +209,13 @@ function noDelivery([partnerId]: readonly string[]): EmptyFacts {
   };
 }
 
-const columnsFor = (reader: Reader): Column<ReceiptSummary>[] => [
+const columnsFor = (viewer: Viewer): Column<ReceiptSummary>[] => [
   [
     'Receipt',
     ({ id }) => link(receiptPath(id), html`${hidden('Receipt …')}${code(shortId(id))}`),
     'whole',
   ],
-  ['Received', ({ receivedAt }) => time(receivedAt, reader), 'whole'],
+  ['Received', ({ receivedAt }) => time(receivedAt, viewer), 'whole'],
   ['Partner', partnerLink],
   [
     'Event',
@@ -225,7 +225,7 @@ const columnsFor = (reader: Reader): Column<ReceiptSummary>[] => [
   ['Outcome', outcomeBadges],
   [
     'Next try',
-    ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, reader)),
+    ({ nextDueAt }) => (nextDueAt === undefined ? undefined : time(nextDueAt, viewer)),
     'whole',
   ],
 ];

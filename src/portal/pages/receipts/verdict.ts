@@ -9,7 +9,7 @@ import { html, type Html, type HtmlValue } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link, foreign } from '../../shell/parts.ts';
-import { count, counted, type Reader, time } from '../../shell/times.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { countWords, type ReceiptFacts, receiptPath } from './names.ts';
 
 /** Issues of dead letters that a button leads to. */
@@ -23,12 +23,12 @@ function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Ou
 }
 
 /** What is so, and the next step beside it: what needs a person comes before what is under way. */
-export function verdict(given: ReceiptFacts, reader: Reader): Html {
+export function verdict(given: ReceiptFacts, viewer: Viewer): Html {
   const { events } = given.receipt;
   const of = (outcome: Outcome) =>
     events.filter((one) => one.outcome === outcome && one.acknowledgedAt === undefined);
   const [failed, unmatched, rejected] = [of('FAILED'), of('UNMATCHED'), of('REJECTED')];
-  const waiting = underWay(of('PENDING'), reader);
+  const waiting = underWay(of('PENDING'), viewer);
   if (failed[0]) return deadLetters(given, failed, waiting);
   if (unmatched[0] ?? rejected[0]) return cameToNothing(given, { unmatched, rejected }, waiting);
   if (waiting) return notice({ state: 'wait', id: 'verdict', ...waiting });
@@ -54,12 +54,12 @@ function settledWords(events: readonly ReceiptEventDetail[]): string {
 
 type UnderWay = { heading: string; text: Html };
 
-function underWay(waiting: readonly ReceiptEventDetail[], reader: Reader): UnderWay | undefined {
+function underWay(waiting: readonly ReceiptEventDetail[], viewer: Viewer): UnderWay | undefined {
   if (waiting.length === 0) return undefined;
   const next = Math.min(...waiting.flatMap(({ dueAt }) => dueAt ?? []));
   const error = waiting.find(({ lastError }) => lastError !== undefined)?.lastError;
   const when =
-    next > reader.nowMs ? html`Next attempt: ${time(next, reader)}.` : 'Reload to see it end.';
+    next > viewer.nowMs ? html`Next attempt: ${time(next, viewer)}.` : 'Reload to see it end.';
   return {
     heading: `${counted(waiting.length, 'event')} under way`,
     text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Failed attempts are repeated by themselves.'}

@@ -4,7 +4,7 @@ import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
 import type { ArtifactFacts } from '#portal/pages/catalog/versions-card.ts';
 import { excerptOf } from '#portal/shell/parts.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { flat, person, reader } from '../../shell/support.ts';
+import { flat, person, viewer } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
 const everything = [...person.scopes, 'catalog:write', 'catalog:publish'];
@@ -26,7 +26,7 @@ const render = (facts: Partial<ArtifactFacts> = {}): string =>
         entries: [],
         ...facts,
       },
-      reader,
+      viewer,
     ),
   );
 
@@ -36,7 +36,7 @@ describe('an artifact', () => {
       versions: [
         versionOf({ version: '3', lifecycle: 'DRAFT' }),
         versionOf(),
-        versionOf({ version: '1', lifecycle: 'DEPRECATED', deprecatedAt: reader.nowMs - DAY }),
+        versionOf({ version: '1', lifecycle: 'DEPRECATED', deprecatedAt: viewer.nowMs - DAY }),
         versionOf({ version: '0', lifecycle: 'RETIRED' }),
       ],
     });
@@ -70,9 +70,9 @@ describe('an artifact', () => {
   test('draws the life of its versions, what is announced outlined', () => {
     const record = versionOf({
       lifecycle: 'DEPRECATED',
-      publishedAt: reader.nowMs - 100 * DAY,
-      deprecatedAt: reader.nowMs - 10 * DAY,
-      sunsetAt: reader.nowMs + 90 * DAY,
+      publishedAt: viewer.nowMs - 100 * DAY,
+      deprecatedAt: viewer.nowMs - 10 * DAY,
+      sunsetAt: viewer.nowMs + 90 * DAY,
     });
     const page = render({ versions: [record] });
     expect(page).toContain('published 13 Aug 2026, deprecated 11 Nov 2026, sunset 19 Feb 2027, ');
@@ -80,7 +80,7 @@ describe('an artifact', () => {
   });
 
   test('that is young has a picture, too', () => {
-    const createdAt = reader.nowMs - 10 * MINUTE;
+    const createdAt = viewer.nowMs - 10 * MINUTE;
     const page = render({ versions: [versionOf({ lifecycle: 'DRAFT', createdAt })] });
     expect(page).toContain('<rect data-s="wait" x="0" y="5" width="100"');
     expect(page).toContain('21 Nov 14:52 to 21 Nov 15:02');
@@ -88,7 +88,7 @@ describe('an artifact', () => {
 
   test('says the last day of a sunset alike in every place', () => {
     const sunsetAt = Date.parse('2027-02-19T23:59:59Z');
-    const deprecatedAt = reader.nowMs - 10 * DAY;
+    const deprecatedAt = viewer.nowMs - 10 * DAY;
     const record = versionOf({ lifecycle: 'DEPRECATED', publishedAt: 0, deprecatedAt, sunsetAt });
     const page = render({ versions: [record], shown: viewOf({ record }) });
     expect(page).toMatch(/is deprecated, until ?<time[^>]*>19 Feb 2027</);
@@ -98,7 +98,7 @@ describe('an artifact', () => {
   });
 
   test('about to end says so first, with its successor', () => {
-    const record = versionOf({ lifecycle: 'DEPRECATED', sunsetAt: reader.nowMs + DAY });
+    const record = versionOf({ lifecycle: 'DEPRECATED', sunsetAt: viewer.nowMs + DAY });
     const page = render({ shown: viewOf({ record, successor: '3.0.0' }) });
     expect(page).toMatch(/2\.3\.0 is deprecated, until.*version=3\.0\.0/);
     expect(page.indexOf('is deprecated')).toBeLessThan(page.indexOf('h-versions'));
@@ -129,7 +129,7 @@ describe('an artifact', () => {
       }),
       entries: [
         {
-          at: reader.nowMs,
+          at: viewer.nowMs,
           actor: { kind: 'token', subject: 'olga' },
           action: 'artifact.publish',
           subject: 'artifact/default/lead-intake',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CatalogFound, catalogListView } from '#portal/pages/catalog/routes.ts';
 import type { CatalogQuery } from '#portal/pages/catalog/names.ts';
-import { flat, reader } from '../../shell/support.ts';
+import { flat, viewer } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
 const render = ({
@@ -17,7 +17,7 @@ const render = ({
         mayWrite: true,
         ...found,
       },
-      { query, typed: {}, problems: [], reader },
+      { query, typed: {}, problems: [], viewer },
     ),
   );
 

@@ -6,11 +6,11 @@ import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
 import { consumerListView } from '#portal/pages/consumers/routes.ts';
 import { consumersQuery } from '#portal/pages/consumers/names.ts';
 import { DAY, HOUR, MINUTE } from '#shared/clock.ts';
-import { flat, person, reader } from '../../shell/support.ts';
+import { flat, person, viewer } from '../../shell/support.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import { shownKey } from '#portal/pages/consumers/actions.ts';
 
-const { nowMs } = reader;
+const { nowMs } = viewer;
 
 const key = (given: Partial<Key> = {}): Key => ({
   keyId: '8fQ2mZr7KxLd' as KeyId,
@@ -47,13 +47,13 @@ const show = (
       follower,
       returned: undefined,
     },
-    reader,
+    viewer,
   );
 
 const list = (items: readonly Consumer[], query: Record<string, string> = {}) =>
   consumerListView(
     { items, pagination: { hasMore: false } },
-    { query: consumersQuery.parse(query), typed: {}, problems: [], reader },
+    { query: consumersQuery.parse(query), typed: {}, problems: [], viewer },
   );
 
 test('a rotation shows which key works until when, and whether the old one is in use', () => {

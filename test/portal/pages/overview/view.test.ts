@@ -5,13 +5,13 @@ import type { Operation } from '#portal/pages/overview/needs.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { expect, test } from 'vitest';
-import { flat, hoursUntil, reader } from '../../shell/support.ts';
+import { flat, hoursUntil, viewer } from '../../shell/support.ts';
 
-const { nowMs } = reader;
+const { nowMs } = viewer;
 const MINUTE = 60_000;
 
 const line = (name: string, state = 'ok', detail?: string) =>
-  toHealthLine(name, { isReady: true, state, ...(detail !== undefined && { detail }) }, reader);
+  toHealthLine(name, { isReady: true, state, ...(detail !== undefined && { detail }) }, viewer);
 
 /** A receipt with one event of this outcome, as the list of the newest has it. */
 const ended = (outcome: Outcome, event: object = {}, own: object = {}) =>
@@ -50,7 +50,7 @@ const well: OverviewFacts = {
 };
 
 const page = (given: Partial<OverviewFacts> = {}) =>
-  flat(overviewPage({ ...well, ...given }, reader).body);
+  flat(overviewPage({ ...well, ...given }, viewer).body);
 
 const verdictIn = (text: string) => /<h2 id="verdict">([^<]*)</.exec(text)?.[1];
 
@@ -132,7 +132,7 @@ test('what stops deletions comes before what can wait, and the rest stands below
 });
 
 test('a store that is away is the verdict, and nothing is said that only it knows', () => {
-  const store = toHealthLine('store', { isReady: false, state: 'unavailable' }, reader);
+  const store = toHealthLine('store', { isReady: false, state: 'unavailable' }, viewer);
   const webhook = { ...well.webhook, isKnown: false, lastAt: undefined };
   const text = page({ lines: [store], webhook, operation: undefined });
   expect(verdictIn(text)).toBe('The store cannot be used');

@@ -3,9 +3,9 @@ import type { PartnerSummary } from '#partners/list-partners.ts';
 import { partnersMeta, partnersView } from '#portal/pages/partners/routes.ts';
 import { reasonOf, verdictOf } from '#portal/pages/partners/verdict.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { flat, reader } from '../../shell/support.ts';
+import { flat, viewer } from '../../shell/support.ts';
 
-const { nowMs } = reader;
+const { nowMs } = viewer;
 
 const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   id: 'crm-one',
@@ -19,7 +19,7 @@ const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   ...given,
 });
 
-const view = (partners: PartnerSummary[]) => partnersView({ partners, start: 0, shown: 5 }, reader);
+const view = (partners: PartnerSummary[]) => partnersView({ partners, start: 0, shown: 5 }, viewer);
 
 const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt });
 const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;

@@ -3,7 +3,7 @@ import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { receiptListView } from '#portal/pages/receipts/routes.ts';
 import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
 import { DAY } from '#shared/clock.ts';
-import { flat, hostile, reader } from '../../shell/support.ts';
+import { flat, hostile, viewer } from '../../shell/support.ts';
 
 const receipt = (given: Partial<ReceiptSummary> = {}): ReceiptSummary => ({
   id: '0193500e-7a52-7c1d-9b7e-2f6d5b0f3c1e',
@@ -24,7 +24,7 @@ const queryOf = (search: string) =>
 const view = (receipts: ReceiptSummary[], search = '', pagination = { hasMore: false }) =>
   receiptListView(
     { items: receipts, pagination, partnerIds: ['halden-crm', 'meridian-crm'] },
-    { query: queryOf(search), typed: {}, problems: [], reader },
+    { query: queryOf(search), typed: {}, problems: [], viewer },
   );
 
 test('a row says when, from whom, how it ended and when it is tried next', () => {

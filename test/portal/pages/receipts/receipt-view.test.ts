@@ -6,7 +6,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { receiptView } from '#portal/pages/receipts/receipt.ts';
 import { remedyOf } from '#portal/pages/receipts/verdict.ts';
-import { flat, hostile, person, reader } from '../../shell/support.ts';
+import { flat, hostile, person, viewer } from '../../shell/support.ts';
 
 const at = Date.parse('2026-11-20T09:14:02Z');
 
@@ -57,7 +57,7 @@ const view = (events: ReceiptEventDetail[], given: Partial<ReceiptDetail> = {}) 
       start: 0,
       statusAddress: '/api/v1/receipt-status/abc',
     },
-    reader,
+    viewer,
   );
 
 test('a dead letter says what to do, why, when it ended and how long it can be replayed', () => {
@@ -99,7 +99,7 @@ test.each([
 });
 
 test('what waits says why it waits and when it is tried next', () => {
-  const dueAt = reader.nowMs + 60_000;
+  const dueAt = viewer.nowMs + 60_000;
   const { completedAt: _at, ...open } = event({
     outcome: 'PENDING',
     attempts: 3,
@@ -113,7 +113,7 @@ test('what waits says why it waits and when it is tried next', () => {
 
 test('what waits for its partner names what to do, and does not say that there is nothing', () => {
   const { completedAt: _at, ...open } = event({ outcome: 'PENDING', lastError: 'partner-unknown' });
-  const text = flat(view([{ ...open, dueAt: reader.nowMs }], { status: 'ACCEPTED' }));
+  const text = flat(view([{ ...open, dueAt: viewer.nowMs }], { status: 'ACCEPTED' }));
   expect(text).toContain('Put the partner into the file');
   expect(text).not.toContain('Nothing to do');
 });
@@ -135,7 +135,7 @@ test('nobody found can be replayed while it is kept, and is no promise for later
 
 test('a dead letter and a replay are offered while another event is under way', () => {
   const { completedAt: _at, ...open } = event({ position: 2, outcome: 'PENDING', leadIds: [] });
-  const waiting = { ...open, dueAt: reader.nowMs + 60_000, isReplayable: false };
+  const waiting = { ...open, dueAt: viewer.nowMs + 60_000, isReplayable: false };
   const other = event({ position: 1, leadIds: ['4182'] });
   const text = flat(view([event(), other, waiting], { status: 'ACCEPTED' }));
   expect(text).toContain('<h2 id="verdict">Unlock the issue, then replay</h2>');
@@ -185,7 +185,7 @@ test('after a release nothing is said to be hidden, and not that all ended as it
 
 test('a claim that waits for its match is not called a match', () => {
   const { completedAt: _at, ...open } = event({ outcome: 'PENDING', isProvisional: true });
-  const text = flat(view([{ ...open, dueAt: reader.nowMs }], { status: 'ACCEPTED' }));
+  const text = flat(view([{ ...open, dueAt: viewer.nowMs }], { status: 'ACCEPTED' }));
   expect(text).toContain('Hidden until its match is certain: 1 lead');
   expect(text).not.toContain('Matched 1 lead');
 });
