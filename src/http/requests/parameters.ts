@@ -39,6 +39,16 @@ export const pageParameters = {
 /** The query of a list without filters. */
 export const pageQuery = z.strictObject(pageParameters);
 
+/** For `transform`: what `parse` makes of a text, which is refused with `message` where that is nothing. */
+export function parsedBy<T>(parse: (text: string) => T | undefined, message: string) {
+  return (text: string, context: z.RefinementCtx): T => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+}
+
 /** How openapi.json shows a date, or a date-time with a zone. */
 export const DAY_OR_INSTANT =
   '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+\\-]\\d{2}:\\d{2}))?$';
@@ -48,16 +58,12 @@ export const sinceParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .meta({ pattern: DAY_OR_INSTANT })
-  .transform((text, context) => {
-    const since = parseSince(text);
-    if (since !== undefined) return since;
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
-    });
-    return z.NEVER;
-  });
+  .transform(
+    parsedBy(
+      parseSince,
+      'must be a date (2026-11-21) or an RFC 3339 date-time with a zone (2026-11-21T08:00:00Z)',
+    ),
+  );
 
 const idempotencyKey = z
   .string()

@@ -22,7 +22,7 @@ export function createBodyReader(budget: BodyBudget): ReadBody {
     return collectBytes(payload, bodyLimit, (more) => {
       bytes += more;
       if (bytes > bodyLimit) return tooLarge();
-      return hold.add(more) ? undefined : noRoom();
+      return hold.grow(bytes) ? undefined : noRoom();
     });
   };
 }
@@ -98,8 +98,8 @@ const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
 /** What one body in flight holds. */
 export type BodyHold = {
-  /** Counts bytes that have come. False, and the whole body is let go, when there is no room. */
-  add(bytes: number): boolean;
+  /** Counts the bytes that have come so far. False, and the whole body is let go, when there is no room. */
+  grow(bytes: number): boolean;
   /** Idempotent. */
   release(): void;
 };
@@ -117,23 +117,21 @@ export type BodyBudget = {
 export function createBodyBudget(bytesMax: number): BodyBudget {
   let heldBytes = 0;
   const hold = (): BodyHold => {
-    let come = 0;
     let counted = 0;
     const release = (): void => {
       heldBytes -= counted;
       counted = 0;
     };
     return {
-      add: (bytes) => {
-        come += bytes;
-        if (come <= SMALL_BODY_BYTES_MAX) return true;
-        const more = come - counted;
+      grow: (bytes) => {
+        if (bytes <= SMALL_BODY_BYTES_MAX) return true;
+        const more = bytes - counted;
         if (heldBytes + more > bytesMax) {
           release();
           return false;
         }
         heldBytes += more;
-        counted = come;
+        counted = bytes;
         return true;
       },
       release,

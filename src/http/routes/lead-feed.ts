@@ -7,7 +7,7 @@ import { parseDuration } from '#shared/text/units.ts';
 import { type AreaContext, type HttpApp, hangUpOf, type Exchange } from '../context.ts';
 import { lostGrants, requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
-import { cursorParameter, limitUpTo } from '../requests/parameters.ts';
+import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefersEventStream } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
 import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
@@ -67,12 +67,7 @@ const changesQuery = z
     wait: z
       .string('must be given once')
       .meta({ pattern: '^\\d{1,9}(ms|s|m)$', example: '30s' })
-      .transform((text, issues) => {
-        const ms = parseDuration(text);
-        if (ms !== undefined && ms <= WAIT_MAX_MS) return ms;
-        issues.addIssue({ code: 'custom', message: 'must be a duration from 0s to 30s' });
-        return z.NEVER;
-      })
+      .transform(parsedBy(toWaitMs, 'must be a duration from 0s to 30s'))
       .optional()
       .meta({
         description: 'How long an empty answer is held open until something comes: `0s` to `30s`.',
@@ -86,6 +81,11 @@ const changesQuery = z
         message: 'must not stand beside `cursor`, which says where to go on',
       });
   });
+
+function toWaitMs(text: string): number | undefined {
+  const ms = parseDuration(text);
+  return ms !== undefined && ms <= WAIT_MAX_MS ? ms : undefined;
+}
 
 type ChangesQuery = z.infer<typeof changesQuery>;
 

@@ -8,7 +8,7 @@ import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
-import { pageParameters, sinceParameter } from '../requests/parameters.ts';
+import { pageParameters, parsedBy, sinceParameter } from '../requests/parameters.ts';
 
 const PARTNER_ID_CHARACTERS_MAX = 63;
 
@@ -35,12 +35,7 @@ const filters = {
   correlationId: identifier.optional().meta({ description: 'That of the receipt.' }),
   leadId: z
     .string('must be given once')
-    .transform((text, context) => {
-      const number = parseLeadId(text);
-      if (number !== undefined) return number;
-      context.addIssue({ code: 'custom', message: 'must be the number of an issue' });
-      return z.NEVER;
-    })
+    .transform(parsedBy(parseLeadId, 'must be the number of an issue'))
     .optional()
     .meta({
       description: 'The number of an issue that an event has matched.',

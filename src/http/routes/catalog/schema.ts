@@ -10,7 +10,7 @@ import { groupPath, source, text, type, versionText } from '#catalog/version/con
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { parseSince } from '#shared/clock.ts';
 import { ENTITY_TAGS } from '../../requests/headers.ts';
-import { DAY_OR_INSTANT, pageParameters } from '../../requests/parameters.ts';
+import { DAY_OR_INSTANT, pageParameters, parsedBy } from '../../requests/parameters.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
@@ -54,16 +54,12 @@ export const sunsetParameter = z
   .string('must be given once')
   .max(64, 'is too long')
   .meta({ pattern: DAY_OR_INSTANT })
-  .transform((text, context) => {
-    const instant = parseSince(DATE.test(text) ? sunsetOfDay(text) : text);
-    if (instant !== undefined) return instant;
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be a date (2027-01-31) or an RFC 3339 date-time with a zone (2027-01-31T18:00:00Z)',
-    });
-    return z.NEVER;
-  })
+  .transform(
+    parsedBy(
+      (text) => parseSince(DATE.test(text) ? sunsetOfDay(text) : text),
+      'must be a date (2027-01-31) or an RFC 3339 date-time with a zone (2027-01-31T18:00:00Z)',
+    ),
+  )
   .meta({
     description:
       'From when on the version may be gone, ahead of now: an RFC 3339 date-time, or a date, which stands for its last second in UTC.',
