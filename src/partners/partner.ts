@@ -215,8 +215,8 @@ function signingOf({
 }
 
 function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
-  const given = Object.entries(some).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(given) };
+  const set = Object.entries(some).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(set) };
 }
 
 /** The secrets that may sign at `now`, in the order of the configuration. */

@@ -56,12 +56,12 @@ export function checkSignature(
 ): SignatureVerdict {
   const { signatures, timestamps } = readHeaders(signing, request);
   const content = { ...request, timestamp: timestamps[0] ?? '', id: request.ids?.[0] ?? '' };
-  const given = signatures.map((signature) => Buffer.from(signature));
+  const received = signatures.map((signature) => Buffer.from(signature));
   const matches: Record<SecretStatus, number> = { active: 0, expired: 0, 'not-yet-active': 0 };
   let digest = '';
   for (const tried of keys) {
     const expected = Buffer.from(signing.sign(tried.key, content));
-    const found = given.filter((signature) => sameDigest(signature, expected));
+    const found = received.filter((signature) => sameDigest(signature, expected));
     if (found.length === 0) continue;
     matches[tried.status] += 1;
     if (tried.status === 'active') digest = tried.digest;

@@ -170,11 +170,11 @@ function describeFilter(filter: ReceiptFilter): Record<string, unknown> {
     ...(since !== undefined && { since: toRfc3339(since) }),
     ...(before !== undefined && { before: toRfc3339(before) }),
   };
-  const given = (fields: object) =>
+  const setIn = (fields: object) =>
     Object.entries(fields).filter(([, value]) => value !== undefined);
   return {
-    filters: given(filter).map(([name]) => name),
-    ...Object.fromEntries(given(values)),
+    filters: setIn(filter).map(([name]) => name),
+    ...Object.fromEntries(setIn(values)),
   };
 }
 

@@ -52,8 +52,8 @@ export function openDatabase(options: PoolOptions): Database {
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
     if (!values) return guard(() => runUnhurried(client, sql));
     const statement = read(sql);
-    const given = valuesOf(statement, values);
-    return guard(() => runner.run(client, statement, given));
+    const bound = valuesOf(statement, values);
+    return guard(() => runner.run(client, statement, bound));
   };
   const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
     lend(pool, (client) => {

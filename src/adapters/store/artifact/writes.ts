@@ -91,13 +91,13 @@ async function insert(
 async function change(
   session: Session,
   workspaceId: string,
-  given: VersionChange,
+  wanted: VersionChange,
   beside: Accompaniment,
 ): Promise<StoredVersion | OtherType | undefined> {
-  const { former, next } = given;
+  const { former, next } = wanted;
   const artifact = await lockArtifact(session, workspaceId, next.id);
   if (!artifact) return undefined;
-  const conflict = await conflictOf(session, artifact, given);
+  const conflict = await conflictOf(session, artifact, wanted);
   if (conflict) return conflict === 'overtaken' ? undefined : conflict;
   const isMove = former.lifecycle !== next.lifecycle;
   const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
@@ -108,14 +108,14 @@ async function change(
     formerRevision: former.revision,
   });
   if (changes === 0) return undefined;
-  const specText = await changeSpec(session, given);
+  const specText = await changeSpec(session, wanted);
   if (isMove) await refresh(session, artifact);
   return conclude(session, { record: next, specText }, beside);
 }
 
-async function conflictOf(session: Session, artifact: ArtifactRow, given: VersionChange) {
-  return dependsOnOthers(given)
-    ? conflictWith(given, await readCandidates(session, artifact.serial))
+async function conflictOf(session: Session, artifact: ArtifactRow, wanted: VersionChange) {
+  return dependsOnOthers(wanted)
+    ? conflictWith(wanted, await readCandidates(session, artifact.serial))
     : undefined;
 }
 

@@ -118,9 +118,9 @@ async function rarest(
   session: Session,
   filter: ReceiptFilter,
 ): Promise<(typeof KINDS)[number] | undefined> {
-  const given = KINDS.filter((name) => filter[name] !== undefined);
-  if (given.length < 2) return given[0];
-  const counted = given.map(async (name) => {
+  const kinds = KINDS.filter((name) => filter[name] !== undefined);
+  if (kinds.length < 2) return kinds[0];
+  const counted = kinds.map(async (name) => {
     const [table] = columns[name].split('.');
     const sql = `SELECT count(*) AS rows FROM
       (SELECT 1 FROM ${table} WHERE ${columns[name]} = @value LIMIT ${COUNTED_ROWS_MAX}) AS found`;

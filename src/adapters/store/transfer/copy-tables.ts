@@ -86,8 +86,8 @@ const NUMBERED = either(
 
 /** Numbers of the target go on behind all that were ever given out. */
 async function passNumbersOn(source: Session, target: Session): Promise<void> {
-  const given = await source.all<Numbered>(NUMBERED);
-  const lastOf = new Map(given.map(({ table, last }) => [table, last]));
+  const former = await source.all<Numbered>(NUMBERED);
+  const lastOf = new Map(former.map(({ table, last }) => [table, last]));
   for (const { table, column } of await target.all<Numbered>(NUMBERED)) {
     const last = lastOf.get(table) ?? 0;
     const greatest = `greatest(${last}, coalesce(max("${column}"), 0))`;

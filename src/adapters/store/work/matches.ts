@@ -50,7 +50,7 @@ export async function confirm(
   session: Session,
   repository: string,
   item: LeasedEvent,
-  ...[match, { recheck, now, ...given }]: [ConfirmInput[1], ConfirmInput[2]]
+  ...[match, { recheck, now, ...plan }]: [ConfirmInput[1], ConfirmInput[2]]
 ): Promise<readonly number[] | undefined> {
   const { event } = item;
   if (!(await isMine(session, item))) return undefined;
@@ -60,9 +60,9 @@ export async function confirm(
     await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
     await withdrawAll(session, order, { reason: 'better-match', now });
   }
-  const { effect } = given;
+  const { effect } = plan;
   const todo: Todo =
-    effect && order ? { ...given, effect: { ...effect, repositoryId: order.repositoryId } } : given;
+    effect && order ? { ...plan, effect: { ...effect, repositoryId: order.repositoryId } } : plan;
   await session.run(sql.FORGET_RECHECK, { event });
   if (order && recheck) {
     const actions = JSON.stringify(todo.effect ?? todo.actions);

@@ -62,7 +62,7 @@ export function createWorkStore({
       writes.settle(repository, leased(item), { ...settlement, now }),
     dueRechecks: (now, limit) => database.all<Recheck>(sql.DUE_RECHECKS, { now, limit }),
     nextRecheckAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_RECHECK_AT))?.dueAt,
-    recheck: (...given) => writes.recheck(repository, ...given),
+    recheck: (...late) => writes.recheck(repository, ...late),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
   };

@@ -82,7 +82,7 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   if (edited) return refused(deps, { ...task, lead }, edited);
   const comment = commentFor(task, task.receiptId);
   if (comment && !lead.isCommented) {
-    const commented = await commentOnce(deps, { ...task, lead }, comment);
+    const commented = await postComment(deps, { ...task, lead }, comment);
     if (commented) return refused(deps, { ...task, lead }, commented);
     lead = { ...lead, isCommented: true };
   }
@@ -169,7 +169,7 @@ async function editIssue(
  * The marker is looked up first: the response to an earlier try may have been lost. The turn is asked for again
  * behind it: while a process that froze was looking, another one may have taken over and written the comment.
  */
-async function commentOnce(
+async function postComment(
   { editor, pacer, refusals }: LeadDeps,
   { lead, turn }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
