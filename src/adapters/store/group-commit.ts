@@ -61,14 +61,14 @@ async function commit(options: GroupCommitOptions, waiting: Waiting[]): Promise<
     if (group.length > 1 && !isTrackportError(error, 'store-unavailable'))
       for (const one of group) await commit(options, [one]);
     else {
-      // Where none of them had its turn, all have waited for it.
+      // The lock was not had: whoever came meanwhile waited for it as well, and is not made to wait again.
       if (group.length === 0 || options.isLocked(error)) group.push(...waiting.splice(0));
       for (const { reject } of group) reject(error);
     }
   }
 }
 
-/** Those that can be made in one go stand where the first of them does. */
+/** In their order; but writes with a common `all` are made together, in the place of the first of them. */
 async function writeAll(
   session: Session,
   group: readonly Waiting[],

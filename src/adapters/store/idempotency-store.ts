@@ -75,7 +75,7 @@ export async function putCall(
   const changes = await session.run(PUT, { ...call, ...response, headers, bytes, expired });
   if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
   await session.run(EXPIRE, { workspaceId: call.workspaceId, expired });
-  // A digest is as good as a die, and nobody has to count.
+  // One key in so many, by chance: digests are evenly spread.
   if ((call.digest.at(-1) ?? 0) % trimEveryKeys === 0)
     await session.run(TRIM, { workspaceId: call.workspaceId, ...bounds });
 }

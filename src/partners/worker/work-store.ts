@@ -82,9 +82,8 @@ export type Recheck = {
  */
 export type WorkStore = {
   /**
-   * Up to `limit` due events of a stage, oldest due first, leased to the caller. One that is due
-   * more than `aheadMaxMs` from now is due now: no wait is that long, so that the clock was wrong
-   * when its instant was stored.
+   * Up to `limit` due events of a stage, oldest due first, leased to the caller. `aheadMaxMs` is the
+   * longest wait that there is: what is due later was stored by a clock that was ahead, and is due now.
    */
   lease(
     stage: Stage,
@@ -97,10 +96,12 @@ export type WorkStore = {
   /** True when somebody may have queued events since the last call: another process, or this one. Cheap. */
   changedElsewhere(): Promise<boolean>;
   /**
-   * Ends all leases. Only for a store with one worker, when that worker starts: what the last one
-   * had leased when it died is due at once, and so is what nobody began yet, what its configuration had no
-   * partner for, what was received after `now`, and every recheck of a match after `now`, or further ahead than any wait: an instant in
-   * the future comes from a clock that was wrong.
+   * Ends all leases: only for the one worker of a store, when it starts. At once due are then
+   *
+   * - what the last worker had leased when it died, what nobody has begun, and what lacked its partner in
+   *   the last worker's configuration;
+   * - what was stored by a clock that was ahead: events received after `now`, and rechecks of a match after
+   *   `now` or further away than any wait.
    */
   forgetLeases(now: number): Promise<void>;
   /** The clock was set back to `now`: what it had put ahead is due, and leased, that much earlier. */

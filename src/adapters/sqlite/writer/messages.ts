@@ -35,8 +35,8 @@ type Bytes = { [BYTES]: string };
 const BYTES = '\0bytes';
 
 /**
- * Structured clone would turn a `Buffer` into a `Uint8Array`, and copy all of the memory that it is a small part
- * of; what `serialize` and `deserialize` touch outlives all small garbage collections.
+ * Bytes go as text. Structured clone makes a `Uint8Array` of a `Buffer`, and copies the whole pool of 64 KiB that
+ * a small one is cut from; buffers of `v8.serialize` are only freed by full garbage collections.
  */
 export function encode<T extends WriterRequest | WriterResult>(content: readonly T[]): Message<T> {
   return pack(content) as T[];

@@ -50,7 +50,7 @@ const OF_LEADS = `
 
 const CONFIRM = `UPDATE claim SET is_provisional = false WHERE ${OF_LEADS} AND is_provisional`;
 
-/** The same for good: the match is certain. */
+/** Claims leads for good: the match is certain. */
 export async function confirmClaims(
   session: Session,
   order: ClaimOrder,
@@ -114,7 +114,7 @@ export function numbersOf(rows: readonly { number: number }[]): number[] {
 /** Behind all that readers of removals have read by now. */
 const NEXT_REMOVAL = 'greatest(@at::bigint, (SELECT last_removed_at + 1 FROM claim_version))';
 
-/** More readers than was known may have the leads: their removals come behind all that those have read. */
+/** Dates removals anew when more readers may have the leads, who have read the feed past the old dates. */
 export const REDATE = `
   UPDATE claim SET removed_at = ${NEXT_REMOVAL}
   WHERE repository_id = @id AND released_at IS NULL AND number = ANY(@numbers::bigint[])`;
@@ -130,7 +130,7 @@ const NOTE_REMOVALS = `
   UPDATE claim_version SET last_removed_at = greatest(last_removed_at,
     (SELECT max(removed_at) FROM claim WHERE released_at IS NULL))`;
 
-/** Runs one of the two. */
+/** Runs `REDATE` or `ADOPT`. */
 export async function redateClaims(session: Session, sql: string, values: Values): Promise<void> {
   if ((await session.run(sql, values)) > 0) await session.run(NOTE_REMOVALS);
 }

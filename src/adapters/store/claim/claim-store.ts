@@ -38,10 +38,9 @@ type VersionRow = {
 };
 
 /**
- * Another text as soon as what is connected to may hold less than what was read before: a standby that
- * lagged and was promoted, a backup of an earlier time put in its place. Versions count on from less
- * there, and come to the same numbers for other data. A restarted server gives another text as well.
- * A file cannot be replaced while it is open.
+ * Which server and which tables the versions are of: another text after a restart, a failover or a restored
+ * backup. The data may then be older than what was read before, and its versions come to the same numbers
+ * again for other data. SQLite needs none: a file cannot be replaced while it is open.
  */
 export const SERVER_IDENTITY = either(
   `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)

@@ -8,7 +8,7 @@ const KNOWN = `
   SELECT number, created_at FROM directory_lead
   WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
 
-/** Each hash with itself and all that were merged into it, on whatever way; for `WITH RECURSIVE`. */
+/** Each hash with itself and all that were merged into it, in one step or several; for `WITH RECURSIVE`. */
 export const MERGED_INTO = (hashes: string): string => `
   known (wanted, hash) AS (
     ${hashes} UNION
@@ -50,7 +50,7 @@ export async function readDirectoryView(
   if (names.length === 0) return emptyView;
   const ids = names.flatMap((one) => (one.kind === 'lead-id' ? [one.number] : []));
   const hashes = names.flatMap((one) => (one.kind === 'lead-id' ? [] : [{ hash: one.hash }]));
-  // What is not named at all is not worth a way to the server: everybody waits for it at the lock.
+  // Without a question no way to the server: whoever accepts holds the lock, and all others wait for it.
   const byNumbers = async <Row>(sql: string, numbers: readonly number[]): Promise<Row[]> =>
     numbers.length > 0 ? session.all<Row>(sql, { name, numbers }) : [];
   const [known, found] = await Promise.all([
@@ -80,7 +80,7 @@ const emptyView: DirectoryView = {
   identitiesOf: () => [],
 };
 
-/** Those that are known take no number: by numbers the oldest are forgotten. */
+/** Only new ones: each row uses a number up, and by numbers the oldest are forgotten. */
 const INSERT = `
   INSERT INTO directory_merge (from_hash, to_hash)
   SELECT DISTINCT given.from_hash, given.to_hash

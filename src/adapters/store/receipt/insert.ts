@@ -33,7 +33,7 @@ const NEXT_NUMBERS = `
 
 const PERSONS = 'SELECT person_key FROM same_event WHERE same_event.id_key = given.id_key';
 
-/** Both ends are looked at in the index, however often the id came with the same person. */
+/** Two persons are enough to know: the first and the last in the index, however often the id came. */
 const PERSONS_OF_IDS = `
   SELECT id_key, (${PERSONS} ORDER BY person_key LIMIT 1) AS lowest,
     (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
@@ -53,7 +53,7 @@ export type Writing = {
 /** Tells of one event after another whether its id came before with another person. */
 export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
 
-/** Knows what the store has of the ids of these events, and then of each event that it was asked about. */
+/** Reads what the store has of the ids of these events; each event that is asked about counts from then on. */
 export async function openReusedIds(
   session: Session,
   events: readonly NewEvent[],

@@ -25,7 +25,7 @@ const READ_SAME_EVENTS = `
   FROM event JOIN receipt ON receipt.number = event.receipt
   WHERE event.id = ANY(@events::bigint[])`;
 
-/** From here on no worker takes it into its hands. */
+/** Whether a worker has looked at it: then a repeat makes new work, else it waits in the queue already. */
 const IS_BEGUN = `
   SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
   FROM event WHERE id = @event`;
@@ -34,9 +34,7 @@ const REQUEUE_SETTLED = `
   UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload
   WHERE id = @event`;
 
-/**
- * What an operator gave back is given back for the deliveries before: one that comes now asks anew.
- */
+/** A release counts against the deliveries that came before it: the partner asks anew with this one. */
 const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at IS NOT NULL';
 
 const REFRESH_NOTE = `
@@ -116,5 +114,5 @@ async function queue(
   const row = await session.get<{ isBegun: boolean }>(IS_BEGUN, owner);
   await session.run(MARK_AGAIN, values);
   const isStarted = (await session.run(REQUEUE_REPEATED, { ...owner, lease: undefined })) > 0;
-  return isStarted && row?.isBegun === true; // else it has waited for the worker before
+  return isStarted && row?.isBegun === true;
 }

@@ -82,9 +82,11 @@ export const SETTLE = `
 const UNMATCHED_WAIT_MAX_MS = MINUTE;
 
 /**
- * What is to be done with the lead before the event is: what came before and has it, unless it may wait for
- * its partner for good, or may have it since nobody has looked yet; and a deletion, whenever it came, whose
- * match is not certain.
+ * What goes before the event at this lead, each by one of the three:
+ *
+ * - an earlier event that has the lead; not one without a partner, which may wait for good;
+ * - an earlier event that nobody has matched yet, and so may have it;
+ * - a deletion, earlier or later, that has claimed the lead until its match is certain.
  */
 export const BLOCKED_UNTIL = `
   SELECT due_at FROM (
