@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
-import { issueChange } from '../leads/instance-changes/support.ts';
+import { BATCHES_KEPT } from '#adapters/store/change-log.ts';
+import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
 
 /** What every change log does; `open` answers those of two instances on one empty store. */
 export function describeChangeLog(
@@ -11,26 +11,21 @@ export function describeChangeLog(
     test('batches of all instances are in one order without holes, and own ones are empty', async () => {
       const { mine, theirs } = await open();
       expect(await mine.lastPosition()).toBe(0);
-      await mine.append([issueChange(1)]);
-      await theirs.append([issueChange(2), issueChange(3)]);
-      await mine.append([issueChange(4)]);
+      await mine.append('1');
+      await theirs.append('2, 3');
+      await mine.append('4');
       expect(await mine.readAfter(0)).toEqual([
-        { position: 1, changes: [] },
-        { position: 2, changes: [issueChange(2), issueChange(3)] },
-        { position: 3, changes: [] },
+        { position: 1 },
+        { position: 2, text: '2, 3' },
+        { position: 3 },
       ]);
-      expect(await theirs.readAfter(1)).toEqual([
-        { position: 2, changes: [] },
-        { position: 3, changes: [issueChange(4)] },
-      ]);
+      expect(await theirs.readAfter(1)).toEqual([{ position: 2 }, { position: 3, text: '4' }]);
       expect(await theirs.lastPosition()).toBe(3);
     });
 
     test('the newest batches are kept, and a reader that is older finds a hole', async () => {
       const { mine, theirs } = await open();
-      const written = Array.from({ length: BATCHES_KEPT + 3 }, (_, at) =>
-        mine.append([issueChange(at)]),
-      );
+      const written = Array.from({ length: BATCHES_KEPT + 3 }, (_, at) => mine.append(String(at)));
       await Promise.all(written);
       const batches = await theirs.readAfter(0);
       expect(batches).toHaveLength(BATCHES_KEPT);
@@ -49,12 +44,12 @@ export function describeChangeLog(
       });
       onTestFinished(() => watch.close());
       for (const [at, log] of [theirs, mine, theirs].entries()) {
-        await log.append([issueChange(at)]);
+        await log.append(String(at));
         await expect.poll(() => seen.at(-1)).toBe(at + 1);
       }
       await watch.close();
       const before = calls;
-      await theirs.append([issueChange(9)]);
+      await theirs.append('9');
       await mine.readAfter(0);
       expect(calls).toBe(before);
     });
@@ -62,15 +57,11 @@ export function describeChangeLog(
     test('batches appended at the same time are all there, without holes', async () => {
       const { mine, theirs } = await open();
       await Promise.all(
-        Array.from({ length: 20 }, (_, at) =>
-          (at % 2 === 0 ? mine : theirs).append([issueChange(at)]),
-        ),
+        Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? mine : theirs).append(String(at))),
       );
       const batches = [...(await mine.readAfter(0)), ...(await theirs.readAfter(0))];
-      const numbers = batches.flatMap(({ changes }) =>
-        changes.map((change) => change.kind === 'issue' && change.issue.number),
-      );
-      expect(new Set(numbers)).toEqual(new Set(Array.from({ length: 20 }, (_, at) => at)));
+      const texts = batches.flatMap(({ text }) => text ?? []);
+      expect(new Set(texts)).toEqual(new Set(Array.from({ length: 20 }, (_, at) => String(at))));
       expect((await mine.readAfter(0)).map(({ position }) => position)).toEqual(
         Array.from({ length: 20 }, (_, at) => at + 1),
       );

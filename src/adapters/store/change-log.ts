@@ -1,7 +1,33 @@
-import { parseChanges, renderChanges } from '#leads/instance-changes/instance-change.ts';
-import type { ChangeLog } from '#leads/instance-changes/change-log.ts';
-import { CHANNEL, changeWrites } from './change-writes.ts';
-import { bindWrites, type StoreDatabase } from './session.ts';
+import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
+import { bindWrites, type Session, type StoreDatabase } from './session.ts';
+
+/** How many batches are kept. */
+export const BATCHES_KEPT = 256;
+
+/** Batches are committed in the order of their positions. */
+const LOCK = 'SELECT pg_advisory_xact_lock(1953653099, 3)';
+
+/** No sequence: that leaves holes, and shows a later number before an earlier one. */
+const APPEND = `
+  INSERT INTO change_batch (position, instance_id, changes)
+  SELECT coalesce(max(position), 0) + 1, @instanceId, @changes FROM change_batch
+  RETURNING position`;
+
+const REMOVE_OLD = 'DELETE FROM change_batch WHERE position <= @upTo';
+
+const CHANNEL = 'trackport_changes';
+
+/** Heard when this transaction is committed. */
+const NOTIFY = `NOTIFY ${CHANNEL}`;
+
+export const changeWrites = {
+  append: async (session: Session, instanceId: string, changes: string): Promise<void> => {
+    await session.get(LOCK);
+    const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
+    await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
+    await session.get(NOTIFY);
+  },
+};
 
 /** `instanceId` tells the batches of this process from those of others. */
 export type ChangeLogOptions = { instanceId: string };
@@ -31,7 +57,7 @@ export function createChangeLog(
     return seen?.position !== position || isSame(seen, first) ? rows.slice(1) : rows;
   };
   return {
-    append: (changes) => append(instanceId, renderChanges(changes)),
+    append: (text) => append(instanceId, text),
     lastPosition: async () => {
       seen = await database.get<BatchRow>(LAST);
       return seen?.position ?? 0;
@@ -42,7 +68,7 @@ export function createChangeLog(
       seen = rows.at(-1);
       return batches.map((row) => ({
         position: row.position,
-        changes: row.instanceId === instanceId ? [] : parseChanges(row.changes),
+        ...(row.instanceId !== instanceId && { text: row.changes }),
       }));
     },
     watch: (onAppended) => database.listen(CHANNEL, onAppended),

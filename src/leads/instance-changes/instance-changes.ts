@@ -2,8 +2,12 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 
-import type { InstanceChange } from './instance-change.ts';
-import type { ChangeLog, Watch } from './change-log.ts';
+import {
+  type ChangeLog,
+  type InstanceChange,
+  parseChanges,
+  type Watch,
+} from './instance-change.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What the instance does with what others tell. Neither may wait or throw. */
@@ -92,7 +96,8 @@ function createFollower(
       for (const batch of await changes.readAfter(position)) {
         if (batch.position !== position + 1) onGap();
         position = batch.position;
-        for (const change of batch.changes) onChange(change);
+        if (batch.text === undefined) continue;
+        for (const change of parseChanges(batch.text)) onChange(change);
       }
       lookedAt = startedAt;
     }),

@@ -2,8 +2,7 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import type { InstanceChange } from './instance-change.ts';
-import type { ChangeLog } from './change-log.ts';
+import { type ChangeLog, type InstanceChange, renderChanges } from './instance-change.ts';
 
 /** Changes on their way into the store, many to a commit. */
 export type Outbox = {
@@ -84,7 +83,7 @@ async function publishBatch(
   await Promise.resolve(); // events of one turn come one after the other
   const isLast = hurry.aborted;
   try {
-    await changes.append(takeAll(state));
+    await changes.append(renderChanges(takeAll(state)));
     state.hasFailed = false;
   } catch (error) {
     if (!state.hasFailed) log.error(errorFields(error), 'changes could not be published');

@@ -1,7 +1,7 @@
 /** What the tracker's webhook tells one process, every process on the store knows. */
 import path from 'node:path';
-import { createChangeLog } from '#adapters/store/change-log.ts';
-import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
+import { BATCHES_KEPT, createChangeLog } from '#adapters/store/change-log.ts';
+import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
 import { SECOND } from '#shared/clock.ts';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -77,7 +77,7 @@ test.each([
         expect(await titles(first.url)).not.toContain('unlabelled');
         expect(performance.now() - stoppedAt).toBeGreaterThan(SECOND);
       });
-      for (let at = 0; at < others; at += 1) await changes.append([]);
+      for (let at = 0; at < others; at += 1) await changes.append('[]');
     } finally {
       second.run.child.kill('SIGCONT');
     }

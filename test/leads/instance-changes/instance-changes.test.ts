@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, expect, test } from 'vitest';
-import type { InstanceChange } from '#leads/instance-changes/instance-change.ts';
+import {
+  type ChangeBatch,
+  type InstanceChange,
+  renderChanges,
+} from '#leads/instance-changes/instance-change.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
-import type { ChangeBatch } from '#leads/instance-changes/change-log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -56,7 +59,7 @@ async function setUp(before: ChangeBatch[] = []) {
 
 const batch = (position: number, ...changes: InstanceChange[]): ChangeBatch => ({
   position,
-  changes,
+  text: renderChanges(changes),
 });
 
 test('what others publish comes at once when the store tells of it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceChange } from '#leads/instance-changes/instance-change.ts';
+import { type InstanceChange, parseChanges } from '#leads/instance-changes/instance-change.ts';
 import { createOutbox } from '#leads/instance-changes/outbox.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
@@ -13,9 +13,9 @@ function setUp() {
   let isBroken = false;
   const outbox = createOutbox({
     changes: {
-      append: async (changes) => {
+      append: async (text) => {
         if (isBroken) throw new TrackportError('store-unavailable');
-        batches.push(changes);
+        batches.push(parseChanges(text));
       },
     },
     clock,

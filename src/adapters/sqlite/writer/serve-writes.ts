@@ -12,7 +12,7 @@ import {
   type WriterResult,
 } from './messages.ts';
 import { artifactWrites } from '../../store/artifact/writes.ts';
-import { changeWrites } from '../../store/change-writes.ts';
+import { changeWrites } from '../../store/change-log.ts';
 import { claimWrites } from '../../store/claim/claim-store.ts';
 import { consumerWrites } from '../../store/consumer/writes.ts';
 import { directoryWrites } from '../../store/directory/writes.ts';
