@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { runCli, type Failure, renderFailure, toFailure } from '#cli/cli.ts';
-import type { Terminal } from '#cli/command.ts';
-import { askLine } from '#cli/confirm.ts';
+import { askLine, type Terminal } from '#cli/command.ts';
 import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';

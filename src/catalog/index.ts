@@ -12,8 +12,12 @@ import {
 import { listAudit, listCatalog, listVersions, readSpec } from './reading/read-catalog.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { filterProblems, problemsInBody, type Words } from './version/content-check.ts';
-import { createVersion } from './version/create-version.ts';
-import { deleteVersion, patchVersion, replaceVersion } from './version/edit-version.ts';
+import {
+  createVersion,
+  deleteVersion,
+  patchVersion,
+  replaceVersion,
+} from './version/write-version.ts';
 import { type Caller, type CatalogDeps, readView } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */

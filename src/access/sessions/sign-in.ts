@@ -16,8 +16,7 @@ import {
   SignInFailure,
   type SignInFailureKind,
 } from './issuer-client.ts';
-import type { Session, SignedIn } from './session.ts';
-import type { Sessions } from './sessions.ts';
+import type { Session, Sessions, SignedIn } from './sessions.ts';
 
 /** While one instance renews a token the others go on with what they know, and after a failure it, too. */
 const RENEWAL_MS = 30 * SECOND;

@@ -1,7 +1,6 @@
 import { changeLifecycle } from '../lifecycle/change-lifecycle.ts';
 import { checkDraft } from '../version/content-check.ts';
-import { createVersion } from '../version/create-version.ts';
-import { replaceVersion } from '../version/edit-version.ts';
+import { createVersion, replaceVersion } from '../version/write-version.ts';
 import { type Precondition, specTagOf } from '../version/entity-tag.ts';
 import {
   type Caller,

@@ -5,13 +5,13 @@ import type { OnProgress } from '#shared/report.ts';
 import {
   CommandFailure,
   type ConfigOptions,
+  confirm,
   type Open,
   printJson,
   type Register,
   type RunContext,
   type Task,
 } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { createProgress } from '../progress.ts';
 import { renderFacts, renderTable } from '../table.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
 import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
-import { removalListOut } from '#leads/reading/list-removals.ts';
+import { removalListOut } from '#leads/claims/claimed-leads.ts';
 
 const labelQuery = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : value),

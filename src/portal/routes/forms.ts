@@ -1,7 +1,7 @@
 /** Forms as browsers send them, and the tokens by which they are known to be ours. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Session } from '#access/sessions/session.ts';
+import type { Session } from '#access/sessions/sessions.ts';
 import { type HttpApp, hangUpOf } from '#http/context.ts';
 import { takeBodies } from '#http/requests/json-body.ts';
 import type { ReadBody } from '#http/requests/read-body.ts';

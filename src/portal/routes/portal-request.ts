@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
-import { endOf, type Session } from '#access/sessions/session.ts';
+import { endOf, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Viewer } from '../shell/times.ts';

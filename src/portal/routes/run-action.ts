@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Session } from '#access/sessions/session.ts';
+import type { Session } from '#access/sessions/sessions.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { hangUpOf } from '#http/context.ts';

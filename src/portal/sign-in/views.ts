@@ -1,5 +1,5 @@
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
-import { SESSION_IDLE_MS, SESSION_MS } from '#access/sessions/session.ts';
+import { SESSION_IDLE_MS, SESSION_MS } from '#access/sessions/sessions.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import type { RemovalList, RemovalListQuery } from '#leads/reading/list-removals.ts';
+import type { RemovalList, RemovalListQuery } from '#leads/claims/claimed-leads.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads, KEY_WITHOUT_GRANT, withKey } from '../../support/http/leads.ts';
 

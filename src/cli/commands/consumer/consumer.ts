@@ -13,6 +13,7 @@ import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
 import type { GrantInput } from '#access/grant.ts';
 import {
   type ActionOf,
+  confirm,
   type Open,
   printJson,
   readAll,
@@ -20,7 +21,6 @@ import {
   type Task,
   UsageError,
 } from '../../command.ts';
-import { confirm } from '../../confirm.ts';
 import { durationOption, expiresOption, numberOption } from '../../option-values.ts';
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { listRemovals, type RemovalListQuery } from '#leads/reading/list-removals.ts';
+import { listRemovals, type RemovalListQuery } from '#leads/claims/claimed-leads.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
