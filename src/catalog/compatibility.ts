@@ -5,7 +5,7 @@ import { canBreak, type SpecPair } from './diff/diff-specs.ts';
 import { type Finding, fragmentOf } from './spec/finding.ts';
 import type { VersionRecord } from './version/artifact.ts';
 import { baselineOf } from './version/other-versions.ts';
-import { type Caller, type CatalogDeps, readRecord } from './version/version-view.ts';
+import { type CatalogDeps, type Reader, readRecord } from './version/version-view.ts';
 
 /** What a version breaks. */
 export type Compatibility = {
@@ -45,7 +45,7 @@ export type BaselineRequest = {
  */
 export async function compareToBaseline(
   deps: Deps,
-  reader: Pick<Caller, 'workspaceId' | 'signal'>,
+  reader: Reader,
   { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
   if (deps.compatibility === 'off') return NOTHING;
@@ -129,8 +129,8 @@ export type Judgement = {
  * @throws {breaking-change} with each of them @throws {store-unavailable}
  */
 export async function judgePublish(
-  deps: Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>,
-  caller: Pick<Caller, 'workspaceId' | 'signal'>,
+  deps: Deps,
+  caller: Reader,
   { record, acceptsBreaking }: { record: VersionRecord; acceptsBreaking: boolean },
 ): Promise<Judgement> {
   const { id, version } = record;

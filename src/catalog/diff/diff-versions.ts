@@ -1,8 +1,8 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { compareVersions, isReadable } from '../version/version-order.ts';
-import { listVersions, type Reader } from '../reading/read-catalog.ts';
-import { type CatalogDeps, readRecord } from '../version/version-view.ts';
+import { listVersions } from '../reading/read-catalog.ts';
+import { type CatalogDeps, type Reader, readRecord } from '../version/version-view.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 export type DiffRequest = { id: string; from?: string; to?: string };

@@ -13,8 +13,8 @@ import type { SpecFormat } from '../spec/spec-yaml.ts';
 import { foldId, type VersionRecord } from '../version/artifact.ts';
 import { orderOf } from '../version/version-order.ts';
 import {
-  type Caller,
   type CatalogDeps,
+  type Reader,
   readView,
   refuseUnknown,
   type VersionView,
@@ -22,9 +22,6 @@ import {
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
-/** On whose behalf something is read: a workspace is a part of every query. */
-export type Reader = Pick<Caller, 'workspaceId' | 'signal'>;
-
 export type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
@@ -170,7 +167,7 @@ export type SpecView = { view: VersionView; format: SpecFormat; text: string };
  */
 export async function readSpec(
   deps: Pick<CatalogDeps, 'store' | 'renderSpecYaml'>,
-  reader: Pick<Caller, 'workspaceId' | 'signal'>,
+  reader: Reader,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {
   const view = await readView(deps, reader, { ...ref, withSpec: true });

@@ -4,6 +4,7 @@ import type { Accompaniment, VersionChange, VersionRef } from '../artifact-store
 import {
   type Caller,
   type CatalogDeps,
+  type Reader,
   readRecord,
   refuseOtherType,
   refuseUnknown,
@@ -41,7 +42,7 @@ export async function changeVersion<T>(
  */
 export async function writeChange(
   { store }: Pick<CatalogDeps, 'store'>,
-  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { workspaceId }: Reader,
   { beside, ...change }: VersionChange & { beside: Accompaniment },
 ): Promise<VersionView | undefined> {
   const stored = await store.change(workspaceId, change, beside);
@@ -64,7 +65,7 @@ export function checkCondition(record: VersionRecord, condition: Precondition | 
  */
 export async function onlyVersionIn(
   { store }: Pick<CatalogDeps, 'store'>,
-  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { workspaceId }: Reader,
   { id, lifecycle }: { id: string; lifecycle: Lifecycle },
 ): Promise<string> {
   const candidates = await store.candidates(workspaceId, id);

@@ -43,6 +43,9 @@ export type Caller = {
   call?: KeyedCall;
 };
 
+/** On whose behalf something is read: a workspace is a part of every query. */
+export type Reader = Pick<Caller, 'workspaceId' | 'signal'>;
+
 /** One version with all that its response says. */
 export type VersionView = {
   record: VersionRecord;
@@ -65,7 +68,7 @@ export type VersionQuery = VersionRef & { withSpec: boolean };
  */
 export async function readRecord(
   { store }: Pick<CatalogDeps, 'store'>,
-  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { workspaceId }: Reader,
   { withSpec, ...ref }: VersionQuery,
 ): Promise<{ record: VersionRecord; specText?: string }> {
   const found = await store.read(workspaceId, ref, { withSpec });
@@ -78,13 +81,13 @@ export async function readRecord(
 /** Reads one version with its relations. Throws as `readRecord` does. */
 export async function readView(
   deps: Pick<CatalogDeps, 'store'>,
-  caller: Pick<Caller, 'workspaceId'>,
+  reader: Reader,
   query: VersionQuery,
 ): Promise<VersionView> {
-  const found = await readRecord(deps, caller, query);
+  const found = await readRecord(deps, reader, query);
   return viewOf({
     ...found,
-    relations: await deps.store.relations(caller.workspaceId, found.record),
+    relations: await deps.store.relations(reader.workspaceId, found.record),
   });
 }
 
