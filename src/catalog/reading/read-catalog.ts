@@ -46,10 +46,10 @@ type ArtifactPageRequest = PageRequest & { id: string };
 export async function listCatalog(
   { store, cursors }: ReadDeps,
   { workspaceId }: Reader,
-  { limit, cursor, ...given }: CatalogFilters & PageRequest,
+  { limit, cursor, ...requested }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
   const list = { kind: 'catalog/2', binding: workspaceId };
-  const { filters, position } = startPage(cursors, list, { cursor, filters: given });
+  const { filters, position } = startPage(cursors, list, { cursor, filters: requested });
   const { q, versions, ...rest } = filters;
   const listed = await store.list(workspaceId, {
     ...rest,

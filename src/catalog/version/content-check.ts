@@ -227,10 +227,10 @@ export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
   }));
 }
 
-function wordProblems(given: unknown, { types, sources }: Words) {
-  if (!isRecord(given)) return [];
+function wordProblems(fields: unknown, { types, sources }: Words) {
+  if (!isRecord(fields)) return [];
   return Object.entries({ type: types, source: sources }).flatMap(([field, known]) => {
-    const word = given[field];
+    const word = fields[field];
     if (typeof word !== 'string' || known.includes(word)) return [];
     const detail = `A ${field} is one of ${known.join(', ')}.`;
     return [{ field, code: `unknown-${field}`, detail }];

@@ -113,8 +113,8 @@ function* losses(was: Part, { at, direction, label, ...is }: Part): Generator<[A
   const lack = direction === 'request' ? 'is required now' : 'can be missing now';
   if (outer === true && inner !== true) yield [[...at, 'required'], `the ${label} ${lack}`];
   if (was.style !== is.style) yield [at, `the ${label} is written in another way`];
-  const isEnough = (given: ReadonlySet<string>): boolean | undefined =>
-    is.needs?.sets.some((set) => [...set].every((one) => given.has(one)));
+  const isEnough = (brought: ReadonlySet<string>): boolean | undefined =>
+    is.needs?.sets.some((set) => [...set].every((one) => brought.has(one)));
   if (is.needs && was.needs?.sets.every(isEnough) !== true)
     yield [is.needs.at, 'credentials that were enough are not any more'];
 }

@@ -110,9 +110,9 @@ function keyOf({ path }: Operation, place?: string, name = ''): string | number 
 const FORM = new Set<unknown>(['query', 'cookie', 'formData']);
 
 function styleOf(value: unknown): string {
-  const { in: place, ...given }: Record<string, unknown> = isRecord(value) ? value : {};
-  const { style = FORM.has(place) ? 'form' : 'simple', explode = style === 'form' } = given;
-  const { collectionFormat = 'csv', allowReserved = false } = given;
+  const { in: place, ...written }: Record<string, unknown> = isRecord(value) ? value : {};
+  const { style = FORM.has(place) ? 'form' : 'simple', explode = style === 'form' } = written;
+  const { collectionFormat = 'csv', allowReserved = false } = written;
   return JSON.stringify([style, explode, collectionFormat, allowReserved]);
 }
 
@@ -144,8 +144,8 @@ function sentPart(
 function contentOf(direction: Direction, owner: Entry, types: readonly string[]): Part[] {
   const content = membersOf(entryOf(owner, 'content'));
   const whole = entryOf(owner, 'schema');
-  const partOf = (given: string, at: At, schema: Entry): Part => {
-    const type = given.split(';')[0]?.trim().toLowerCase() ?? '';
+  const partOf = (written: string, at: At, schema: Entry): Part => {
+    const type = written.split(';')[0]?.trim().toLowerCase() ?? '';
     const also = [`${type.split('/')[0]}/*`, '*/*'];
     return { ...PROMISED, direction, label: `media type ${type}`, key: type, also, at, schema };
   };
@@ -202,11 +202,11 @@ function headersOf(reading: Reading, direction: Direction, response: Entry): Par
 function needsOf({ entry, ...reading }: Operation): Part['needs'] {
   const document = { value: reading.comparison[reading.side], at: [] };
   const own = entryOf(entry, 'security');
-  const given = own.value === undefined ? entryOf(document, 'security') : own;
+  const security = own.value === undefined ? entryOf(document, 'security') : own;
   const schemes = ['components/securitySchemes', 'securityDefinitions'].map((path) =>
     path.split('/').reduce(entryOf, document as Entry),
   );
-  const sets = listOf(given).map((one) => {
+  const sets = listOf(security).map((one) => {
     const words = membersOf(one).flatMap(([name, { value: scopes }]) => {
       const found = schemes.map((all) => resolve(reading, entryOf(all, name)).value).find(isRecord);
       const { type, in: place, name: field, scheme } = found ?? { type: name };
@@ -218,5 +218,5 @@ function needsOf({ entry, ...reading }: Operation): Part['needs'] {
     });
     return new Set(words);
   });
-  return { at: given.at, sets: sets.length > 0 ? sets : [new Set<string>()] };
+  return { at: security.at, sets: sets.length > 0 ? sets : [new Set<string>()] };
 }

@@ -129,11 +129,11 @@ const LIMITS = new Set(
 function* limits(shapes: Shapes): Generator<Breakage> {
   const { isRequest, inner, outer } = shapes;
   for (const word of LIMITS) {
-    const given = tightnessOf(inner, word);
+    const own = tightnessOf(inner, word);
     const beside = tightnessOf(inner, BESIDE[word] ?? '');
     const allowed = tightnessOf(outer, word);
     const isCovered = word.startsWith('exclusive') ? beside > allowed : beside >= allowed;
-    if (allowed > given && !isCovered)
+    if (allowed > own && !isCovered)
       yield changeOf(shapes, word, `is ${isRequest ? 'narrower' : 'wider'} now`);
   }
 }

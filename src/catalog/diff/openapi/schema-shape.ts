@@ -112,10 +112,10 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 /** Who leaves out the type means that of the words beside. */
 function typesOf({ shape, isNullable }: Reading): Shape['types'] {
   const { words, properties, required } = shape;
-  const given = words.get('type')?.value;
-  const types = new Set<string>(Array.isArray(given) ? given.map(String) : []);
-  if (typeof given === 'string') types.add(given);
-  if (given === undefined) {
+  const written = words.get('type')?.value;
+  const types = new Set<string>(Array.isArray(written) ? written.map(String) : []);
+  if (typeof written === 'string') types.add(written);
+  if (written === undefined) {
     if (properties.size + required.size > 0) types.add('object');
     for (const [type, ofType] of Object.entries(OF_TYPE))
       if (ofType.some((word) => words.has(word))) types.add(type);
