@@ -27,8 +27,8 @@ import {
   type WorkerLease,
 } from './worker/background-work.ts';
 import {
-  createDeletionWorker,
-  type DeletionWorker,
+  createEventWorker,
+  type EventWorker,
   type WorkerDeps,
   type WorkerStatus,
 } from './worker/worker.ts';
@@ -109,7 +109,7 @@ export function createPartners(ports: PartnersPorts) {
 
 function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
   const { partners, receipts, filler, clock, log } = ports;
-  const worker = createDeletionWorker({
+  const worker = createEventWorker({
     ...ports,
     store: ports.work,
     partners: { all: () => partners().all() },
@@ -141,7 +141,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
 
 /** The worker of a process that stands by was never started, which would read as stopped. */
 async function readWorkerStatus(
-  worker: DeletionWorker,
+  worker: EventWorker,
   background: BackgroundWork,
 ): Promise<WorkerStatus> {
   const status = await worker.status();

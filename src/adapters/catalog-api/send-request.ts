@@ -1,4 +1,5 @@
 /** Requests to a Trackport server that come through, or say why not in words for people. */
+import { z } from 'zod';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import {
   causesOf,
@@ -12,7 +13,6 @@ import { doublingSchedule, jitteredWaitMsAfter, type Random } from '#shared/resi
 import { TargetFailure } from '#catalog/import/import-target.ts';
 import { readBytes } from '#shared/bytes.ts';
 import { isRecord } from '#shared/text/json.ts';
-import { z } from 'zod';
 
 /** A server's longest work on one version, its waiting line included, ends before. */
 const REQUEST_TIMEOUT_MS = 90_000;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+import type { PauseCode } from '#partners/worker/act/issue-editor.ts';
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
 import type { Headers } from './transport/rate-limits.ts';
-import type { PauseCode } from '#partners/worker/act/issue-editor.ts';
 
 /** How long one response about the repository speaks for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;

@@ -1,5 +1,5 @@
-import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
 async function readFingerprint(session: Session): Promise<Buffer | undefined> {

@@ -1,6 +1,7 @@
 /** Stopped and empty stores, for what has one for itself. */
 /** Copies a stopped store from one engine to the other. */
 /** Gives a stopped store the configured `secretKey` in place of one that is lost. */
+import { existsSync } from 'node:fs';
 import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Session } from '#adapters/store/session.ts';
 import {
@@ -8,8 +9,6 @@ import {
   withStopped as withStoppedFile,
 } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
-import { storeError, storeName } from '../server/start-error.ts';
-import { existsSync } from 'node:fs';
 import { copyTables } from '#adapters/store/transfer/copy-tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
 import { listTables, refuseDifference } from '#adapters/store/transfer/tables.ts';
@@ -26,6 +25,7 @@ import { type Rekeying, replaceKey } from '#adapters/store/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
+import { storeError, storeName } from '../server/start-error.ts';
 
 type Work<T> = (session: Session) => Promise<T>;
 

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '#shared/audit.ts';
 import type {
   EventNote,
   Outcome,
@@ -7,7 +8,6 @@ import type {
   ReceiptStatus,
   ReceiptSummary,
 } from './receipt.ts';
-import type { AuditEntry } from '#shared/audit.ts';
 import type { MatchName } from '../match.ts';
 
 /** Keyed hashes by which an event is known again. */

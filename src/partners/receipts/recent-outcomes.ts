@@ -1,6 +1,6 @@
-import { type Outcome, outcomes } from './receipt.ts';
 import { type Clock, DAY, HOUR, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
+import { type Outcome, outcomes } from './receipt.ts';
 
 /** Events of one span of time by outcome; outcomes that none has are left out. */
 type OutcomeCount = Partial<Record<Outcome, number>>;

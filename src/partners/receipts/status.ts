@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
+import { z } from 'zod';
 import { type Clock, DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { TrackportError } from '#shared/errors.ts';
 import {
   erasures,
   outcomes,
@@ -8,8 +10,6 @@ import {
   type ReceiptEventDetail,
   receiptStatuses,
 } from './receipt.ts';
-import { z } from 'zod';
-import { TrackportError } from '#shared/errors.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 const NONCE_BYTES = 12;

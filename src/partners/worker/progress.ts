@@ -56,16 +56,16 @@ const schema = z.discriminatedUnion('stage', [
 ]);
 
 /** What is done so far for one event, as it is stored between tries and across crashes. */
-export type DeletionProgress = z.infer<typeof schema>;
-export type MatchProgress = Extract<DeletionProgress, { stage: 'match' }>;
-export type ActProgress = Extract<DeletionProgress, { stage: 'act' }>;
+export type EventProgress = z.infer<typeof schema>;
+export type MatchProgress = Extract<EventProgress, { stage: 'match' }>;
+export type ActProgress = Extract<EventProgress, { stage: 'act' }>;
 export type Effect = z.infer<typeof effectSchema>;
 /** What is to be done to each lead. */
 export type Todo = Pick<ActProgress, 'actions' | 'effect'>;
 export type LeadProgress = z.infer<typeof leadSchema>;
 
 /** Undefined for nothing, and for what another version left behind: then the event starts anew. */
-export function readProgress(json: string | undefined): DeletionProgress | undefined {
+export function readProgress(json: string | undefined): EventProgress | undefined {
   if (json === undefined) return undefined;
   return schema.safeParse(JSON.parse(json)).data;
 }

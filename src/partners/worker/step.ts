@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Settlement, SettleResult, WorkItem, WorkStore } from './work-store.ts';
-import { traced, type Tracing } from '#shared/tracing.ts';
 
 export type EndDeps = {
   store: Pick<WorkStore, 'settle'>;

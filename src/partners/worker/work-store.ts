@@ -1,4 +1,4 @@
-import type { DeletionProgress, MatchProgress, Todo } from './progress.ts';
+import type { EventProgress, MatchProgress, Todo } from './progress.ts';
 import type { Match, MatchName } from '../match.ts';
 import type {
   Erasure,
@@ -10,10 +10,10 @@ import type {
 } from '../receipts/receipt.ts';
 
 /** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
-export type Stage = DeletionProgress['stage'];
+export type Stage = EventProgress['stage'];
 
 /** One event that this worker may work on, until the lease ends. */
-export type WorkItem<P extends DeletionProgress = DeletionProgress> = {
+export type WorkItem<P extends EventProgress = EventProgress> = {
   /** `event.id`. */
   event: number;
   receiptId: string;
@@ -165,7 +165,7 @@ export type WorkStore = {
   /** Whether it holds leads of a repository that the configured name does not mean any more. */
   hasLeadsElsewhere(item: WorkItem): Promise<boolean>;
   /** Keeps the progress and renews the lease. */
-  saveProgress(item: WorkItem, progress: DeletionProgress, now: number): Promise<boolean>;
+  saveProgress(item: WorkItem, progress: EventProgress, now: number): Promise<boolean>;
   /** Gives the item back, due at `dueAt`. */
   reschedule(
     item: WorkItem,
@@ -173,7 +173,7 @@ export type WorkStore = {
       dueAt: number;
       attempts: number;
       lastError?: EventErrorCode;
-      progress?: DeletionProgress;
+      progress?: EventProgress;
       /** For its history; absent: it only waits. */
       step?: EventStep;
     },
@@ -182,7 +182,7 @@ export type WorkStore = {
   postpone(
     postponed: readonly {
       item: WorkItem;
-      progress: DeletionProgress;
+      progress: EventProgress;
       dueAt: number;
       lastError?: EventErrorCode;
     }[],

@@ -42,7 +42,7 @@ export type WorkerDeps = {
   random: Random;
   /** Without it the work is not traced. */
   tracing?: Tracing;
-  /** Waits before a deletion without a match is tried again; default 1 and 9 minutes. */
+  /** Waits before an event without a match is tried again; default 1 and 9 minutes. */
   unmatchedWaitsMs?: readonly number[];
   /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */
   rechecksMs?: readonly number[];
@@ -72,7 +72,7 @@ export type WorkerStatus = WorkCounts & {
 };
 
 /** Works off what partners sent. */
-export type DeletionWorker = {
+export type EventWorker = {
   /**
    * Takes up what is due, also what an earlier process left behind; again after `stop`, too.
    * @throws {store-unavailable}
@@ -88,9 +88,9 @@ export type DeletionWorker = {
 
 /**
  * The worker of a store that has no other. Matching and acting run beside each other, so that a
- * claim never waits behind the paced writes of earlier deletions.
+ * claim never waits behind the paced writes of earlier events.
  */
-export function createDeletionWorker(deps: WorkerDeps): DeletionWorker {
+export function createEventWorker(deps: WorkerDeps): EventWorker {
   let stopping = new AbortController();
   let loopDeps = createLoopDeps(deps, stopping.signal);
   let loops: Promise<void>[] | undefined;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { createGroupCommit } from '../../store/group-commit.ts';
 import { type Session, type StoreDatabase, toRecords, type Values } from '../../store/session.ts';
 import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
@@ -17,7 +18,6 @@ import {
   type Result,
   valuesOf,
 } from './statement.ts';
-import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
 
 export type { Session } from '../../store/session.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
-import type { StoreDatabase } from '../../store/session.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
+import type { StoreDatabase } from '../../store/session.ts';
 
 const WAITS = doublingSchedule(SECOND / 10, 10 * SECOND);
 /** A connection that the network cut off says nothing: it is asked now and then. */

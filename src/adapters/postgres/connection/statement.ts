@@ -3,9 +3,9 @@
  * takes: the server need not describe the columns again, which stay as they are while a statement is
  * prepared, and the driver need not read the description.
  */
+import pg from 'pg';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { toCamelCase, type Values } from '../../store/session.ts';
-import pg from 'pg';
 import { createPipeline } from './pipeline.ts';
 
 /** A statement as the server takes it. */

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
+import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import { type Session, unavailable } from '../../store/session.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
-import { silentLog } from '#shared/log.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
 import { openDatabase } from '../connection/database.ts';
 import { migrate } from '../migrate.ts';

@@ -1,8 +1,8 @@
 import { constants, copyFileSync, existsSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
-import BetterSqlite3 from 'better-sqlite3';
 import type { Migration } from '../../store/migrations.ts';
 import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';

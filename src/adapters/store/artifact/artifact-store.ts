@@ -7,6 +7,7 @@ import type {
   ReadVersion,
   VersionRef,
 } from '#catalog/artifact-store.ts';
+import { isReadable } from '#catalog/version/version-order.ts';
 import { listAuditOf } from '../audit-log.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { IN_GROUP, readRelations } from './relations.ts';
@@ -20,7 +21,6 @@ import {
   VERSIONS,
 } from './rows.ts';
 import type { Range, SearchVersions } from './search.ts';
-import { isReadable } from '#catalog/version/version-order.ts';
 import { artifactWrites } from './writes.ts';
 
 const FILTERS = {

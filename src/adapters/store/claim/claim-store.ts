@@ -6,9 +6,9 @@ import type {
   RemovalQuery,
 } from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { AuditEntry } from '#shared/audit.ts';
+import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
 import { appendAudit } from '../audit-log.ts';
 import { WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { noteLeads } from '../lead-feed/writes.ts';

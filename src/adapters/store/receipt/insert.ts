@@ -2,8 +2,8 @@ import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/recei
 import { leadsToClaim, type MatchName, toNameKinds } from '#partners/match.ts';
 import { statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { rowsInto, type Session, toRecords } from '../session.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
+import { rowsInto, type Session, toRecords } from '../session.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';

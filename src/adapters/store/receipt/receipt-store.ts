@@ -1,8 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { bindWrites, either, type Session, type StoreDatabase, toRecords } from '../session.ts';
-import type { WriteCheck } from '../write-check.ts';
-import { receiptWrites, toAcceptance } from './accept.ts';
-import { previewReplay } from './replay.ts';
 import {
   type EventStep,
   type NameKind,
@@ -15,9 +12,12 @@ import {
   type ReceiptSummary,
 } from '#partners/receipts/receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { receiptConditions } from './conditions.ts';
-import { setImmediate } from 'node:timers/promises';
 import { OUTCOME_COUNT_MAX, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
+import { bindWrites, either, type Session, type StoreDatabase, toRecords } from '../session.ts';
+import type { WriteCheck } from '../write-check.ts';
+import { receiptWrites, toAcceptance } from './accept.ts';
+import { previewReplay } from './replay.ts';
+import { receiptConditions } from './conditions.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */

@@ -1,4 +1,4 @@
-import type { ActProgress, DeletionProgress, Effect, Todo } from '#partners/worker/progress.ts';
+import type { ActProgress, EventProgress, Effect, Todo } from '#partners/worker/progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -129,7 +129,7 @@ export async function orderOf(
 
 type NextStep = {
   item: LeasedEvent;
-  progress: DeletionProgress;
+  progress: EventProgress;
   dueAt: number;
   attempts: number;
   note: EventNote | undefined;

@@ -1,10 +1,5 @@
 import { SECOND } from '#shared/clock.ts';
-import type {
-  ActProgress,
-  DeletionProgress,
-  LeadProgress,
-  Todo,
-} from '#partners/worker/progress.ts';
+import type { ActProgress, EventProgress, LeadProgress, Todo } from '#partners/worker/progress.ts';
 import type {
   Settlement,
   SettleResult,
@@ -66,7 +61,7 @@ export const workWrites = {
   saveProgress: async (
     session: Session,
     item: LeasedEvent,
-    progress: DeletionProgress,
+    progress: EventProgress,
     now: number,
   ): Promise<boolean> => {
     const row = { ...item, progress: JSON.stringify(progress), until: now + LEASE_MS };
@@ -207,8 +202,7 @@ async function open(
 /** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
 function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
   const { outcome, erasure, progress } = state;
-  const leads =
-    progress === undefined ? undefined : leadsIn(JSON.parse(progress) as DeletionProgress);
+  const leads = progress === undefined ? undefined : leadsIn(JSON.parse(progress) as EventProgress);
   if (leads) return leads;
   return numbers.map((number) =>
     outcome === 'DONE' ? { number, state: 'done', erasure } : { number, state: 'open' },
@@ -216,6 +210,6 @@ function leadsBefore(state: EventState, numbers: readonly number[]): readonly Le
 }
 
 /** Not checked here: whoever leases the event does, and begins anew what another version wrote. */
-function leadsIn(progress: DeletionProgress): readonly LeadProgress[] | undefined {
+function leadsIn(progress: EventProgress): readonly LeadProgress[] | undefined {
   return progress.stage === 'act' && Array.isArray(progress.leads) ? progress.leads : undefined;
 }

@@ -1,9 +1,9 @@
 /** What a deletion or a rule writes to an issue. */
 import { foldLabel } from '#leads/model/labels.ts';
+import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
 import { type Erasure, erasures } from '../../receipts/receipt.ts';
-import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Effect, Todo } from '../progress.ts';
 
 /** What `redact` leaves in place of a lead's content. */

@@ -28,7 +28,7 @@ export type EditableIssue = IssueContent & {
 };
 
 /**
- * Port: the writes of a deletion, one method for each need. Nothing is thrown for what the tracker
+ * Port: what the worker writes to issues, one method for each need. Nothing is thrown for what the tracker
  * answers; redirects are never followed; a response about another issue is nonsense.
  */
 export type IssueEditor = {

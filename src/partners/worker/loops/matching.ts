@@ -1,10 +1,10 @@
 import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import { type MatchDeps, matchEvents } from '../match/match-event.ts';
-import { type Leasing, LOOK_EVERY_MS, type LoopDeps, runLoop } from './run-loop.ts';
-import type { Recheck, WorkStore } from '../work-store.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import { type MatchDeps, matchEvents } from '../match/match-event.ts';
+import { type Leasing, LOOK_EVERY_MS, type LoopDeps, runLoop } from './run-loop.ts';
+import type { Recheck, WorkStore } from '../work-store.ts';
 
 const MATCH_BATCH = 100;
 /** Deliveries that another process accepted are to be claimed within a second as well. */

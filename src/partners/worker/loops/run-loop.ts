@@ -1,8 +1,8 @@
-import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Stage, WorkItem, WorkStore } from '../work-store.ts';
 import { setImmediate } from 'node:timers/promises';
+import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
+import type { Stage, WorkItem, WorkStore } from '../work-store.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {

@@ -21,7 +21,7 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
 
-/** Waits before a deletion that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
+/** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
 
 /** How soon an event asks again whose catch-up takes longer. */
