@@ -3,16 +3,17 @@ import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-
 import { replayedOut } from '#partners/receipts/receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
+import {
+  outcomes,
+  receiptStatuses,
+  IDENTIFIER_CHARACTERS_MAX,
+  PARTNER_ID_CHARACTERS_MAX,
+} from '#partners/receipts/receipt.ts';
 import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 import { pageParameters, parsedBy, sinceParameter } from '../requests/parameters.ts';
-
-const PARTNER_ID_CHARACTERS_MAX = 63;
-
-const IDENTIFIER_CHARACTERS_MAX = 255;
 
 /** As receipts store it. */
 const identifier = z.string('must be given once').max(IDENTIFIER_CHARACTERS_MAX, 'is too long');

@@ -9,12 +9,9 @@ import { toMatchNames } from '../worker/match/read-request.ts';
 import type { MatchName } from '../match.ts';
 import type { Partner } from '../partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
-import type { PartnerPath } from '../receipts/receipt.ts';
+import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
-
-/** Identifiers longer than this are used for matching but not shown. */
-const SHOWN_CHARACTERS_MAX = 255;
 
 /** Each may name hundreds of people. */
 const EVENTS_PER_TURN = 25;
@@ -159,7 +156,7 @@ function namesFor(hashKey: KeyObject, partner: Partner, event: PartnerEvent): Ma
  * is longer than 255 characters or holds control characters.
  */
 function shown(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > SHOWN_CHARACTERS_MAX) return undefined;
+  if (text === undefined || text.length > IDENTIFIER_CHARACTERS_MAX) return undefined;
   return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) ? undefined : text;
 }
 

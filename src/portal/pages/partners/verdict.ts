@@ -5,6 +5,7 @@ import { startParameter, textFilter, withQuery } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import { SECTIONS } from '../../page.ts';
 import { badge, type State } from '../../shell/parts.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#partners/receipts/receipt.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;
@@ -113,8 +114,6 @@ export function refusalIn(known: typeof REASONS, code: string): RefusalReason {
 }
 
 export const { path: PARTNERS_PATH, scope } = SECTIONS.partners;
-
-const PARTNER_ID_CHARACTERS_MAX = 63;
 
 /** The address of the page: which partner it is to show, or how many stand before it. */
 export const partnersQuery = z.strictObject({

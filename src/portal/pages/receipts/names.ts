@@ -8,6 +8,8 @@ import {
   receiptStatuses,
   type ReceiptDetail,
   type ReceiptSummary,
+  IDENTIFIER_CHARACTERS_MAX,
+  PARTNER_ID_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import {
@@ -25,9 +27,6 @@ import { type PortalPerson, SECTIONS } from '../../page.ts';
 import type { PagesContext } from '../../context.ts';
 
 export const { path: RECEIPTS_PATH, scope } = SECTIONS.receipts;
-
-const IDENTIFIER_CHARACTERS_MAX = 255;
-const PARTNER_ID_CHARACTERS_MAX = 63;
 
 const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
