@@ -1,4 +1,6 @@
 import type { Access } from '#access/index.ts';
+import type { TokenVerifier } from '#access/tokens.ts';
+import type { KeySet } from '#adapters/jose/key-set.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -15,7 +17,6 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
-import type { Identity } from './identity.ts';
 import type { Store } from './store.ts';
 import type { TrackerParts } from './tracker/parts.ts';
 
@@ -33,6 +34,14 @@ export type BaseParts = {
   cleanup: ReleaseStack;
 };
 
+/** What there is where tokens have an issuer. */
+export type BearerParts = {
+  /** The issuer that they come from. */
+  identity: { verifier: TokenVerifier; keySet: Pick<KeySet, 'find'> };
+  /** One for the API and the portal, which share its threads. */
+  catalog: Catalog;
+};
+
 /** All that a running service is made of, from the bottom up: each is made of those above it. */
 export type ServiceParts = BaseParts & {
   tracker: TrackerParts;
@@ -43,9 +52,7 @@ export type ServiceParts = BaseParts & {
   instanceChanges: InstanceChanges;
   bodies: BodyReaders;
   /** Without it nothing that needs a bearer token is served. */
-  identity: Identity | undefined;
-  /** There where somebody can sign in: one for the API and the portal, which share its threads. */
-  catalog: Catalog | undefined;
+  bearer: BearerParts | undefined;
   access: Access;
   traffic: Traffic;
   partners: Partners;

@@ -3,7 +3,6 @@ import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
 import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
 import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
-import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -16,15 +15,13 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import type { Identity } from './identity.ts';
-import type { ServiceParts } from './parts.ts';
+import type { BearerParts, ServiceParts } from './parts.ts';
 
 type PortalParts = ServiceParts & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-  identity: Identity;
-  catalog: Catalog;
-} & Pick<PagesContext, 'readiness'>;
+} & BearerParts &
+  Pick<PagesContext, 'readiness'>;
 
 const PURGE_EVERY_MS = HOUR;
 /** A page does not wait longer for the tracker: it can do without its labels. */

@@ -2,7 +2,6 @@
 import { type Access, createAccess } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import type { Catalog } from '#catalog/index.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
@@ -19,10 +18,9 @@ import { createReloadable } from '#shared/reloadable.ts';
 import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-import type { Identity } from './identity.ts';
 import { composeLeads, followOthers } from './leads.ts';
 import { composePartners, partnerRegistry } from './partners.ts';
-import type { BaseParts, ServiceParts } from './parts.ts';
+import type { BaseParts, BearerParts, ServiceParts } from './parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
 import type { Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
@@ -144,8 +142,7 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
   const areas = composeLeads({ ...base, tracker });
   await followOthers({ ...base, ...areas });
-  const identity = await openIdentity(base);
-  const catalog = identity && (await openCatalog(base));
+  const bearer = await openBearer(base);
   const { stores, cursors } = store;
   const access = createAccess({
     store: stores.consumers(),
@@ -160,28 +157,14 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   const traffic = createTraffic({ store: stores.traffic(), clock, log });
   cleanup.push('the record of traffic', () => traffic.close());
   const bodies = createBodyReaders({ clock });
-  const made = { ...base, ...areas, tracker, bodies, identity, catalog, access, traffic };
+  const made = { ...base, ...areas, tracker, bodies, bearer, access, traffic };
   return { ...made, partners: composePartners(made) };
 }
 
 /** What needs an issuer is loaded where there is one: a fifth of the code. */
-async function openIdentity({
-  config,
-  clock,
-  log,
-  cleanup,
-}: BaseParts): Promise<Identity | undefined> {
-  if (!config.identity) return undefined;
-  const { composeIdentity } = await import('./identity.ts');
-  const identity = composeIdentity({ identity: config.identity, clock, log });
-  cleanup.push('the issuer', () => identity.close());
-  return identity;
-}
-
-/** Loaded only where it is used. */
-async function openCatalog({ settings, clock, store }: BaseParts): Promise<Catalog> {
-  const { composeCatalog } = await import('./catalog.ts');
-  return composeCatalog(store, { rules: () => settings.current().catalog, clock });
+async function openBearer(base: BaseParts): Promise<BearerParts | undefined> {
+  const { identity } = base.config;
+  return identity && (await import('./bearer.ts')).openBearerParts(base, identity);
 }
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
@@ -191,7 +174,7 @@ async function createApps(
   address: Address,
   { limits, combineReports: combine }: Pick<ServiceDeps, 'limits' | 'combineReports'>,
 ): Promise<Apps> {
-  const { config, clock, registry, identity, catalog, bodies, store } = parts;
+  const { config, clock, registry, bearer, bodies, store } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const server: ServerDeps = {
     ...parts,
@@ -216,13 +199,12 @@ async function createApps(
     partnerRegistry: partnerRegistry(parts),
     trackerWebhook: createTrackerWebhook(parts),
     ending: address.ending.signal,
-    bearer: identity &&
-      catalog && {
-        verifier: identity.verifier,
-        catalog,
-        readSpecBody: bodies.specBody,
-        idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
-      },
+    bearer: bearer && {
+      verifier: bearer.identity.verifier,
+      catalog: bearer.catalog,
+      readSpecBody: bodies.specBody,
+      idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
+    },
     portal: await openPortal(parts, reports),
     operations: opsPort === undefined ? reports : undefined,
   });
@@ -237,11 +219,11 @@ async function openPortal(
   parts: ServiceParts,
   { readiness }: Pick<ServiceReports, 'readiness'>,
 ): Promise<AppDeps['portal']> {
-  const { identity, catalog, config } = parts;
+  const { bearer, config } = parts;
   const { portal, identity: rules } = config;
-  if (!identity || !catalog || !portal || !rules) return undefined;
+  if (!bearer || !portal || !rules) return undefined;
   const { composePortal } = await import('./portal.ts');
-  return composePortal({ ...parts, portal, rules, identity, catalog, readiness });
+  return composePortal({ ...parts, ...bearer, portal, rules, readiness });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */

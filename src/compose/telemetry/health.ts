@@ -2,8 +2,7 @@ import type { HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Identity } from '../identity.ts';
-import type { ServiceParts } from '../parts.ts';
+import type { BearerParts, ServiceParts } from '../parts.ts';
 import type { Store } from '../store.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 
@@ -73,7 +72,7 @@ function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
 }
 
 /** For people to read: most of the service needs no issuer. */
-function issuerCheck({ verifier }: Identity): HealthCheck {
+function issuerCheck({ verifier }: BearerParts['identity']): HealthCheck {
   return () => {
     const { state, keys, failure } = verifier.status();
     const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
@@ -89,13 +88,13 @@ export function healthChecks({
   store,
   tracker,
   partners,
-  identity,
-}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'identity'>): Record<string, HealthCheck> {
+  bearer,
+}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'bearer'>): Record<string, HealthCheck> {
   return {
     store: storeCheck(store),
     tracker: trackerCheck(tracker),
     worker: workerCheck(partners),
     ...(partners.hasPartners() && { directory: directoryCheck(partners) }),
-    ...(identity && { issuer: issuerCheck(identity) }),
+    ...(bearer && { issuer: issuerCheck(bearer.identity) }),
   };
 }
