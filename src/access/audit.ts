@@ -82,7 +82,7 @@ const LIST = { kind: 'audit/1', binding: '' }; // whoever may see it sees all of
 export type ListAuditDeps = { audit: AuditReader; cursors: CursorSealer };
 
 /** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
-export type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
+type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
 
 /**
  * One page of the audit log, newest first.

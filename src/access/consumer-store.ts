@@ -70,7 +70,7 @@ export type ManageDeps = {
   newId: NewId;
 };
 
-export type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };
+type AuditFacts = { at: number; action: AuditAction; changes: Record<string, unknown> };
 
 /** One line of the audit log about a consumer. */
 export function auditOf(consumer: Consumer, origin: Origin, facts: AuditFacts): AuditEntry {

@@ -4,7 +4,7 @@ import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 /** What a grant can allow. */
 export const grantActions = ['leads:read', 'catalog:read'] as const;
 
-export type GrantAction = (typeof grantActions)[number];
+type GrantAction = (typeof grantActions)[number];
 
 /**
  * What a consumer may do. `leads:read`, with `labels`: only of leads that carry all of them.

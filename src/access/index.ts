@@ -60,7 +60,7 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
   };
 }
 
-export type LastUsedDeps = {
+type LastUsedDeps = {
   store: Pick<ConsumerStore, 'recordUses'>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;

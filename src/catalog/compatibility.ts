@@ -32,7 +32,7 @@ export const NOT_COMPARED: Change = {
 
 type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
 
-export type BaselineRequest = {
+type BaselineRequest = {
   id: string;
   version: string;
   /** Specs that can break nothing are not compared: nothing is counted as `unclassified` then. */
@@ -114,7 +114,7 @@ export function findingsOfBreaking({ against, breaking }: Compatibility): Findin
 }
 
 /** What the publication of a version brings with it. */
-export type Judgement = {
+type Judgement = {
   /** What it breaks, beside the findings that its draft had. */
   findings: Finding[];
   /** For the audit log: that breaking changes were accepted. */

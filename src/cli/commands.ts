@@ -11,7 +11,7 @@ import type { BackupServices, RestoreServices } from './commands/backup.ts';
 import type { MigrateServices, StoreServices } from './commands/store.ts';
 
 /** One family of commands. Its code is loaded when it is called. */
-export type CommandEntry = {
+type CommandEntry = {
   name: string;
   summary: string;
   load: () => Promise<Register<Services>>;

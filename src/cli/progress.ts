@@ -17,7 +17,7 @@ const PLAIN_LINE_EVERY_MS = 5 * SECOND;
 /** Before that a rate is a guess. */
 const RATE_AFTER_MS = SECOND;
 
-export type ProgressOptions = {
+type ProgressOptions = {
   terminal: Pick<Terminal, 'note' | 'isInteractive'>;
   clock: Pick<Clock, 'monotonicMs'>;
   /** `--json`: nobody reads along. */

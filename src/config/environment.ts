@@ -20,7 +20,7 @@ const OTHERS = /^TRACKPORT_(?:(?:CONFIG|TOKEN|CLIENT_SECRET|PORT)$|PORT_\d|SERVI
 /** A variable that differs from ours by more letters is somebody else's. */
 const DIFFERENCES_MAX = 2;
 
-export type Override = { name: string; path: KeyPath; value: unknown };
+type Override = { name: string; path: KeyPath; value: unknown };
 
 /** What the environment sets, and the names in it that are nearly those of a key. */
 export function readOverrides(

@@ -5,7 +5,7 @@ import type { KeyPath } from './schema/key-tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Interpolated = {
+type Interpolated = {
   value: unknown;
   /** Path text → the references that stood there. */
   sources: Map<string, string>;
@@ -69,7 +69,7 @@ function readReference(path: string): Resolved {
 }
 
 /** A file's text, else what is expected in its place. */
-export type FileText = { text: string } | { expected: string };
+type FileText = { text: string } | { expected: string };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -44,7 +44,7 @@ export function pathText(path: KeyPath): string {
     .join('');
 }
 
-export type Findings = {
+type Findings = {
   /** The configuration as it was given, references resolved. */
   given: unknown;
   /** Path text → `${NAME}` or an environment variable: shown in place of the value. */

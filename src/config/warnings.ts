@@ -3,7 +3,7 @@ import { type Secret, webhookSecretBytes } from '#shared/crypto/secret.ts';
 import type { Config } from './schema/schema.ts';
 
 /** Something allowed that is likely not meant. */
-export type ConfigWarning = {
+type ConfigWarning = {
   /** With dots, as in a `Problem`. */
   key: string;
   /** Constant: it goes into the log as well. */

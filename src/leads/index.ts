@@ -12,7 +12,7 @@ import type { LeadRules } from './model/lead.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
 
-export type LeadsOptions = {
+type LeadsOptions = {
   clock: Clock;
   tracker: LeadTracker;
   claims: ClaimView;

@@ -35,7 +35,7 @@ export function atMostEntries(max: number) {
   return { maxSize: max, sizeCalculation: () => 1 };
 }
 
-export type LastKnownDeps<T> = {
+type LastKnownDeps<T> = {
   read: () => Promise<T>;
   clock: Pick<Clock, 'monotonicMs'>;
   /** How old the value may be before another look begins. */

@@ -43,7 +43,7 @@ export type Consumer = {
 };
 
 export const keyStates = ['active', 'expired', 'revoked'] as const;
-export type KeyState = (typeof keyStates)[number];
+type KeyState = (typeof keyStates)[number];
 
 /** What a key is at an instant. A key in the overlap of a rotation is still `active`. */
 export function keyStateAt(key: Key, now: number): KeyState {

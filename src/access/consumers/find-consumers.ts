@@ -90,7 +90,7 @@ const fold = (text: string): string => text.normalize('NFC').toUpperCase().toLow
 const CURSOR_KIND = 'consumers/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
 
-export type PageConsumersDeps = { store: ConsumerStore; cursors: CursorSealer };
+type PageConsumersDeps = { store: ConsumerStore; cursors: CursorSealer };
 
 /**
  * One page of consumers, oldest first. `limit` may change from page to page.

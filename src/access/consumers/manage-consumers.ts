@@ -64,7 +64,7 @@ export async function readConsumer(deps: Pick<ManageDeps, 'store'>, id: string):
   return (await deps.store.find(id as ConsumerId)) ?? consumerNotFound();
 }
 
-export type ReplaceGrantsInput = {
+type ReplaceGrantsInput = {
   id: string;
   grants: readonly GrantInput[];
   /** What the caller saw: nothing is done when there are others by now. */

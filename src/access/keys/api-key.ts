@@ -60,7 +60,7 @@ export const LIFETIME_MS_MAX = 3650 * DAY;
 /** A key as it is stored, and the text that its consumer gets to see once. */
 export type IssuedKey = { stored: Key; key: Secret };
 
-export type NewKeyFacts = {
+type NewKeyFacts = {
   now: number;
   /** Subject of the actor. */
   createdBy: string;

@@ -18,7 +18,7 @@ export type ConsumerPrincipal = { consumerId: ConsumerId } & Pick<
 > &
   Pick<Key, 'keyId' | 'expiresAt'>;
 
-export type KeyAuthenticatorDeps = {
+type KeyAuthenticatorDeps = {
   store: Pick<ConsumerStore, 'version' | 'findKey'>;
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Called with each good use. */

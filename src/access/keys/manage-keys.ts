@@ -50,7 +50,7 @@ export async function addKey(
   return { consumer, issued };
 }
 
-export type RotateInput = {
+type RotateInput = {
   id: string;
   /** Default: the consumer's only key that can be rotated. */
   keyId?: string;

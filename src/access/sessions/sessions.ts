@@ -18,7 +18,7 @@ const ONCE_MS = 10 * MINUTE;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
-export type SessionsDeps = {
+type SessionsDeps = {
   store: SessionStore;
   sealer: Sealer;
   clock: Pick<Clock, 'now'>;

@@ -31,7 +31,7 @@ const ENDING: ReadonlySet<SignInFailureKind> = new Set([
   'wrong-token',
 ]);
 
-export type SignInDeps = {
+type SignInDeps = {
   issuer: IssuerClient;
   verifier: Pick<TokenVerifier, 'verify'>;
   logoutTokens: LogoutTokenVerifier;

@@ -5,7 +5,7 @@ import { listVersions } from '../reading/read-catalog.ts';
 import { type CatalogDeps, type Reader, readRecord } from '../version/version-view.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
-export type DiffRequest = { id: string; from?: string; to?: string };
+type DiffRequest = { id: string; from?: string; to?: string };
 
 /** `breaking`: whether any change is known to break. Breaking changes come first. */
 export type VersionDiff = Changes & { from: string; to: string; breaking: boolean };

@@ -92,7 +92,7 @@ function jsonFault(text: string): FileFinding | undefined {
 }
 
 /** Finds what stands at a path of names and indices; what is not there, at the nearest thing above it. */
-export type FindPlace = (path: readonly string[]) => TextPlace;
+type FindPlace = (path: readonly string[]) => TextPlace;
 
 /**
  * Reads where everything stands in a text of YAML or JSON: a member of a map where its name begins, an

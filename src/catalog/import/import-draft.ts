@@ -164,7 +164,7 @@ async function put(
 export type JudgeDeps = Pick<CatalogDeps, 'checkSpec' | 'diffSpecs'>;
 
 /** What the publication of a draft would find. */
-export type DraftJudgement = {
+type DraftJudgement = {
   /** In its spec. */
   findings: Finding[];
   /** What it breaks, held against the highest published version of the same major number. */
@@ -196,7 +196,7 @@ export async function judgeDraft(
 }
 
 /** What an import that writes nothing would have made of its target so far. */
-export type ImportPlan = Pick<ImportTarget, 'candidates' | 'specText'> & {
+type ImportPlan = Pick<ImportTarget, 'candidates' | 'specText'> & {
   /**
    * Takes note of a draft that would be written, and refuses what the store would refuse after those before.
    * @throws {validation-failed} for another type than the artifact's @throws {store-unavailable}

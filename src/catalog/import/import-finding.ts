@@ -36,7 +36,7 @@ export function placeFindings(
 }
 
 /** Why a file failed, in one sentence or more, and what is to be said about its places. */
-export type FileFailure = { detail: string; findings: ImportFinding[] };
+type FileFailure = { detail: string; findings: ImportFinding[] };
 
 /** The failure that an error stands for. `faults`: what is wrong with the text of the file itself. */
 export function toFailure(

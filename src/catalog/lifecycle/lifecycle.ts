@@ -32,7 +32,7 @@ export function startOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;
 }
 
-export type Transition = {
+type Transition = {
   action: LifecycleAction;
   now: number;
   sunsetAt?: number;

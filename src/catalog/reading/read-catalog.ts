@@ -22,7 +22,7 @@ import {
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 
 type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
-export type Page<T> = { items: T[]; pagination: Pagination };
+type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
 export type CatalogFilters = ListFilter & {
@@ -32,7 +32,7 @@ export type CatalogFilters = ListFilter & {
   q?: string;
 };
 
-export type PageRequest = { limit: number; cursor?: string };
+type PageRequest = { limit: number; cursor?: string };
 
 /** `id`: of the artifact. */
 type ArtifactPageRequest = PageRequest & { id: string };
@@ -157,7 +157,7 @@ function toVersionPosition(value: unknown): VersionPosition {
 }
 
 /** The spec of one version as a text, with the version that it is of. */
-export type SpecView = { view: VersionView; format: SpecFormat; text: string };
+type SpecView = { view: VersionView; format: SpecFormat; text: string };
 
 /**
  * Reads the spec alone; without `version`, of the version that a read returns. JSON is the text that is

@@ -6,7 +6,7 @@
  */
 import { type Lifecycle, VERSION_CHARACTERS_MAX, type VersionRecord } from './artifact.ts';
 
-export type VersionOrder = {
+type VersionOrder = {
   /** Larger is higher: a text that is no semantic version, a pre-release, a release. */
   rank: 0 | 1 | 2;
   /** Compares byte by byte (SQLite `BINARY`, PostgreSQL `COLLATE "C"`). ASCII only. */

@@ -85,7 +85,7 @@ export const artifactAuditOut = z
   .meta({ id: 'ArtifactAudit' });
 
 export type ArtifactSummaryOut = z.infer<typeof artifactSummaryOut>;
-export type ArtifactAuditEntryOut = z.infer<typeof artifactAuditEntryOut>;
+type ArtifactAuditEntryOut = z.infer<typeof artifactAuditEntryOut>;
 
 /** An entry of an artifact's audit list. The version moves out of the changes. */
 export function toArtifactAuditEntryOut({

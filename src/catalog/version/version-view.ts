@@ -59,7 +59,7 @@ export type VersionView = {
   isSetDefault: boolean;
 };
 
-export type VersionQuery = VersionRef & { withSpec: boolean };
+type VersionQuery = VersionRef & { withSpec: boolean };
 
 /**
  * Reads one version.

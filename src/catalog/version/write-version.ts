@@ -70,9 +70,9 @@ const noNextVersion = {
 };
 
 /** The version that is meant, and what the caller demands of its present state. */
-export type VersionTarget = VersionRef & { ifMatch?: Precondition };
-export type ReplaceInput = VersionTarget & { content: Content };
-export type PatchInput = VersionTarget & { patch: Patch };
+type VersionTarget = VersionRef & { ifMatch?: Precondition };
+type ReplaceInput = VersionTarget & { content: Content };
+type PatchInput = VersionTarget & { patch: Patch };
 
 /**
  * Replaces the whole content of a draft; without `version`, of the only one. The content that it has

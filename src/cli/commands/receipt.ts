@@ -152,7 +152,7 @@ const colours = {
 } as const satisfies Record<Outcome | ReceiptStatus, string>;
 
 /** One line per receipt; `nothing` when there are none. */
-export function renderReceipts(
+function renderReceipts(
   receipts: readonly ReceiptSummaryOut[],
   { hasColour, nothing }: { hasColour: boolean; nothing: string },
 ): string {
@@ -177,7 +177,7 @@ function renderCounts({ outcomes: counts }: ReceiptSummaryOut): string {
 }
 
 /** A receipt with its events. */
-export function renderReceipt(receipt: ReceiptDetailOut, hasColour: boolean): string {
+function renderReceipt(receipt: ReceiptDetailOut, hasColour: boolean): string {
   const facts = [
     ['id', receipt.id],
     ['partner', receipt.partnerId],
@@ -232,7 +232,7 @@ const notQueued: Record<NotQueuedReason, (events: string) => string> = {
 };
 
 /** How many events wait now, and why the others do not. */
-export function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
+function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
   const reasons = Object.entries(left).map(([reason, count]) =>
     notQueued[reason as NotQueuedReason](count === 1 ? '1 is' : `${count} are`),
   );

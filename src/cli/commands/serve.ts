@@ -77,7 +77,7 @@ const SAME_SIGNAL_MS = 100;
  * Resolves at the first SIGINT or SIGTERM. A second one, which is a person losing patience, ends
  * the process at once with exit code 1.
  */
-export function nextStopSignal(clock: Pick<Clock, 'monotonicMs'>): Promise<NodeJS.Signals> {
+function nextStopSignal(clock: Pick<Clock, 'monotonicMs'>): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -93,7 +93,7 @@ export function nextStopSignal(clock: Pick<Clock, 'monotonicMs'>): Promise<NodeJ
   });
 }
 
-export type Hangups = {
+type Hangups = {
   /** What a SIGHUP calls from now on; at once when one came already. */
   reloadWith(reload: () => void): void;
   /**
@@ -106,7 +106,7 @@ export type Hangups = {
 const STANDARD_INPUT = 0;
 
 /** SIGHUP would end the process; here it starts a reload. */
-export function listenForHangups(clock: Pick<Clock, 'sleep'>): Hangups {
+function listenForHangups(clock: Pick<Clock, 'sleep'>): Hangups {
   const hadTerminal = isatty(STANDARD_INPUT);
   let reload: (() => void) | undefined;
   let isDue = false;

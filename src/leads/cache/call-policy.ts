@@ -93,7 +93,7 @@ export type CircuitBreaker = {
   noteFailure(leastMs?: number): void;
 };
 
-export type CircuitBreakerDeps = {
+type CircuitBreakerDeps = {
   clock: Pick<Clock, 'monotonicMs'>;
   /** How long the breaker stays open after the first, second, … failure without a success between. */
   schedule: BackoffSchedule;

@@ -19,7 +19,7 @@ const LAGGING_FRESH_MS = SECOND;
  * What to do with an entry. `fresh`: serve it. `changed`: an event contradicts it, or it lags behind
  * one. `expired`: too old. `missing`: there is none.
  */
-export type Use = 'fresh' | 'changed' | 'expired' | 'missing';
+type Use = 'fresh' | 'changed' | 'expired' | 'missing';
 
 /** Decides by the entry's age and what events said of it. */
 export function decideUse(
@@ -83,7 +83,7 @@ export type ConfirmedCache<T> = {
   readonly bytes: number;
 };
 
-export type ConfirmedCacheOptions<T> = {
+type ConfirmedCacheOptions<T> = {
   clock: Clock;
   calls: CallPolicy;
   freshForMs: number;

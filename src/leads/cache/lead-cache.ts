@@ -29,7 +29,7 @@ import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from '.
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };
 
-export type LeadCacheOptions = {
+type LeadCacheOptions = {
   clock: Clock;
   tracker: LeadTracker;
   rules: LeadRules;

@@ -43,7 +43,7 @@ function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
 }
 
 /** What work with claimed leads is made of. */
-export type ClaimedLeadsPorts = {
+type ClaimedLeadsPorts = {
   claims: Pick<ClaimStore, 'list' | 'find' | 'release' | 'listRemovals'>;
   cursors: CursorSealer;
   clock: Pick<Clock, 'now'>;
@@ -141,7 +141,7 @@ export const removalListOut = z
 
 export type RemovalList = z.infer<typeof removalListOut>;
 
-export type ListRemovalsDeps = {
+type ListRemovalsDeps = {
   claims: Pick<ClaimStore, 'listRemovals'>;
   cursors: CursorSealer;
   clock: Pick<Clock, 'now'>;

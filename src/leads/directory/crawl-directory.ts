@@ -74,7 +74,7 @@ export function newestChange(issues: readonly Issue[]): number {
 }
 
 /** Keeps a crawl within half of what the tracker's quota had left when the crawl met it. */
-export type CrawlBudget = {
+type CrawlBudget = {
   /** Resolves when one more call may be made, at the latest after the quota's reset. */
   spend(signal: AbortSignal): Promise<void>;
 };
@@ -123,7 +123,7 @@ export async function walkChanges(
   } while (after !== undefined);
 }
 
-export type SettleUnseenDeps = {
+type SettleUnseenDeps = {
   tracker: Pick<LeadTracker, 'readIssue'>;
   directory: Pick<LeadDirectory, 'unseen' | 'put' | 'remove' | 'noteMoved'>;
   toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
@@ -174,7 +174,7 @@ async function settleOne(
   return false;
 }
 
-export type IsListedDeps = {
+type IsListedDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;
   directory: Pick<LeadDirectory, 'updatedAt'>;
   /** `DirectoryFiller` has it. */

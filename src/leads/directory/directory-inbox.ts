@@ -11,7 +11,7 @@ import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
-export type DirectoryInbox = {
+type DirectoryInbox = {
   /**
    * Never waits and never throws. `isMoved`: it is in another repository now. What the store fails,
    * or is too much, is left to the next catch-up.
@@ -25,7 +25,7 @@ export type DirectoryInbox = {
   settled(): Promise<void>;
 };
 
-export type DirectoryInboxDeps = {
+type DirectoryInboxDeps = {
   directory: Pick<LeadDirectory, 'put' | 'noteMoved' | 'renameLabel'>;
   feedStore: Pick<FeedStore, 'hide'>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;

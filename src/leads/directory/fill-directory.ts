@@ -29,7 +29,7 @@ const CRAWL_OVERLAP_MS = 5 * MINUTE;
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
-export type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> & {
+type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> & {
   tracker: LeadTracker;
   directory: LeadDirectory;
   /** The number of the configured repository. @throws {tracker-unavailable} */

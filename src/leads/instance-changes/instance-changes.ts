@@ -43,7 +43,7 @@ export type InstanceChanges = {
   close(): Promise<void>;
 };
 
-export type InstanceChangesDeps = {
+type InstanceChangesDeps = {
   changes: ChangeLog;
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   log: Log;

@@ -5,14 +5,14 @@ import { createDrain } from '#shared/resilience/drain.ts';
 import { type ChangeLog, type InstanceChange, renderChanges } from './instance-change.ts';
 
 /** Changes on their way into the store, many to a commit. */
-export type Outbox = {
+type Outbox = {
   /** Never waits and never throws. */
   put(change: InstanceChange): void;
   /** Resolves when all that was put is in the store, or given up. */
   settled(): Promise<void>;
 };
 
-export type OutboxDeps = {
+type OutboxDeps = {
   changes: Pick<ChangeLog, 'append'>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;

@@ -24,7 +24,7 @@ const KIND = 'lead-feed/1';
 const GOOD_FOR_MS = 30 * DAY;
 
 /** Cursors of the lead feed, each bound to its consumer. */
-export type FeedCursors = {
+type FeedCursors = {
   seal(position: FeedPosition, visibility: Visibility): string;
   /** @throws {invalid-cursor} @throws {cursor-expired} too old, or the grant has changed since */
   open(cursor: string, visibility: Visibility): FeedPosition;

@@ -11,7 +11,7 @@ import { memoize } from '#shared/caching.ts';
 export type FormValues = Readonly<Record<string, string>>;
 
 /** What a reader may see of a line of the body. */
-export type LineFilter = (line: string) => string;
+type LineFilter = (line: string) => string;
 
 const NO_RESPONSE = '_No response_';
 
@@ -196,7 +196,7 @@ export type FormLayout = readonly {
 }[];
 
 /** The field whose heading a line of a body equals, as its place in the form; −1 for any other line. */
-export type HeadingFinder = (line: string) => number;
+type HeadingFinder = (line: string) => number;
 
 /** A longer heading is none: bringing text into NFC can take quadratic time. */
 const HEADING_CHARACTERS_MAX = 200;

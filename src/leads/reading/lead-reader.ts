@@ -69,7 +69,7 @@ export type LeadReader = {
   read(id: string, visibility: Visibility): Promise<LeadResponse<Lead>>;
 };
 
-export type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
+type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
   ReadLeadDeps &
   PrepareDeps & {
     /** An instance that may have missed something looks before it responds. */

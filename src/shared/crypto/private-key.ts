@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 /** `problem` says what is wrong and what to do; it never holds a part of the text. */
-export type PrivateKeyCheck = { kind: 'key'; pem: string } | { kind: 'refused'; problem: string };
+type PrivateKeyCheck = { kind: 'key'; pem: string } | { kind: 'refused'; problem: string };
 
 /**
  * A GitHub App's private key as PKCS#8 PEM, from PKCS#1 or PKCS#8 with LF, CRLF or literal `\n`.

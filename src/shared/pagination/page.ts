@@ -64,7 +64,7 @@ export function createCursorSealer(secret: Buffer): CursorSealer {
 export type ListName = { kind: string; binding: string };
 
 /** Where a read of a list starts: without a position at its beginning. */
-export type PageStart<Filters> = { filters: Filters; position?: unknown };
+type PageStart<Filters> = { filters: Filters; position?: unknown };
 
 /**
  * The filters of a page and where it starts. A cursor carries the filters of its list, so that it can

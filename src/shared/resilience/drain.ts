@@ -1,12 +1,12 @@
 /** Works off in the background what was put somewhere, for as long as there is some. */
-export type Drain = {
+type Drain = {
   /** To be called when there is something to do. Nothing happens while it is at work. */
   start(): void;
   /** Resolves when nothing is left to do, or all of it was given up. */
   settled(): Promise<void>;
 };
 
-export type DrainDeps = {
+type DrainDeps = {
   hasWork: () => boolean;
   /**
    * Does some of it, and waits as long as more may come that is better done together. Never rejects.

@@ -4,7 +4,7 @@ import { errorFields, type Log } from '../log.ts';
 /** How late a write is at most, while the store can be written. */
 export const WRITE_LATE_MS = 5 * SECOND;
 
-export type LateWritesDeps<Key, Value> = {
+type LateWritesDeps<Key, Value> = {
   write: (collected: ReadonlyMap<Key, Value>) => Promise<void>;
   /** What stands for two values of one key, the older first. */
   merge: (older: Value, newer: Value) => Value;

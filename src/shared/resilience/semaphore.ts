@@ -1,5 +1,5 @@
 /** Lets a bounded number of calls through at a time; the others wait in order. */
-export type Semaphore = {
+type Semaphore = {
   /** Resolves to the function that makes room again. @throws the signal's reason when aborted */
   acquire(signal: AbortSignal): Promise<() => void>;
 };

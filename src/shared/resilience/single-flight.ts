@@ -6,7 +6,7 @@
  */
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-export type SingleFlight<T> = {
+type SingleFlight<T> = {
   (): Promise<T>;
   /** True while a run is under way. */
   isRunning(): boolean;

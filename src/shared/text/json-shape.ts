@@ -8,7 +8,7 @@ const POINT = 0x2e;
 /** More characters than this, and a double may not hold the number. */
 const EXACT_CHARACTERS_MAX = 15;
 
-export type JsonShape = {
+type JsonShape = {
   /** How deep objects and arrays nest, counted up to one more than the caller wants. */
   depth: number;
   /** Members and elements: at least as many as there are. */

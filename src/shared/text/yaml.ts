@@ -72,7 +72,7 @@ const YAML_DEPTH_MAX = 65;
 /** A place in a text, both from 1; columns count UTF-16 units, as editors do. */
 export type TextPlace = { line: number; column: number };
 
-export type YamlDocument = {
+type YamlDocument = {
   document: Document.Parsed;
   lines: LineCounter;
   /** Where the next document begins, in a text that has several. */

@@ -93,7 +93,7 @@ function readWork({ dryRun, check, publish }: ImportOptions): ImportWork {
 }
 
 /** Which server an import goes to, and who comes to it. */
-export type ServerOptions = {
+type ServerOptions = {
   server?: string;
   token?: string;
   issuer?: string;

@@ -15,7 +15,7 @@ const colours = {
   failed: 'red',
 } as const;
 
-export type ShownReport = ImportReport & {
+type ShownReport = ImportReport & {
   settings: ImportSettings;
   /** The server's address; absent for the store at hand. */
   server?: string;
