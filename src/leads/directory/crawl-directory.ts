@@ -38,12 +38,13 @@ async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
   const logProgress = createProgressLog(deps);
   logProgress(state);
   await deps.budget.spend(signal);
-  await walkChanges(tracker, Math.max(0, state.reached - SECOND), async ({ issues, after }) => {
+  const pages = pagesSince(tracker, Math.max(0, state.reached - SECOND));
+  for await (const { issues, after } of pages) {
     await directory.putCrawled(await deps.toEntries(issues), newestChange(issues));
     logProgress(await noteProgress(deps));
     signal.throwIfAborted();
     if (after !== undefined) await deps.budget.spend(signal);
-  });
+  }
   const removed = await settleUnseen(deps, signal);
   await directory.completeCrawl(clock.now());
   const { issues } = await noteProgress(deps);
@@ -98,16 +99,15 @@ export function createCrawlBudget(deps: { tracker: LeadTracker; clock: Clock }):
 }
 
 /**
- * Reads every issue that changed at or after `since`, pull requests too, page by page. The order is
+ * Every issue that changed at or after `since`, pull requests too, page by page. The order is
  * longest unchanged first: an issue that changes meanwhile moves ahead and is met again, so that
  * none is missed, and a walk that was cut short goes on from the last change it has seen.
- * @throws {tracker-failed} @throws {tracker-unavailable} @throws whatever `store` throws
+ * @throws {tracker-failed} @throws {tracker-unavailable}
  */
-export async function walkChanges(
-  tracker: LeadTracker,
+export async function* pagesSince(
+  tracker: Pick<LeadTracker, 'listIssues'>,
   since: number,
-  store: (page: IssuePage) => Promise<void>,
-): Promise<void> {
+): AsyncGenerator<IssuePage, void> {
   const query = {
     state: 'all',
     labels: [],
@@ -118,7 +118,7 @@ export async function walkChanges(
   do {
     const result = await tracker.listIssues({ ...query, after });
     if (result.kind === 'unchanged') throw new Error('no validator was sent');
-    await store(result.page);
+    yield result.page;
     after = result.page.after;
   } while (after !== undefined);
 }
@@ -174,36 +174,24 @@ async function settleOne(
   return false;
 }
 
-type IsListedDeps = {
-  tracker: Pick<LeadTracker, 'listIssues'>;
-  directory: Pick<LeadDirectory, 'updatedAt'>;
-  /** `DirectoryFiller` has it. */
-  catchUp: () => Promise<{ isComplete: boolean }>;
-};
-
 /**
  * Whether the tracker's list shows the issue, for one that the tracker does not find by its number.
- * After a catch-up the directory knows when the list showed it last, and there it still stands, or
- * nowhere. Undefined: the first crawl is not complete and has not come by the issue.
+ * After a catch-up, which says whether it `isComplete`, the directory knows when the list showed it last,
+ * and there it still stands, or nowhere. Undefined: the first crawl is not complete and has not come by
+ * the issue.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function isListed(
-  { tracker, directory, catchUp }: IsListedDeps,
+  { tracker, directory }: Pick<CrawlDeps, 'tracker' | 'directory'>,
   number: number,
+  { isComplete }: { isComplete: boolean },
 ): Promise<boolean | undefined> {
-  const { isComplete } = await catchUp();
   const since = await directory.updatedAt(number);
   if (since === undefined) return isComplete ? false : undefined;
-  const query = { state: 'all', labels: [], order: 'updated-asc', since } as const;
-  let after: string | undefined;
-  do {
-    const result = await tracker.listIssues({ ...query, after });
-    if (result.kind === 'unchanged') throw new Error('no validator was sent');
-    const { issues } = result.page;
+  for await (const { issues } of pagesSince(tracker, since)) {
     if (issues.some((issue) => issue.number === number)) return true;
     // Ties may fill a page; the tracker counts whole seconds.
-    const isBeyond = issues.some(({ updatedAt }) => updatedAt > since + SECOND);
-    after = isBeyond ? undefined : result.page.after;
-  } while (after !== undefined);
+    if (issues.some(({ updatedAt }) => updatedAt > since + SECOND)) return false;
+  }
   return false;
 }

@@ -7,7 +7,7 @@ import {
   createCrawlBudget,
   isListed,
   newestChange,
-  walkChanges,
+  pagesSince,
 } from './crawl-directory.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
 import {
@@ -152,7 +152,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     identify: () => runtime.identify.run(),
     catchUp: catchUps.since,
     learn: (number) => learn(runtime, number),
-    isListed: (number) => isListed({ ...deps, catchUp: catchUps.since }, number),
+    isListed: async (number) => isListed(deps, number, await catchUps.since()),
     apply: (event) => apply({ runtime, inbox }, event),
     settled: () => inbox.settled(),
     status: () => status,
@@ -240,10 +240,10 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: b
     ? Math.max(state.startedAt - CRAWL_OVERLAP_MS, state.caughtUpTo - OVERLAP_MS)
     : state.caughtUpTo - OVERLAP_MS;
   const from = Math.min(usual, since - OVERLAP_MS);
-  await walkChanges(tracker, Math.max(0, from), async ({ issues }) => {
+  for await (const { issues } of pagesSince(tracker, Math.max(0, from))) {
     await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
-  });
+  }
   return { isComplete: !isFirst };
 }
 
