@@ -1,12 +1,20 @@
 /** Tests write thousands of small commits, none of which needs a disk that it waits for. */
-import { readFileSync, statfsSync } from 'node:fs';
+import { chmodSync, readFileSync, statfsSync } from 'node:fs';
+import { scratchFolder } from './at-exit.ts';
 
 const FOLDER = '/dev/shm';
 const ROOM_BYTES_MIN = 4 * 1024 ** 3;
 
-/** What a run writes goes to memory where Linux has room there and programs may be run from it. `TMPDIR` names another place. */
-export default function setup(): void {
+/**
+ * What a run writes goes to memory where Linux has room there and programs may be run from it. `TMPDIR` names another
+ * place. All of it is in one folder, which is gone after the run: also what a process did not live to remove.
+ */
+export default function setup(): () => void {
   if (hasRoom()) process.env['TMPDIR'] ??= FOLDER;
+  const run = scratchFolder('run');
+  chmodSync(run.path, 0o755); // other users run programs there, too
+  process.env['TMPDIR'] = run.path;
+  return () => run[Symbol.dispose]();
 }
 
 function hasRoom(): boolean {

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { startSandboxService } from '../../../src/compose/sandbox.ts';
 import { logOutputTo } from '../../support/log-output.ts';
@@ -32,14 +32,25 @@ export const WITHOUT_SCRIPT: BrowserContextOptions = { javaScriptEnabled: false 
 /** A page of a browser with a profile of its own, and what it complained of. */
 export type OpenPage = (options?: BrowserContextOptions) => Promise<Watched>;
 
-/** What tests of one browser share. */
+/** What tests of all files share. */
 type Shared = {
   open: OpenPage;
   /** A sandbox that goes on to the next test: for those who do not mind what others did there. */
   portal: () => Promise<SandboxPortal>;
 };
 
-/** Tests that share one browser. Skipped where there is none. `keepsPages`: in memory, for *Back*. */
+/** Of this process, by the switches that each is without: they serve all files that it runs, and end with it. */
+const browsers = new Map<string, Promise<Browser>>();
+let sandbox: Promise<SandboxPortal> | undefined;
+
+function sharedBrowser(chromium: string, without: string[]): Promise<Browser> {
+  const name = without.join();
+  const browser = browsers.get(name) ?? launchChromium(chromium, without);
+  browsers.set(name, browser);
+  return browser;
+}
+
+/** Tests in a browser. Skipped where there is none. `keepsPages`: in memory, for *Back*. */
 export function describeInBrowser(
   name: string,
   body: (shared: Shared) => void,
@@ -48,17 +59,8 @@ export function describeInBrowser(
   const chromium = findChromium({ isWhole: keepsPages });
   const without = keepsPages ? ['--disable-back-forward-cache'] : [];
   describe.skipIf(chromium === undefined)(`${name} (in Chromium)`, { timeout: TIMEOUT_MS }, () => {
-    let browser: Browser;
-    let sandbox: ReturnType<typeof startSandbox> | undefined;
-    beforeAll(async () => {
-      browser = await launchChromium(chromium ?? '', without);
-    }, TIMEOUT_MS);
-    afterAll(async () => {
-      await browser.close();
-      await (await sandbox)?.stop();
-    });
     body({
-      open: (options) => openPage(browser, options),
+      open: async (options) => openPage(await sharedBrowser(chromium ?? '', without), options),
       portal: () => (sandbox ??= startSandbox()),
     });
   });
