@@ -21,8 +21,8 @@ function installProgram(): string {
   return program;
 }
 
-/** What a program finds in its environment at the least; `build.ts` says where Node keeps what it compiled. */
+/** What a program finds in its environment at the least; `build.ts` says where Node keeps what it compiled, `memory-folder.ts` where folders are made. */
 export function plainEnvironment(): Record<string, string> {
-  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
-  return { PATH, NODE_COMPILE_CACHE, NO_COLOR: '1' };
+  const { PATH = '', NODE_COMPILE_CACHE = '', TMPDIR = '' } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, TMPDIR, NO_COLOR: '1' };
 }

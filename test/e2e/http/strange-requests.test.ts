@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type JsonObject, type OpenDocument, operationsOf } from '../../support/http/openapi.ts';
 import {
   addressOf,
@@ -30,8 +30,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const draft = { id: 'orders', type: 'API', owner: 'team-orders', title: 'Orders' };
 
 /** A sandbox with one of everything, and credentials that open every door. */
-async function openWorld(): Promise<World> {
-  const sandbox = await openSandbox();
+async function openWorld(atEnd: (end: () => Promise<void>) => void): Promise<World> {
+  const sandbox = await openSandbox(atEnd);
   const { ask, banner } = sandbox;
   const token = { authorization: `Bearer ${await tokenOf(banner, ALL_SCOPES)}` };
   const grants = [{ action: 'leads:read' }];
@@ -60,10 +60,13 @@ function signed(banner: string, body: object) {
 /** Thousands of calls, on a machine that may have others to serve. */
 const TIMEOUT_MS = 120_000;
 
+/** What tests send is refused, or changes nothing: they share one. */
 let world: World;
-beforeEach(async () => {
-  world = await openWorld();
-});
+let end: (() => Promise<void>) | undefined;
+beforeAll(async () => {
+  world = await openWorld((stop) => (end = stop));
+}, TIMEOUT_MS);
+afterAll(() => end?.());
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);

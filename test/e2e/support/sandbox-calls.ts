@@ -1,7 +1,6 @@
 import { createResponseCheck } from '../../support/http/declared-responses.ts';
-import { temporaryFolder } from '../../support/folder.ts';
 import { openDocument, type OpenDocument } from '../../support/http/openapi.ts';
-import { listening, trackport } from './process.ts';
+import { listening, type StartOptions, trackport } from './process.ts';
 
 type Call = {
   /** Values of the template's parameters, in order. */
@@ -27,11 +26,9 @@ export type SandboxCalls = {
   banner: string;
 };
 
-/** A sandbox as a process of its own. */
-export async function openSandbox(): Promise<SandboxCalls> {
-  const run = trackport(['sandbox', '--port', '0'], {
-    environment: { TMPDIR: temporaryFolder() },
-  });
+/** A sandbox as a process of its own, for the running test, or until whoever gets `atEnd` ends it. */
+export async function openSandbox(atEnd?: StartOptions['atEnd']): Promise<SandboxCalls> {
+  const run = trackport(['sandbox', '--port', '0'], atEnd && { atEnd });
   const url = await listening(run);
   const document = openDocument(await (await fetch(`${url}/openapi.json`)).json());
   const check = createResponseCheck(document);
