@@ -224,7 +224,7 @@ async function restartAllUnder(
 type Outcome = { reads: number; deleted: readonly number[]; failures: readonly string[] };
 
 /** Without one the load takes the processor from those whom it is to test. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 50;
 
 /** Sales tools that read and a partner who deletes, until `end`. */
 function createLoad({ url, key, remaining }: { url: string; key: string; remaining: number[] }): {
