@@ -13,15 +13,15 @@ import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authentic
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
-import { createLateWrites, type LateWrites } from '#shared/resilience/late-writes.ts';
+import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from './consumers/consumer.ts';
-import type { ConsumerStore, ManageDeps } from './consumer-store.ts';
+import type { ManageDeps } from './consumer-store.ts';
 
 /** What access is made of. */
 export type AccessPorts = ManageDeps &
-  ListAuditDeps &
-  Pick<LastUsedDeps, 'log'> & {
+  ListAuditDeps & {
     clock: Clock;
+    log: Log;
     /** Calls per minute of a consumer without a limit of its own; read once for each call. */
     limitPerMinute: () => number;
   };
@@ -32,7 +32,13 @@ export type Access = ReturnType<typeof createAccess>;
 /** The one way to make access, for the service, the command line and tests. */
 export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessPorts) {
   const bound = bindTo(() => ports);
-  const lastUsed = createLastUsed(ports);
+  // Collected, so that a read of leads costs no write.
+  const lastUsed = createLateWrites<KeyId, number>({
+    ...ports,
+    write: (uses) => ports.store.recordUses(uses),
+    merge: (_older, newer) => newer,
+    failure: 'could not write when keys were last used',
+  });
   const authenticator = createKeyAuthenticator({
     ...ports,
     recordUse: (keyId, at) => lastUsed.record(keyId, at),
@@ -58,26 +64,4 @@ export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessP
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };
-}
-
-type LastUsedDeps = {
-  store: Pick<ConsumerStore, 'recordUses'>;
-  clock: Pick<Clock, 'sleep'>;
-  log: Log;
-};
-
-/**
- * When keys were used, in milliseconds since the Unix epoch, collected so that a read of leads costs
- * no write.
- */
-export type LastUsed = LateWrites<KeyId, number>;
-
-export function createLastUsed({ store, clock, log }: LastUsedDeps): LastUsed {
-  return createLateWrites<KeyId, number>({
-    write: (uses) => store.recordUses(uses),
-    merge: (_older, newer) => newer,
-    clock,
-    log,
-    failure: 'could not write when keys were last used',
-  });
 }

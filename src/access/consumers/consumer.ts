@@ -26,7 +26,7 @@ export type Key = {
   revokedAt?: number;
   /** The key that a rotation made in its place. */
   replacedBy?: KeyId;
-  /** When it last let somebody in; `createLateWrites` says how late that is written. */
+  /** When it last let somebody in, written within `WRITE_LATE_MS`. */
   lastUsedAt?: number;
 };
 
