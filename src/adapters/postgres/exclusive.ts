@@ -2,8 +2,8 @@ import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../store/migrations.ts';
 import { refuseUnlessEmpty } from '../store/transfer/tables.ts';
-import { unavailable } from '../store/session.ts';
-import { type Database, openDatabase, type Session } from './connection/database.ts';
+import { type Session, unavailable } from '../store/session.ts';
+import { type Database, openDatabase } from './connection/database.ts';
 import { migrate } from './migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Database, Session } from '#adapters/postgres/connection/database.ts';
+import type { Database } from '#adapters/postgres/connection/database.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';

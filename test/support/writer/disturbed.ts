@@ -1,11 +1,10 @@
 /** The writing thread, with a way in for tests: see `disturbWriter`. */
 import { BroadcastChannel, workerData } from 'node:worker_threads';
 import type { ThreadOptions } from '#adapters/sqlite/writer/messages.ts';
-import { serveWrites } from '#adapters/sqlite/writer/serve-writes.ts';
+import { connection } from '#adapters/sqlite/writer/thread-main.ts';
 import { channelOf, CRASH, type Disturbance } from './disturb.ts';
 
 const options = workerData as ThreadOptions;
-const connection = serveWrites(options);
 const channel = new BroadcastChannel(channelOf(options.path));
 channel.unref();
 channel.addEventListener('message', (event) => {

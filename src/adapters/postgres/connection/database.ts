@@ -20,8 +20,6 @@ import {
 } from './statement.ts';
 import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
 
-export type { Session } from '../../store/session.ts';
-
 /** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */
 export type Database = StoreDatabase & {
   /**

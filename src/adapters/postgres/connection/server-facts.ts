@@ -1,4 +1,4 @@
-import type { Session } from './database.ts';
+import type { Session } from '../../store/session.ts';
 
 /** What the server and its user are, as far as a store depends on it. */
 export type ServerFacts = {

@@ -1,10 +1,7 @@
 /** The server gives the store's user fewer connections than its pool may have. */
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  type Database,
-  openDatabase,
-  type Session,
-} from '#adapters/postgres/connection/database.ts';
+import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
   cleanPostgres,

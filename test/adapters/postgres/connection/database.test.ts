@@ -1,9 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type Database,
-  openDatabase,
-  type Session,
-} from '#adapters/postgres/connection/database.ts';
+import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Session } from '#adapters/store/session.ts';
 import { createWriteCheck } from '#adapters/store/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
