@@ -35,22 +35,22 @@ test.runIf(existsSync('/dev/full'))(
 );
 
 test('openapi --out says why a file cannot be written', async () => {
-  const { code, stderr } = await runTrackport(['openapi', '--out', '/not/there/openapi.json']);
+  const { code, stderr } = await runHere(['openapi', '--out', '/not/there/openapi.json']);
   expect(code).toBe(1);
   expect(stderr).toBe('/not/there/openapi.json cannot be written (ENOENT).\n');
 });
 
 test('openapi --check tells by its exit code whether a file is the interface', async () => {
   const file = path.join(temporaryFolder(), 'openapi.json');
-  const missing = await runTrackport(['openapi', '--check', file]);
+  const missing = await runHere(['openapi', '--check', file]);
   expect(missing.code).toBe(1);
   expect(missing.stderr).toContain(`${file} cannot be read (ENOENT).`);
   writeFileSync(file, '{}');
-  const other = await runTrackport(['openapi', '--check', file]);
+  const other = await runHere(['openapi', '--check', file]);
   expect(other.code).toBe(1);
   expect(other.stderr).toContain('differs from the routes');
-  await runTrackport(['openapi', '--out', file]);
-  expect(await runTrackport(['openapi', '--check', file])).toMatchObject({ code: 0, stderr: '' });
+  await runHere(['openapi', '--out', file]);
+  expect(await runHere(['openapi', '--check', file])).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('migrate brings a new store up to date, and then finds nothing to do', async () => {
