@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongFirst } from './test/support/long-first.ts';
 
 /** Tests of whole programs. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
@@ -14,6 +15,7 @@ export default defineConfig({
     // memory has a process of its own for each file. Whole programs wait more than they work, and so more
     // of them run at a time.
     isolate: false,
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
