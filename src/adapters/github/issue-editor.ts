@@ -33,7 +33,7 @@ export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
   const ofIssue = <T>(work: () => Promise<T>) =>
     refusing(deps, () => explainingForbidden(deps, work));
   return {
-    canRemove: deps.adminClient !== undefined,
+    canRemove: () => deps.adminClient() !== undefined,
     checkRepository: () => refusing(deps, () => checkRepository(deps)),
     checkWriting: () => refusing(deps, () => checkWriting(deps)),
     read: (number) => ofIssue(() => read(deps, number)),

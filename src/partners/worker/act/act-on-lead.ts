@@ -66,18 +66,12 @@ export type LeadResult = { lead: LeadProgress; delay?: Delay };
  */
 export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadResult> {
   const { actions } = task;
-  const read = await readOnTurn(deps, task, task.lead);
-  if (read.kind !== 'issue') return read.result;
-  let { issue, lead } = read;
-  if (actions.includes('delete') && lead.removal !== 'impossible') {
-    const removed = await removeIssue(deps, { ...task, lead }, issue);
-    if (removed.delay || removed.lead.state !== 'open') return removed;
-    const again = deps.editor.canRemove
-      ? await readOnTurn(deps, task, removed.lead)
-      : { kind: 'issue' as const, issue, lead: removed.lead };
-    if (again.kind !== 'issue') return again.result;
-    ({ issue, lead } = again);
-  }
+  let onTurn = await readOnTurn(deps, task, task.lead);
+  if (onTurn.kind === 'issue' && actions.includes('delete'))
+    onTurn = await tryRemoval(deps, task, onTurn);
+  if (onTurn.kind !== 'issue') return onTurn.result;
+  let { lead } = onTurn;
+  const { issue } = onTurn;
   const edited = await editIssue(deps, { ...task, lead }, issue);
   if (edited) return refused(deps, { ...task, lead }, edited);
   const comment = commentFor(task, task.receiptId);
@@ -89,9 +83,8 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   return { lead: done(lead, await erasureOf(deps, actions, issue)) };
 }
 
-type OnTurn =
-  | { kind: 'issue'; issue: EditableIssue; lead: LeadProgress }
-  | { kind: 'none'; result: LeadResult };
+type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };
+type OnTurn = FoundIssue | { kind: 'none'; result: LeadResult };
 
 /** The issue as it is at the moment when it may be written. */
 async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): Promise<OnTurn> {
@@ -105,6 +98,16 @@ async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): P
   return { kind: 'issue', issue: read.issue, lead: found };
 }
 
+/** An issue is left where the tracker does not allow its removal: as it is when its turn has come again. */
+async function tryRemoval(deps: LeadDeps, task: LeadTask, found: FoundIssue): Promise<OnTurn> {
+  const { issue, lead } = found;
+  if (lead.removal === 'impossible') return found;
+  if (!deps.editor.canRemove()) return { ...found, lead: { ...lead, removal: 'impossible' } };
+  const removed = await removeIssue(deps, { ...task, lead }, issue);
+  if (removed.delay || removed.lead.state !== 'open') return { kind: 'none', result: removed };
+  return readOnTurn(deps, task, removed.lead);
+}
+
 /** Open again means that the tracker does not allow it, and that the other actions are to follow. */
 async function removeIssue(
   deps: LeadDeps,
@@ -113,11 +116,9 @@ async function removeIssue(
 ): Promise<LeadResult> {
   // Noted before the call: when the response is lost, an absent issue counts as deleted by us.
   const tried: LeadProgress = { ...task.lead, removal: 'tried' };
-  if (deps.editor.canRemove) {
-    await task.turn();
-    await task.keep(tried);
-    deps.pacer.noteWrite();
-  }
+  await task.turn();
+  await task.keep(tried);
+  deps.pacer.noteWrite();
   const removed = await deps.editor.remove(issue.nodeId);
   if (removed.kind === 'impossible') return removalRefused(task, removed);
   if (removed.kind === 'transient' && task.isLastTry) return removalRefused(task);

@@ -33,7 +33,7 @@ export type EditableIssue = IssueContent & {
  */
 export type IssueEditor = {
   /** False: there is no token for `remove`, which then calls nobody. */
-  canRemove: boolean;
+  canRemove(): boolean;
   /** Asks for the repository itself. `id` is its number. */
   checkRepository(): Promise<{ kind: 'well'; id: number } | Refusal>;
   /** The same, and whether the tracker tells that issues there may not be changed. */

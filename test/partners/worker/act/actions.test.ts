@@ -106,6 +106,14 @@ describe('delete', () => {
     expect(world.tracker.readIssue(number)?.state).toBe('closed');
   });
 
+  test('without an admin token is not tried, and waits for no turn', async () => {
+    const world = await runningWorld({ actions: ['close', 'delete'] });
+    const { number } = await deleteOne(world);
+    const path = new RegExp(`/issues/${number}$`);
+    expect(world.tracker.calls.count({ method: 'GET', path })).toBe(1);
+    expect(world.tracker.calls.count({ method: 'PATCH', path })).toBe(1);
+  });
+
   test('that is refused as often as it is tried at all is impossible, too, and the rest is done', async () => {
     const world = await runningWorld({
       actions: ['relabel', 'close', 'delete'],
