@@ -77,7 +77,7 @@ type RequestFacts = {
   logFacts: LogFields | undefined;
   /**
    * Headers of whatever response the request gets: names, each with its value behind it. What is set
-   * on the reply under the same name takes their place.
+   * on the reply under the same name takes their place, where the framework sends it.
    */
   headersOut: string[] | undefined;
   /** See `hangUpOf`. */

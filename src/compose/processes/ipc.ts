@@ -7,7 +7,7 @@ import { isRecord } from '#shared/text/json.ts';
 /** The metrics of one process, as `Registry.getMetricsAsJSON` gives them. */
 export type ProcessMetrics = readonly object[];
 
-/** What a process that serves can be called for, with what it returns. All but `stop` wait for the start. */
+/** What a process that serves can be called for, with what it returns. `reload` and `stop` wait for the start. */
 export type ChildCalls = {
   /** `reason`: it cannot serve, and people can do something about it. */
   start: { url: string } | { reason: string };

@@ -30,7 +30,7 @@ export type RouteDescription = {
   ok: Readonly<Record<number, Success>>;
   /** The route honours `If-None-Match`. */
   notModified?: boolean;
-  /** Names of the headers of successful responses, explained in `parts.ts`, beside those of all. */
+  /** Names of the headers of successful responses, explained in `build-document.ts`, beside those of all. */
   headers?: readonly string[];
   /** The same of problems, each with its statuses. */
   problemHeaders?: Readonly<Record<string, readonly number[]>>;

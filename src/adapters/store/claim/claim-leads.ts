@@ -6,10 +6,10 @@ import { type Session, toRecords, type Values } from '../session.ts';
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
 
 /**
- * The claims of a lead share one instant. A removal comes behind all before it, whatever the clock says:
- * readers have read up to those. What an operator had taken from this very event is not claimed again.
- * The earlier claims are found by their lead: a condition that fits `claim_removal` would have PostgreSQL read
- * all claims of that index, for as long as it thinks the table empty.
+ * The claims of a lead have one `removed_at`. A new one is later than all that are stored, whatever the clock
+ * says, because readers ask for removals after the last that they have. An event does not claim again what an
+ * operator released from it. Earlier claims are looked up by lead and not by `claim_removal`, which PostgreSQL
+ * would read as a whole while its statistics say that the table is empty.
  */
 const INSERT = `
   INSERT INTO claim

@@ -39,8 +39,8 @@ type VersionRow = {
 
 /**
  * Which server and which tables the versions are of: another text after a restart, a failover or a restored
- * backup. The data may then be older than what was read before, and its versions come to the same numbers
- * again for other data. SQLite needs none: a file cannot be replaced while it is open.
+ * backup. The data may then be older than what was read before, and a version that was seen already may
+ * stand for other claims. SQLite needs none: a file cannot be replaced while it is open.
  */
 export const SERVER_IDENTITY = either(
   `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
@@ -48,6 +48,7 @@ export const SERVER_IDENTITY = either(
   "''",
 );
 
+/** Triggers move the versions with every claim: see `claim_version` in `migrations`. */
 const VERSION = `
   SELECT version, withdrawn, ${SERVER_IDENTITY} AS origin,
     (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
@@ -67,7 +68,7 @@ function createClaimReader(session: Session, repository: string): () => Promise<
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
-  let claims: Claims = { has: () => true };
+  let claims: Claims = { has: () => true }; // until they were read, no lead is shown
   const readNew = async (): Promise<void> => {
     const values = { repository, after: lastId };
     for (const { id, number } of await session.all<{ id: number; number: number }>(
