@@ -16,6 +16,10 @@ import {
   type Signing,
 } from './intake/signing.ts';
 
+/** What a partner's id looks like, in its path as in the configuration. */
+export const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const PARTNER_ID_CHARACTERS_MAX = 63;
+
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 
 /** What a deletion may do to a lead's issue. */
@@ -53,7 +57,7 @@ type Fields = Readonly<Partial<Record<FieldName | 'mergedFrom' | 'mergedTo', rea
 
 /** An external system that sends signed calls. */
 export type Partner = {
-  /** As in the path: `^[a-z0-9][a-z0-9-]{0,62}$`. */
+  /** As in the path: `PARTNER_ID`. */
   id: string;
   scheme: Scheme;
   /** Every one that is active is tried. */

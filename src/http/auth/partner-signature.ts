@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Limiter } from '#access/limit.ts';
 import { missingToken } from '#access/tokens.ts';
 import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
-import { isPartnerId, type RefusedRequest } from '#partners/intake/signed-request.ts';
-import type { Partner } from '#partners/partner.ts';
+import type { RefusedRequest } from '#partners/intake/signed-request.ts';
+import { type Partner, PARTNER_ID } from '#partners/partner.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { AreaContext } from '../context.ts';
 import { authenticateBearer } from './bearer.ts';
@@ -23,7 +23,7 @@ export type PartnerServices = AreaContext & {
 
 /** The path names something that can be a partner. */
 export function requirePartnerId(services: PartnerServices, request: FastifyRequest): void {
-  if (!isPartnerId(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
+  if (!PARTNER_ID.test(partnerIdOf(request))) refuseRequest(services, request, { reason: 'shape' });
 }
 
 /** Refuses, before the body is read, what no body could mend. */

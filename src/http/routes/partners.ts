@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLimiter, refuseOverLimit } from '#access/limit.ts';
 import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
 import { isLoggableId } from '#shared/ids.ts';
-import type { Partner } from '#partners/partner.ts';
+import { type Partner, PARTNER_ID } from '#partners/partner.ts';
 import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';
@@ -147,7 +147,7 @@ const deliveryIn = z.union([z.looseObject({}), z.array(z.looseObject({})).max(50
 const partnerParams = z.object({
   partnerId: z
     .string()
-    .meta({ description: 'As in the configuration.', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
+    .meta({ description: 'As in the configuration.', pattern: PARTNER_ID.source }),
 });
 
 /** The patterns are for openapi.json alone: what has another shape is refused like a wrong signature. */

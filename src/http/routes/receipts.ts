@@ -3,11 +3,11 @@ import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-
 import { replayedOut } from '#partners/receipts/receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
 import {
   outcomes,
   receiptStatuses,
   IDENTIFIER_CHARACTERS_MAX,
-  PARTNER_ID_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
 import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';

@@ -9,9 +9,6 @@ import {
 } from './signature.ts';
 import type { SignedContent } from './signing.ts';
 
-/** The one shape of a partner's name in a path. */
-const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
 /** A request to a partner path, whoever sent it. */
 export type PartnerRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
   /** From the path, its escapes decoded. */
@@ -36,11 +33,6 @@ export type RefusedRequest =
   | { kind: 'refused'; reason: SignatureRefusal; partner: Partner };
 
 export type VerifyRequestDeps = { partners: PartnerList; clock: Pick<Clock, 'now'> };
-
-/** True when a segment of a path, its escapes decoded, can be a partner's name. */
-export function isPartnerId(segment: string): boolean {
-  return PARTNER_ID.test(segment);
-}
 
 /**
  * Which partner signed this request. To refuse one costs as much for an unknown or disabled partner as for

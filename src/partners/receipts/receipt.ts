@@ -3,9 +3,6 @@ export const partnerPaths = ['events', 'deletions'] as const;
 /** Which of a partner's two addresses a delivery came to. */
 export type PartnerPath = (typeof partnerPaths)[number];
 
-/** Of a partner's id, which stands in its path. */
-export const PARTNER_ID_CHARACTERS_MAX = 63;
-
 /** Of an identifier of an event, as receipts store it: longer ones serve for matching alone. */
 export const IDENTIFIER_CHARACTERS_MAX = 255;
 

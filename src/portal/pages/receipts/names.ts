@@ -9,8 +9,8 @@ import {
   type ReceiptDetail,
   type ReceiptSummary,
   IDENTIFIER_CHARACTERS_MAX,
-  PARTNER_ID_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import {
   cursorParameter,
