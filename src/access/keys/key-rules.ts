@@ -6,6 +6,8 @@ import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/co
 const OVERLAP_MS_DEFAULT = 24 * HOUR;
 /** Milliseconds that a key can stay good after its rotation. */
 export const OVERLAP_MS_MAX = 30 * DAY;
+/** How long before its end a key's holder and operators are told of it. */
+export const KEY_ENDS_SOON_MS = 14 * DAY;
 const ACTIVE_KEYS_MAX = 20;
 
 export type Rotation = {

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
-import { type Clock, DAY } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { AreaContext, KeyHolder, HttpApp } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,9 +10,6 @@ import { grantedLabels } from '#access/grant.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
-
-/** How long before its end a key announces it in responses. */
-const EXPIRY_NOTICE_MS = 14 * DAY;
 
 /**
  * Lets the holder of a key in: who it is, whether it may come here, then its quota. From here on the
@@ -56,7 +54,7 @@ function announceExpiry(
   { expiresAt }: ConsumerPrincipal,
   clock: Pick<Clock, 'now'>,
 ): void {
-  if (expiresAt !== undefined && expiresAt - clock.now() <= EXPIRY_NOTICE_MS)
+  if (expiresAt !== undefined && expiresAt - clock.now() <= KEY_ENDS_SOON_MS)
     headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
 }
 

@@ -1,6 +1,7 @@
 /** Where the pages of consumers are, who may see them, and the words that stand on them. */
 import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import {
   type ConsumerFilter,
   consumerStatuses,
@@ -12,7 +13,6 @@ import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '..
 import { SECTIONS } from '../../page.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
-import { DAY } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
 import { ago, duration, type Viewer, time } from '../../shell/times.ts';
@@ -53,9 +53,6 @@ export function placeOf(consumer?: Consumer) {
   const own = consumer && { href: consumerPath(consumer.id), text: consumer.name };
   return { section: 'consumers', crumbs: own ? [own] : [] } as const;
 }
-
-/** A key that ends within this time is shown as ending. */
-export const KEY_ENDS_SOON_MS = 14 * DAY;
 
 export const CONSUMER_STATUS_WORDS: Readonly<Record<ConsumerStatus, BadgeWords>> = {
   revoked: { state: 'mute', words: 'Revoked' },

@@ -8,8 +8,9 @@ import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
 import { adviceFor, remedyOf } from '../receipts/verdict.ts';
 import type { HealthLine } from './health-lines.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
+import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { consumerPath, consumersPath, KEY_ENDS_SOON_MS } from '../consumers/names.ts';
+import { consumerPath, consumersPath } from '../consumers/names.ts';
 import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */

@@ -7,7 +7,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Viewer } from '../../shell/times.ts';
-import { KEY_ENDS_SOON_MS } from '../consumers/names.ts';
+import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PagesContext } from '../../context.ts';
 import { scope } from '../receipts/names.ts';
 import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
