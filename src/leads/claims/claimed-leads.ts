@@ -114,7 +114,7 @@ function refuseUnclaimed(number?: number): never {
 }
 
 /** How long a removal can be read. */
-const READABLE_MS = 30 * DAY;
+const REMOVALS_LISTED_MS = 30 * DAY;
 const REMOVALS_CURSOR_KIND = 'removals/2';
 
 /** A read of the removals, already validated. */
@@ -166,7 +166,7 @@ export async function listRemovals(
   const { cursor, since } = query;
   const { filters, position } = startPage(cursors, list, { cursor, filters: { since } });
   const found = await claims.listRemovals({
-    since: Math.max(filters.since ?? 0, clock.now() - READABLE_MS),
+    since: Math.max(filters.since ?? 0, clock.now() - REMOVALS_LISTED_MS),
     labels,
     limit: query.limit + 1,
     ...(position !== undefined && { after: toRemoval(position) }),

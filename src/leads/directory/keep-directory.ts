@@ -1,8 +1,8 @@
-import { type Clock, DAY, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
-import type { FeedStore } from '../lead-feed/feed-store.ts';
+import { FEED_READABLE_MS, type FeedStore } from '../lead-feed/feed-store.ts';
 
 export type DirectoryKeeperDeps = {
   feedStore: Pick<FeedStore, 'isFollowed'>;
@@ -19,8 +19,6 @@ export type DirectoryKeeperDeps = {
   log: Log;
 };
 
-/** Somebody who has not read for so long does not follow the lead feed any more. */
-const FOLLOWED_MS = 30 * DAY;
 const CHECK_EVERY_MS = MINUTE;
 const RETRIES = doublingSchedule(10 * SECOND, 5 * MINUTE);
 /** Deletions wait for the first crawl. */
@@ -79,7 +77,7 @@ async function run(
 }
 
 async function keep(deps: DirectoryKeeperDeps, stopping: AbortSignal): Promise<void> {
-  const isFollowed = await deps.feedStore.isFollowed(deps.clock.now() - FOLLOWED_MS);
+  const isFollowed = await deps.feedStore.isFollowed(deps.clock.now() - FEED_READABLE_MS);
   if (!isFollowed && !deps.isMatched()) return;
   await deps.crawl(stopping);
   if (isFollowed) await deps.catchUp();

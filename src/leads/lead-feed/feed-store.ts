@@ -1,3 +1,8 @@
+import { DAY } from '#shared/clock.ts';
+
+/** How long a reader who stays away can go on from its cursor; then it follows the feed no more. */
+export const FEED_READABLE_MS = 30 * DAY;
+
 /** Behind which change a read goes on: its position, then the issue number. */
 export type FeedPlace = readonly [position: number, number: number];
 

@@ -7,7 +7,7 @@ import type { Lead, LeadList } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedItem } from './feed-item.ts';
-import type { FeedPlace, FeedStore, LeadChange } from './feed-store.ts';
+import { FEED_READABLE_MS, type FeedPlace, type FeedStore, type LeadChange } from './feed-store.ts';
 import { type LiveLeadDeps, readLiveLead } from './live-lead.ts';
 
 /** Where a reader goes on. */
@@ -21,7 +21,6 @@ export type FeedPosition = {
 };
 
 const KIND = 'lead-feed/1';
-const GOOD_FOR_MS = 30 * DAY;
 
 /** Cursors of the lead feed, each bound to its consumer. */
 type FeedCursors = {
@@ -41,7 +40,7 @@ export function createFeedCursors(
       const opened = cursors.open(KIND, consumerId, cursor);
       if (!Array.isArray(opened) || opened.length !== 3) return refuseCursor();
       const [sealedAt, granted, position] = opened as [number, string[], FeedPosition];
-      if (clock.now() - sealedAt > GOOD_FOR_MS) return refuseExpired('is older than 30 days');
+      if (clock.now() - sealedAt > FEED_READABLE_MS) return refuseExpired('is older than 30 days');
       if (granted.join('\n') !== foldLabels(labels).join('\n'))
         return refuseExpired('was made before what this key may read was changed');
       return position;
