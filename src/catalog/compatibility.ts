@@ -2,7 +2,7 @@ import { TrackportError } from '#shared/errors.ts';
 import type { VersionChange } from './artifact-store.ts';
 import type { Change } from './diff/changes.ts';
 import { canBreak, type SpecPair } from './diff/diff-specs.ts';
-import { type Finding, fragmentOf } from './spec/finding.ts';
+import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { VersionRecord } from './version/artifact.ts';
 import { baselineOf } from './version/other-versions.ts';
 import { type CatalogDeps, type Reader, readRecord } from './version/version-view.ts';
@@ -94,8 +94,6 @@ async function judgeSpecs(
     unclassified: changes.filter(({ impact }) => impact === 'unclassified').length,
   };
 }
-
-const FINDINGS_MAX = 100;
 
 /** Breaking changes as findings: the first 100, and one that says that there are more. */
 export function findingsOfBreaking({ against, breaking }: Compatibility): Finding[] {

@@ -35,6 +35,9 @@ export function atMostEntries(max: number) {
   return { maxSize: max, sizeCalculation: () => 1 };
 }
 
+/** Estimated cost in memory of a cached value beside its texts. */
+export const OVERHEAD_BYTES = 500;
+
 type LastKnownDeps<T> = {
   read: () => Promise<T>;
   clock: Pick<Clock, 'monotonicMs'>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEAD_ID } from '#leads/model/lead-out.ts';
 import { parseSince } from '#shared/clock.ts';
 
 const LIMIT_MAX = 100;
@@ -86,5 +87,5 @@ export const secretIdempotencyHeader = z.object({
 
 /** The number of a lead in a path. */
 export const leadParams = z.object({
-  leadId: z.string().meta({ description: 'The issue number.', pattern: '^[1-9][0-9]{0,9}$' }),
+  leadId: z.string().meta({ description: 'The issue number.', pattern: LEAD_ID.source }),
 });

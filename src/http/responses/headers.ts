@@ -7,12 +7,15 @@ import { URI_BYTES_MAX } from '../limits.ts';
 /** Nobody may store the response: what operators and the holders of keys read concerns them alone. */
 export const uncached = { 'cache-control': 'no-store' } as const;
 
+/** For responses of one caller, which revalidates them at every use. */
+export const REVALIDATED = 'private, no-cache';
+
 /**
  * The response is stored for one credential at most, the one in the header `credential`, and is
  * revalidated at every use.
  */
 export function revalidatedFor<Header extends string>(credential: Header) {
-  return { 'cache-control': 'private, no-cache', vary: credential } as const;
+  return { 'cache-control': REVALIDATED, vary: credential } as const;
 }
 
 /** @see draft-ietf-httpapi-ratelimit-headers-10 */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { CacheFacts } from '#leads/reading/lead-reader.ts';
-import { memoize } from '#shared/caching.ts';
+import { memoize, OVERHEAD_BYTES } from '#shared/caching.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Exchange } from '../context.ts';
 import { matchesNone } from '../requests/headers.ts';
@@ -106,7 +106,6 @@ export type ResponseCache = {
 
 const BYTES_MAX = 16 * 1024 * 1024;
 const RESPONSE_BYTES_MAX = 1024 * 1024;
-const OVERHEAD_BYTES = 500;
 
 /** `version` is another number whenever the store may have changed. */
 export function createResponseCache(version: () => Promise<number>): ResponseCache {

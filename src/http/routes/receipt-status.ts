@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { receiptStatusOut } from '#partners/receipts/status.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
+import { REVALIDATED } from '../responses/headers.ts';
 import { createRenderer, sendRendered } from '../responses/rendered-response.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 
@@ -12,7 +13,7 @@ export function receiptStatusRoutes(app: HttpApp, { partners }: AreaContext): vo
   const render = createRenderer(receiptStatusOut);
   app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
     const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
-    const headers = ['cache-control', 'private, no-cache'];
+    const headers = ['cache-control', REVALIDATED];
     if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
     return sendRendered({ request, reply }, render(status), headers);
   });

@@ -1,6 +1,6 @@
 import { memoize } from '#shared/caching.ts';
 
-import type { Entry, Loaded } from './confirmed-cache.ts';
+import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
 import { isApproved, type LeadRules, mapIssues, toLead } from '../model/lead.ts';
 import { type Lead, renderLead } from '../model/lead-out.ts';
@@ -23,6 +23,9 @@ export type UpstreamPage = {
   after?: string;
   bytes: number;
 };
+
+/** A page that was read, with how it came. */
+export type SeenPage = { query: IssueQuery; result: CacheResult<UpstreamPage> };
 
 /** Estimated cost of a lead in memory beside its texts. */
 export const LEAD_OVERHEAD_BYTES = 1000;

@@ -3,6 +3,9 @@ import { memoize } from '#shared/caching.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 
+/** What the id of a lead looks like: its issue's number. */
+export const LEAD_ID = /^[1-9][0-9]{0,9}$/;
+
 const contactOut = z
   .object({
     firstName: z.string().optional(),

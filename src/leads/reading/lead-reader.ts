@@ -2,7 +2,7 @@ import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/pa
 import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-store.ts';
 import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
-import type { Lead, LeadList } from '../model/lead-out.ts';
+import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
 import {
   createQueryPreparer,
@@ -187,7 +187,7 @@ function readLead(
 
 /** The issue number that an id stands for. @throws {lead-not-found} it stands for none */
 function numberOf(id: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(id)) throw notFound();
+  if (!LEAD_ID.test(id)) throw notFound();
   return Number(id);
 }
 

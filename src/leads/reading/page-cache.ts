@@ -2,15 +2,15 @@ import { contactLength } from '../model/lead.ts';
 import type { LeadList } from '../model/lead-out.ts';
 import { LRUCache } from 'lru-cache';
 
-import type { UpstreamPage } from '../cache/upstream-page.ts';
+import { OVERHEAD_BYTES } from '#shared/caching.ts';
+import type { SeenPage, UpstreamPage } from '../cache/upstream-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { Claims } from '../claims/claim-store.ts';
-import type { WalkStop } from './walk.ts';
 
 /** All that a page of leads was assembled from. */
 type PageParts = {
-  seen: WalkStop['seen'];
+  seen: readonly SeenPage[];
   /** The claims that its rows were chosen by: one that was released since must come back. */
   claims: Claims;
   eventsVersion: number;
@@ -40,8 +40,6 @@ export type PageCache = {
    */
   put(key: string, parts: PageParts, make: () => LeadList): LeadList;
 };
-
-const OVERHEAD_BYTES = 500;
 
 export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): PageCache {
   const entries = new LRUCache<string, PageParts & { list: LeadList }>({

@@ -1,5 +1,4 @@
-import type { CachedLead, UpstreamPage } from '../cache/upstream-page.ts';
-import type { CacheResult } from '../cache/confirmed-cache.ts';
+import type { CachedLead, SeenPage } from '../cache/upstream-page.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
 import { orderTime } from '../model/filter.ts';
@@ -23,11 +22,8 @@ export type WalkStop = {
   rows: readonly CachedLead[];
   next?: WalkPosition;
   /** Every upstream page that was read. */
-  seen: readonly Seen[];
+  seen: readonly SeenPage[];
 };
-
-/** An upstream page, with how it came. */
-type Seen = { query: IssueQuery; result: CacheResult<UpstreamPage> };
 
 /** What a walk needs to know of a query. */
 export type WalkQuery = {
@@ -54,7 +50,7 @@ export async function walk(
   isVisible: (row: CachedLead) => boolean,
 ): Promise<WalkStop> {
   const { order } = issueQuery;
-  const seen: Seen[] = [];
+  const seen: SeenPage[] = [];
   const candidates = new Map<number, Candidate>();
   let at: UpstreamPlace = placeOf(position);
   for (;;) {
@@ -98,7 +94,7 @@ function offer(candidates: Map<number, Candidate>, candidate: Candidate): void {
 
 function finish(
   candidates: readonly Candidate[],
-  seen: readonly Seen[],
+  seen: readonly SeenPage[],
   { limit, order }: { limit: number; order: IssueQuery['order'] },
 ): WalkStop {
   const ordered = candidates.toSorted((left, right) => compareKeys(left.key, right.key, order));
@@ -111,7 +107,7 @@ function finish(
 }
 
 /** The earliest upstream page that still holds a row for the next page. */
-function firstPageOf(rest: readonly Candidate[], seen: readonly Seen[]): UpstreamPlace {
+function firstPageOf(rest: readonly Candidate[], seen: readonly SeenPage[]): UpstreamPlace {
   const pages = new Set(rest.map(({ page }) => page.after));
   const first = seen.find(({ query }) => pages.has(query.after));
   return rest.find(({ page }) => page.after === first?.query.after)?.page ?? {};
