@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import {
   isEmailAddress,
   isEmailLength,
-  isVisible,
+  hasText,
   type LeadIdentity,
   normalizeIdentity,
   parseLeadId,
@@ -106,7 +106,7 @@ function pick(
 }
 
 function toText(value: unknown): string | undefined {
-  if (typeof value === 'string') return isVisible(value) ? value : undefined;
+  if (typeof value === 'string') return hasText(value) ? value : undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }

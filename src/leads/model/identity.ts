@@ -35,7 +35,7 @@ export function isEmailLength(text: string): boolean {
 }
 
 /** False for blanks and invisible characters, which name nobody. */
-export function isVisible(text: string): boolean {
+export function hasText(text: string): boolean {
   return VISIBLE.test(text);
 }
 
