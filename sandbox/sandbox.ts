@@ -2,7 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
-import { createReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type Issuer, startIssuer } from './issuer/issuer.ts';
 import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
 import type { Tracker } from './tracker/tracker-api.ts';
@@ -64,7 +64,7 @@ export async function startSandbox(deps: SandboxDeps, options: SandboxOptions): 
     throw new TrackportError('validation-failed', {
       detail: `The sandbox listens on loopback only, not on ${options.host}. Use --config for the real thing.`,
     });
-  const held = createReleaseStack();
+  const held = createCleanupStack();
   try {
     const secrets = makeSecrets();
     const tracker = await startSeededTracker(deps, secrets);

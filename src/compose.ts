@@ -2,7 +2,7 @@
  * The composition root. What is acquired is given back by `stop`, last first, also when the start
  * fails half-way.
  */
-import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 
 import { storeError } from './compose/server/start-error.ts';
@@ -11,7 +11,7 @@ import { openStore } from './compose/store.ts';
 
 /** Starts the whole service. @throws {StartError} in one line, with what to do */
 export async function startService(deps: ServiceDeps): Promise<Service> {
-  const cleanup = createReleaseStack();
+  const cleanup = createCleanupStack();
   try {
     return await start(deps, cleanup);
   } catch (error) {
@@ -20,7 +20,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
   }
 }
 
-async function start(deps: ServiceDeps, cleanup: ReleaseStack): Promise<Service> {
+async function start(deps: ServiceDeps, cleanup: CleanupStack): Promise<Service> {
   const tracing = await openTracing(deps, cleanup); // given back last: it tells of the stop
   const store = await openStore({ ...deps, thread: deps.thread ?? {} });
   cleanup.push('the store', () => store.close());
@@ -32,7 +32,7 @@ async function start(deps: ServiceDeps, cleanup: ReleaseStack): Promise<Service>
 /** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
 async function openTracing(
   { tracing: { settings, unsupported } = {}, clock, log }: ServiceDeps,
-  cleanup: ReleaseStack,
+  cleanup: CleanupStack,
 ): Promise<Tracing | undefined> {
   if (unsupported !== undefined)
     log.warn({ variable: unsupported }, 'traces are off: the value is not supported');

@@ -14,7 +14,7 @@ import type { Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
-import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
 import type { Store } from './store.ts';
@@ -31,7 +31,7 @@ export type BaseParts = {
   tracing: Tracing | undefined;
   store: Store;
   /** What is acquired says there how it is given back, last first. */
-  cleanup: ReleaseStack;
+  cleanup: CleanupStack;
 };
 
 /** What there is where tokens have an issuer. */

@@ -12,7 +12,7 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
-import { createReleaseStack, type ReleaseStack } from '#shared/resilience/release-stack.ts';
+import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { startService } from '../compose.ts';
 import type { Service } from './service.ts';
 import { createLog, type LogOutput } from './telemetry/log.ts';
@@ -35,7 +35,7 @@ export type SandboxRequest = {
 export async function startSandboxService(
   request: SandboxRequest,
 ): Promise<{ url: string; stop(): Promise<void>; reload(): void }> {
-  const cleanup = createReleaseStack();
+  const cleanup = createCleanupStack();
   try {
     const { log, service } = await start(request, cleanup);
     return {
@@ -54,7 +54,7 @@ export async function startSandboxService(
 
 async function start(
   request: SandboxRequest,
-  cleanup: ReleaseStack,
+  cleanup: CleanupStack,
 ): Promise<{ log: Log; service: Service }> {
   const { clock, logOutput, print } = request;
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-sandbox-'));

@@ -15,7 +15,7 @@ import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds, newUuid } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
-import type { ReleaseStack } from '#shared/resilience/release-stack.ts';
+import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
 import { composeLeads, followOthers } from './leads.ts';
@@ -79,7 +79,7 @@ export type Opened = { store: Store; tracing: Tracing | undefined };
 export async function serve(
   deps: ServiceDeps,
   { store, tracing }: Opened,
-  cleanup: ReleaseStack,
+  cleanup: CleanupStack,
 ): Promise<Service> {
   const { config, clock, log, logOutput, combineReports, reusePort = false } = deps;
   const registry = createRegistry();

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries, memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { createTurnFlights } from '#shared/resilience/single-flight.ts';
+import { createFlightsByQuestion } from '#shared/resilience/single-flight.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import {
@@ -101,7 +101,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
   }));
 
   /** One for all of a consumer who stand at the same place: a change wakes many. */
-  const readStep = createTurnFlights(async ({ from, ...request }: StepRequest) => {
+  const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
     const step = await readFeedStep(deps, from, request);
     await noteReader(request.visibility, step.next);
     return step;

@@ -26,7 +26,7 @@ export function createSingleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
  * One look for all who ask the same in a turn of the event loop, later than everything that arrived in it.
  * Questions are told apart by their JSON.
  */
-export function createTurnFlights<Question, T>(
+export function createFlightsByQuestion<Question, T>(
   look: (question: Question) => Promise<T>,
 ): (question: Question) => Promise<T> {
   const flights = new Map<string, Promise<T>>();
@@ -47,10 +47,10 @@ export function createTurnFlights<Question, T>(
 const TURNS_MAX = 3;
 
 /**
- * One run at a time, for work that waits for somebody else. A run begins behind the one before it, when
- * a turn of the event loop has brought no further call: had it begun with the first call of a burst, the
- * others would need another run. They go on together: responses that leave in one burst wake their
- * readers once, which halves the cost of a hot read.
+ * One run at a time. A call joins the next run, which begins when the one before it has ended and a turn
+ * of the event loop has brought no further call: a run that began with the first call of a burst would be
+ * too early for the others. Those who share a run also respond together, which wakes their readers once
+ * and halves the cost of a hot read.
  */
 export function createNextTurnFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   createNextTurnFlight,
   createSingleFlight,
-  createTurnFlights,
+  createFlightsByQuestion,
 } from '#shared/resilience/single-flight.ts';
 
 function controlled<Flight>(create: (work: () => Promise<number>) => Flight) {
@@ -51,7 +51,7 @@ describe('a single flight', () => {
 
 test('flights of a turn look once for each question, after the calls', async () => {
   const looks: string[] = [];
-  const look = createTurnFlights(async ({ of }: { of: string }) => looks.push(of));
+  const look = createFlightsByQuestion(async ({ of }: { of: string }) => looks.push(of));
   await Promise.all([look({ of: 'a' }), look({ of: 'b' }), look({ of: 'a' })]);
   expect(looks).toEqual(['a', 'b']);
   await look({ of: 'a' });

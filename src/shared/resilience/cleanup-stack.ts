@@ -1,11 +1,11 @@
 /** Collects what was acquired; `releaseAll` gives it back, last first, each once. */
-export type ReleaseStack = {
+export type CleanupStack = {
   push(name: string, release: () => Promise<void> | void): void;
   /** Runs every release even when one fails, then throws the first failure. Idempotent. */
   releaseAll(): Promise<void>;
 };
 
-export function createReleaseStack(): ReleaseStack {
+export function createCleanupStack(): CleanupStack {
   const held: { name: string; release: () => Promise<void> | void }[] = [];
   return {
     push: (name, release) => {
