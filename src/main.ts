@@ -5,13 +5,9 @@ import { readEnvironment } from '#config/load.ts';
 import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
-import { createLogOutput, type LogOutput } from './compose/telemetry/log.ts';
+import { createLogOutput, type LogOutput, READER_WAIT_MS } from './compose/telemetry/log.ts';
 import { createCommandServices } from './compose/command-services.ts';
-import { StartError } from './compose/server/start-error.ts';
-
-const EXIT_FAILED = 1;
-/** How long the end of a service waits for whoever reads its log and its banner, each. */
-const READER_WAIT_MS = 500;
+import { EXIT_FAILED, StartError } from './compose/server/start-error.ts';
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,

@@ -9,13 +9,9 @@ import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { startService } from '../../compose.ts';
 import type { Service } from '../service.ts';
-import { StartError } from '../server/start-error.ts';
-import { createLog, type LevelLog, createLogOutput } from '../telemetry/log.ts';
+import { EXIT_FAILED, StartError } from '../server/start-error.ts';
+import { createLog, type LevelLog, createLogOutput, READER_WAIT_MS } from '../telemetry/log.ts';
 import { type ChildCalls, createIpc, type Ipc, type PrimaryCalls, unpackConfig } from './ipc.ts';
-
-const EXIT_FAILED = 1;
-/** How long the end waits for the primary process to read the log. */
-const READER_WAIT_MS = 500;
 
 /** Elsewhere `node:cluster` hands connections round. */
 const CAN_REUSE_PORT = process.platform === 'linux';

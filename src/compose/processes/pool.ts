@@ -2,6 +2,7 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
+import { KILL_AFTER_MS } from '../server/listen.ts';
 import { StartError } from '../server/start-error.ts';
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
@@ -17,11 +18,9 @@ import {
   type ProcessMetrics,
 } from './ipc.ts';
 
-/** Each process ends by itself before, counted from the end of its delay; what hangs is killed then. */
-const STOP_MS = 9500;
 const REPLACE_WAITS_MS = doublingSchedule(100, 30 * SECOND);
 /** Who has served for so long is replaced after the first wait again. */
-const SETTLED_MS = 60 * SECOND;
+const STABLE_MS = 60 * SECOND;
 /** So many calls without a return are a process that hangs. */
 const MISSES_MAX = 6;
 /** Who starts loads the program and opens the store, which takes longer than any request. */
@@ -86,7 +85,7 @@ export function createPool(deps: PoolDeps): Pool {
       deps.onEnded(member);
       if (signal.aborted) return;
       if (!hasStarted) return reject(startError(cause, reason));
-      if (clock.monotonicMs() - since >= SETTLED_MS) failures = 1;
+      if (clock.monotonicMs() - since >= STABLE_MS) failures = 1;
       const waitMs = waitMsAfter(REPLACE_WAITS_MS, failures);
       const facts = { endedPid: member.pid, cause, reason, waitMs };
       log.error(facts, 'a process has ended: another one follows');
@@ -104,7 +103,7 @@ export function createPool(deps: PoolDeps): Pool {
       stopping.abort();
       for (const member of members) void member.call('stop');
       const done = new AbortController();
-      void clock.sleep(deps.stopDelayMs + STOP_MS, { signal: done.signal }).then(
+      void clock.sleep(deps.stopDelayMs + KILL_AFTER_MS, { signal: done.signal }).then(
         () => members.forEach((member) => member.kill()),
         () => undefined,
       );

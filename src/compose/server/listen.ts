@@ -1,15 +1,19 @@
 import type { Server, IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { HttpApp } from '#http/context.ts';
+import { operationPaths } from '#http/routes/operations.ts';
 import type { Clock } from '#shared/clock.ts';
 import { listenError, type PortSetter } from './start-error.ts';
 import type { Socket } from 'node:net';
 
-/** When a stop ends the requests to the tracker that are still under way, so that it takes no 10 s. */
+// A stop takes no 10 s beyond its delay: these are its steps, counted from the end of the delay.
+/** Requests to the tracker that are still under way are ended. */
 const CUT_AFTER_MS = 7000;
-
-/** How long a stop waits for requests in flight, so that it ends well within 10 s of its delay. */
+/** Requests in flight are waited for no longer. */
 const DRAIN_MS = 8000;
+/** Of several processes, one that is still there hangs, and is killed. */
+export const KILL_AFTER_MS = 9500;
+
 const LOOK_EVERY_MS = 20;
 
 /** A server that listens. */
@@ -117,7 +121,7 @@ function portOf(server: Server): number | undefined {
   return typeof address === 'object' && address !== null ? address.port : undefined;
 }
 
-const OPERATION_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
+const OPERATION_PATHS = new Set<string>(Object.values(operationPaths));
 
 /** What comes to a server, requests for health and metrics aside. */
 export type ServerLoad = {

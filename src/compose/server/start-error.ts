@@ -2,6 +2,9 @@ import type { StoreAddress } from '#config/schema/values.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 
+/** The exit code of every failure but a wrong configuration or command line. */
+export const EXIT_FAILED = 1;
+
 /** Why the service could not start, in one line that says what to do. Exit code 1. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {

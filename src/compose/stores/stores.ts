@@ -74,7 +74,7 @@ function createStores(
       const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
       return createArtifactStore(engine);
     },
-    /** Another one takes what this one appends for changes of another instance. */
+    /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     consumers: () => createConsumerStore({ database, clock }),

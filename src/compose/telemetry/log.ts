@@ -53,6 +53,9 @@ export type LogOutput = {
   close(waitMs: number): Promise<void>;
 };
 
+/** How long the end of a process waits for whoever reads what it wrote. */
+export const READER_WAIT_MS = 500;
+
 /** How much waits for a reader, or for space on a disk, at most; a line has about 200 bytes. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 

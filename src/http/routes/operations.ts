@@ -3,6 +3,12 @@ import { prometheusContentType } from 'prom-client';
 import type { HttpApp } from '../context.ts';
 import type { CheckResult, ServiceReports } from '../readiness.ts';
 
+export const operationPaths = {
+  health: '/healthz',
+  readiness: '/readyz',
+  metrics: '/metrics',
+} as const;
+
 /** `/healthz` (the process), `/readyz` (may requests come here?) and `/metrics`. */
 export function operationRoutes(app: HttpApp, reports: ServiceReports): void {
   const options = { config: { isOperation: true }, schema: { hide: true } } as const;
@@ -10,12 +16,12 @@ export function operationRoutes(app: HttpApp, reports: ServiceReports): void {
     reply.header('cache-control', 'no-store');
     done();
   });
-  app.get('/healthz', options, async (_request, reply) => {
+  app.get(operationPaths.health, options, async (_request, reply) => {
     const isHealthy = await reports.isHealthy();
     const status = isHealthy ? 'ok' : 'failing';
     return reply.code(isHealthy ? 200 : 503).send({ status, version: VERSION, commit: COMMIT });
   });
-  app.get('/readyz', options, async (_request, reply) => {
+  app.get(operationPaths.readiness, options, async (_request, reply) => {
     const { isStopping, checks } = await reports.readiness();
     const isReady = !isStopping && Object.values(checks).every((result) => result.isReady);
     const status = isStopping ? 'stopping' : isReady ? 'ready' : 'not-ready';
@@ -23,7 +29,7 @@ export function operationRoutes(app: HttpApp, reports: ServiceReports): void {
       .code(isReady ? 200 : 503)
       .send({ status, checks: Object.fromEntries(Object.entries(checks).map(toPublic)) });
   });
-  app.get('/metrics', options, async (_request, reply) =>
+  app.get(operationPaths.metrics, options, async (_request, reply) =>
     reply.header('content-type', prometheusContentType).send(await reports.metrics()),
   );
 }
