@@ -1,4 +1,4 @@
-/** Gives use cases what they work on, which `deps` returns anew for each call: what remains are a caller's arguments. */
+/** Fills in the first argument of a use case. `deps` is called at every call, for a reload may replace what it returns. */
 export function bindTo<Deps>(deps: () => Deps) {
   return <Args extends unknown[], Result>(
     useCase: (deps: Deps, ...args: Args) => Result,

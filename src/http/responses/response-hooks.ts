@@ -78,7 +78,7 @@ type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
   beginHeaders: (request: FastifyRequest) => void;
 };
 
-/** What is not written past the framework gets them here. */
+/** For responses that go through the framework: `sendRendered` writes these headers itself. */
 function putHeaders({ headersOut = [] }: FastifyRequest, reply: FastifyReply): void {
   for (let at = 0; at < headersOut.length; at += 2) {
     const name = headersOut[at] ?? '';

@@ -57,9 +57,9 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
   /** Of that page's address. */
   query?: Query;
   /**
-   * The form again, where another page has it: for what its schema refused, and for what the use case did
-   * by `validation-failed` or another code of 400, 409, 412 or 422. With no page at all such an error is one
-   * of its own.
+   * The page on which a form that did not fit stands again, where it is another one than `page`. A form
+   * does not fit when its schema refuses it, or the use case does with 400, 409, 412 or 422. Without
+   * either page such an error is shown on the page for errors.
    */
   onProblems?: (request: FormRequest<z.output<Params>>) => Promise<PortalPage>;
   run: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>;
