@@ -30,7 +30,7 @@ export const dayFilter = z
   .optional();
 
 /** Where a page of a list starts. */
-export const cursorParameter = textFilter(CURSOR_CHARACTERS_MAX);
+export const cursorFilter = textFilter(CURSOR_CHARACTERS_MAX);
 
 /** How many stand before the first that is shown. */
 export const startParameter = z
@@ -66,7 +66,7 @@ const PATH_CHARACTERS_MAX = 2000;
 const OWN_PATH = /^\/portal(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/;
 
 /** Browsers resolve dot segments, encoded ones as well, and read `//` as a host. */
-const LEADS_AWAY = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+const ESCAPES_PORTAL = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
  * A path of the portal to come back to, out of what anybody can put into an address; else its first
@@ -75,7 +75,7 @@ const LEADS_AWAY = /\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 export function ownPath(given: unknown): string {
   if (typeof given !== 'string' || given.length > PATH_CHARACTERS_MAX) return '/portal';
   const [path = ''] = given.split('?');
-  const isOwn = OWN_PATH.test(given) && !LEADS_AWAY.test(path);
+  const isOwn = OWN_PATH.test(given) && !ESCAPES_PORTAL.test(path);
   const isSignIn = /^\/portal\/(?:sign-in|sign-out|signed-out|callback)/.test(path);
   return isOwn && !isSignIn ? given : '/portal';
 }

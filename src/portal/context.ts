@@ -4,7 +4,7 @@ import type { HttpContext } from '#http/context.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
-import type { FormTokens, ParseForm } from './routes/forms.ts';
+import type { FormTokens, ParseForm } from './routes/form-bodies.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';

@@ -4,7 +4,7 @@ import { addAssetRoutes } from './assets.ts';
 import type { PortalDeps, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
-import { acceptForms, createFormTokens } from './routes/forms.ts';
+import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
 import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import { addBackChannelLogout, addSignInRoutes } from './sign-in/routes.ts';
 import { addTimeZonePages } from './sign-in/time-zone.ts';

@@ -6,7 +6,7 @@ import type { Grant } from '#access/grant.ts';
 import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import {
-  cursorParameter,
+  cursorFilter,
   dayFilter,
   oneOfFilter,
   pageOf,
@@ -19,7 +19,7 @@ import { SECTIONS } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { choicesOf } from '../shell/forms.ts';
 import { type ListRequest, type Found, isFiltered, listCard, type Column } from '../shell/list.ts';
-import { code, foreign, link, note, shortId } from '../shell/parts.ts';
+import { code, foreign, link, note, shortId } from '../shell/elements.ts';
 import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
 import { grantWords } from './consumers/names.ts';
 import type { PagesContext } from '../context.ts';
@@ -31,7 +31,7 @@ export const auditQuery = z.strictObject({
   on: textFilter(),
   from: dayFilter,
   to: dayFilter,
-  cursor: cursorParameter,
+  cursor: cursorFilter,
 });
 
 type AuditQuery = z.output<typeof auditQuery>;

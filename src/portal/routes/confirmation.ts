@@ -6,7 +6,7 @@ import { html, type Html } from '../html.ts';
 import { type PortalPage, SECTIONS } from '../page.ts';
 import { input, button, postForm, type PostFormFacts } from '../shell/forms.ts';
 import { list, row } from '../shell/card.ts';
-import { link } from '../shell/parts.ts';
+import { link } from '../shell/elements.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { Confirmation, FormRequest } from './route-types.ts';
 

@@ -8,8 +8,8 @@ import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
 import { body, card, facts, row } from '../shell/card.ts';
-import { renderLonePage } from '../shell/page.ts';
-import { code, cut, link } from '../shell/parts.ts';
+import { renderLonePage } from '../shell/frame.ts';
+import { code, cut, link } from '../shell/elements.ts';
 import { type Viewer, time } from '../shell/times.ts';
 import { type PortalRefusal, type PortalRefusalKind, viewerOf } from './portal-request.ts';
 

@@ -6,7 +6,7 @@ import { endOf, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Viewer } from '../shell/times.ts';
-import { newFormId } from './forms.ts';
+import { newFormId } from './form-bodies.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 

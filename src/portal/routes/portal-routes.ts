@@ -9,7 +9,7 @@ import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import { FORM_BYTES_MAX } from './forms.ts';
+import { FORM_BYTES_MAX } from './form-bodies.ts';
 import {
   checkInput,
   pathOf,
@@ -64,7 +64,7 @@ export function createPortalRoutes(
     });
   };
   return {
-    finish: () => leadToPages(app, pages, actions),
+    finish: () => redirectActionsToPages(app, pages, actions),
     page,
     action: (path, given) => {
       actions.add(path);
@@ -92,7 +92,11 @@ function withPage(action: AnyAction): AnyAction {
 }
 
 /** Who reads the address of an action, as after a form that came back, gets the page above it. */
-function leadToPages(app: HttpApp, pages: ReadonlySet<string>, actions: ReadonlySet<string>): void {
+function redirectActionsToPages(
+  app: HttpApp,
+  pages: ReadonlySet<string>,
+  actions: ReadonlySet<string>,
+): void {
   for (const path of actions) {
     const segments = path.split('/');
     const isPage = (count: number): boolean => pages.has(segments.slice(0, count).join('/'));

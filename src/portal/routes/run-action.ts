@@ -8,7 +8,8 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
-import { fieldsOf, formTokenOf } from './forms.ts';
+import { FORM_ID_FIELD } from '../shell/forms.ts';
+import { fieldsOf, formTokenOf } from './form-bodies.ts';
 import {
   checkInput,
   toFormWords,
@@ -116,8 +117,6 @@ async function locationOf(
   return withParameter(location, ONCE_PARAMETER, await sessions.putOnce(session, once));
 }
 
-/** The hidden field of forms that are done once. */
-const FORM_ID_FIELD = 'formId';
 const FORM_ID = /^[\w-]{22}$/;
 /** While the first of two is under way the other waits, in steps. */
 const STEP_MS = 100;

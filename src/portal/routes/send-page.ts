@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange } from '#http/context.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import { renderPage } from '../shell/page.ts';
+import { renderPage } from '../shell/frame.ts';
 import { personOf, sessionOf } from './portal-request.ts';
 
 /** The parameter by which a page finds what it shows once. */

@@ -1,6 +1,6 @@
 /** Boxes and what stands in them. */
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { State } from './parts.ts';
+import type { State } from './elements.ts';
 
 export type CardFacts = {
   /** Unique on the page; the heading's id. */

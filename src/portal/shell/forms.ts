@@ -4,9 +4,14 @@
  */
 import type { PortalPerson, TypedFields } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { hidden, link, attributes } from './parts.ts';
+import { hidden, link, attributes } from './elements.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { problemOf } from './notice.ts';
+
+/** The hidden field by which a form is known to be of its session. */
+export const FORM_TOKEN_FIELD = 'formToken';
+/** The hidden field by which a form that is sent twice is done once. */
+export const FORM_ID_FIELD = 'formId';
 
 export type PostFormFacts = {
   /** Path of the action. */
@@ -20,12 +25,16 @@ export type PostFormFacts = {
   look?: 'form' | 'body' | 'plain';
 };
 
+/** A value that nobody types. */
+export const hiddenField = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
+
 /** A form that changes something. It carries the session's token; the server says what is wrong. */
 export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
   const { action, person, values = {}, look = 'form' } = given;
-  const id = given.isDoneOnce === true && { formId: person.formId };
-  const all = Object.entries({ formToken: person.formToken, ...id, ...values });
-  const inside = html`${all.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}${content}`;
+  const id = given.isDoneOnce === true && { [FORM_ID_FIELD]: person.formId };
+  const all = Object.entries({ [FORM_TOKEN_FIELD]: person.formToken, ...id, ...values });
+  const inside = html`${all.map(([name, value]) => hiddenField(name, value))}${content}`;
   if (look === 'plain') return html`<form method="post" action="${action}">${inside}</form>`;
   return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;
 }

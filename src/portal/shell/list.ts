@@ -16,7 +16,7 @@ import {
   filters,
   wide,
 } from './forms.ts';
-import { link, attributes, hidden } from './parts.ts';
+import { link, attributes, hidden } from './elements.ts';
 import { count } from './times.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */

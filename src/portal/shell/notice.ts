@@ -1,7 +1,7 @@
 /** What a page says first: a verdict, what was done, what is wrong. */
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { list, row } from './card.ts';
-import { type State, cut } from './parts.ts';
+import { type State, cut } from './elements.ts';
 import { count } from './times.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 

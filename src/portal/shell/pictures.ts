@@ -1,7 +1,7 @@
 /** Pictures as SVG without text: they stretch, so their axes are HTML beside them. */
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { card } from './card.ts';
-import { badge, type State, details } from './parts.ts';
+import { badge, type State, details } from './elements.ts';
 import { type Column, table } from './list.ts';
 import { count, counted, type Viewer, timeText } from './times.ts';
 

@@ -6,7 +6,7 @@ import type { Exchange, HttpApp } from '#http/context.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
-import { fieldOnce, formTokenOf } from '../routes/forms.ts';
+import { fieldOnce, formTokenOf } from '../routes/form-bodies.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
 import { PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';

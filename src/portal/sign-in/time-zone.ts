@@ -7,7 +7,7 @@ import type { PortalRoutes } from '../routes/route-types.ts';
 import { body, card, row } from '../shell/card.ts';
 import { errorSummary } from '../shell/notice.ts';
 import { select, button, postForm } from '../shell/forms.ts';
-import { link } from '../shell/parts.ts';
+import { link } from '../shell/elements.ts';
 import { isTimeZone } from '../shell/times.ts';
 
 /** Names that this server can show times in; whatever the browser calls its own. */

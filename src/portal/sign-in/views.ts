@@ -8,8 +8,8 @@ import { html, type HtmlValue } from '../html.ts';
 import { renderLoneRefusal } from '../routes/error-views.ts';
 import { body } from '../shell/card.ts';
 import { remark } from '../shell/notice.ts';
-import { renderLonePage } from '../shell/page.ts';
-import { cut, link, type State } from '../shell/parts.ts';
+import { renderLonePage } from '../shell/frame.ts';
+import { cut, link, type State } from '../shell/elements.ts';
 
 const LIMITS = `A session lasts ${SESSION_MS / HOUR} hours, and ${SESSION_IDLE_MS / MINUTE} minutes without use.`;
 const RETRY_AFTER_SECONDS = 30;

@@ -17,7 +17,7 @@ import {
   sentence,
   codeBlock,
   excerptOf,
-} from '../../shell/parts.ts';
+} from '../../shell/elements.ts';
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';

@@ -17,7 +17,7 @@ import type { ActionRequest } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';
-import { link } from '../../shell/parts.ts';
+import { link } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 
 /** A form writes one byte as three at most. Beside the spec there are members and short texts. */

@@ -9,7 +9,7 @@ import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/rou
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check, held, input } from '../../shell/forms.ts';
-import { code, foreign, link } from '../../shell/parts.ts';
+import { code, foreign, link } from '../../shell/elements.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactPath, sunsetDayText } from './names.ts';

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
-import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
+import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
 import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
-import { badgeOf, note, type BadgeWords } from '../../shell/parts.ts';
+import { badgeOf, note, type BadgeWords } from '../../shell/elements.ts';
 import { counted, type Viewer, time, timeText } from '../../shell/times.ts';
 
 export const { path: CATALOG_PATH } = SECTIONS.catalog;
@@ -27,7 +27,7 @@ export const catalogQuery = z
     source: textFilter(),
     projectId: textFilter(),
     versions: oneOfFilter(['all']),
-    cursor: cursorParameter,
+    cursor: cursorFilter,
   })
   .refine(
     ({ cursor: _cursor, ...filters }) => withQuery('', filters).length <= FILTERS_BYTES_MAX,

@@ -8,7 +8,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check } from '../../shell/forms.ts';
-import { code, link, note, place, sentence } from '../../shell/parts.ts';
+import { code, link, note, place, sentence } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact-view.ts';

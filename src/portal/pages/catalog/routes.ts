@@ -3,7 +3,7 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Words } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf, cursorParameter, present, textFilter, withQuery } from '../../address.ts';
+import { pageOf, cursorFilter, present, textFilter, withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPage, type PortalPerson } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
@@ -16,7 +16,7 @@ import {
   listCard,
   type Column,
 } from '../../shell/list.ts';
-import { badgeOf, code, cut, foreign, link, note } from '../../shell/parts.ts';
+import { badgeOf, code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addDrafts } from './drafts.ts';
@@ -50,7 +50,7 @@ const ofArtifact = {
 
 const artifactQuery = z.strictObject({
   version: textFilter(),
-  cursor: cursorParameter,
+  cursor: cursorFilter,
   from: textFilter(),
   to: textFilter(),
 });

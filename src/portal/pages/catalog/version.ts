@@ -15,7 +15,7 @@ import type {
   FormRequest,
   PortalRoutes,
 } from '../../routes/route-types.ts';
-import { code } from '../../shell/parts.ts';
+import { code } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactPath, CATALOG_PATH } from './names.ts';
 

@@ -16,7 +16,7 @@ import {
   sentence,
   type BadgeWords,
   tag,
-} from '../../shell/parts.ts';
+} from '../../shell/elements.ts';
 import { pager, table } from '../../shell/list.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { artifactPath, versionPath, LIFECYCLE_WORDS, sunsetDay } from './names.ts';

@@ -10,7 +10,7 @@ import type { FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { held, input, select, button, postForm } from '../../shell/forms.ts';
-import { link } from '../../shell/parts.ts';
+import { link } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 import { consumerPage } from './consumer-view.ts';
 import {
@@ -101,7 +101,7 @@ function addGrants(portal: PortalRoutes, context: PagesContext): void {
     },
     run: async ({ form, params: { id }, origin }) => {
       const { grants } = await consumers.read(id);
-      if (grantsDigest(grants) !== form.seen) refuseOtherGrants();
+      if (grantsDigest(grants) !== form.seen) refuseUnseenGrants();
       await checkLabels(context, form, grantOf(grants, 'leads:read')?.labels);
       await consumers.replaceGrants({ id, grants: toGrants(form), expected: grants }, origin);
       return { location: consumerPath(id), notice: 'The grants were saved.' };
@@ -115,7 +115,7 @@ function inWords(problem: FieldProblem): FieldProblem {
   return { ...problem, detail: 'Another consumer has this name. Choose another one.' };
 }
 
-function refuseOtherGrants(): never {
+function refuseUnseenGrants(): never {
   throw new TrackportError('precondition-failed', {
     detail:
       'Somebody else has changed these grants since you opened the page. The form below shows what you chose: compare it with “May read”, then save again.',

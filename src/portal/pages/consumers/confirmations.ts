@@ -8,7 +8,7 @@ import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { held, select } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
-import { code, foreign } from '../../shell/parts.ts';
+import { code, foreign } from '../../shell/elements.ts';
 import { agoText, type Viewer, timeText } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { shownKey } from './actions.ts';

@@ -10,7 +10,7 @@ import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { actionButton, button, held, type HeldForm, input, postForm } from '../../shell/forms.ts';
-import { code, foreign, link, note } from '../../shell/parts.ts';
+import { code, foreign, link, note } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
 import { ago, count, counted, type Viewer, time, timeText } from '../../shell/times.ts';
 import {

@@ -12,7 +12,7 @@ import { sha256Hex } from '#shared/crypto/hash.ts';
 import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import { cut, foreign } from '../../shell/parts.ts';
+import { cut, foreign } from '../../shell/elements.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';

@@ -9,12 +9,12 @@ import {
   type ConsumerStatus,
   statusAt,
 } from '#access/consumers/find-consumers.ts';
-import { cursorParameter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
+import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
 import { SECTIONS } from '../../page.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/parts.ts';
+import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/elements.ts';
 import { ago, duration, type Viewer, time } from '../../shell/times.ts';
 
 export const { path: CONSUMERS_PATH, scope } = SECTIONS.consumers;
@@ -29,7 +29,7 @@ export const consumersQuery = z.strictObject({
     .enum(['', '14', '90'], 'must be 14 or 90 days')
     .transform((value) => value || undefined)
     .optional(),
-  cursor: cursorParameter,
+  cursor: cursorFilter,
 });
 
 export type ConsumersQuery = z.output<typeof consumersQuery>;

@@ -5,7 +5,7 @@ import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
-import { foreign, link } from '../../shell/parts.ts';
+import { foreign, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { addConsumerActions } from './actions.ts';

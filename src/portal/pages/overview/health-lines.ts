@@ -1,6 +1,6 @@
 import type { CheckResult } from '#http/readiness.ts';
 import { html, type Html } from '../../html.ts';
-import { cut, type State } from '../../shell/parts.ts';
+import { cut, type State } from '../../shell/elements.ts';
 import { ago, counted, type Viewer, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
 import { type RefusalReason, refusalIn } from '../partners/verdict.ts';

@@ -2,7 +2,7 @@ import type { RecentOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, code, foreign, link, note, type State } from '../../shell/parts.ts';
+import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
 import { adviceFor, remedyOf } from '../receipts/verdict.ts';

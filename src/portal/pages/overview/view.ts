@@ -5,7 +5,7 @@ import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
 import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
-import { badge, code, link, note, type State } from '../../shell/parts.ts';
+import { badge, code, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import { RECEIPTS_PATH, OUTCOME_WORDS } from '../receipts/names.ts';
 import {

@@ -7,7 +7,7 @@ import { withQuery } from '../../address.ts';
 import { receiptsPath } from '../receipts/names.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
-import { badgeOf, code, link } from '../../shell/parts.ts';
+import { badgeOf, code, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';

@@ -4,7 +4,7 @@ import { DAY } from '#shared/clock.ts';
 import { startParameter, textFilter, withQuery } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import { SECTIONS } from '../../page.ts';
-import { badge, type State } from '../../shell/parts.ts';
+import { badge, type State } from '../../shell/elements.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
 
 /** A secret that ends within this time is shown as ending. */

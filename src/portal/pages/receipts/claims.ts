@@ -7,7 +7,7 @@ import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
-import { code, link } from '../../shell/parts.ts';
+import { code, link } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { auditOf } from '../audit.ts';

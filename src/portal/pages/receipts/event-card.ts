@@ -19,7 +19,7 @@ import {
   type State,
   type Moment,
   timeline,
-} from '../../shell/parts.ts';
+} from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import {
   claimPath,

@@ -13,14 +13,14 @@ import {
 import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import {
-  cursorParameter,
+  cursorFilter,
   dayFilter,
   oneOfFilter,
   present,
   textFilter,
   withQuery,
 } from '../../address.ts';
-import { cut, badge, link, note, type BadgeWords } from '../../shell/parts.ts';
+import { cut, badge, link, note, type BadgeWords } from '../../shell/elements.ts';
 import { spanOf, count } from '../../shell/times.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { type PortalPerson, SECTIONS } from '../../page.ts';
@@ -51,7 +51,7 @@ const filters = {
   id: identifier,
 };
 
-type GivenFilters = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorParameter }>>;
+type GivenFilters = z.output<z.ZodObject<typeof filters & { cursor: typeof cursorFilter }>>;
 
 /** The filters of a list, and where the page starts: what a form leaves empty is none. */
 export type ReceiptsQuery = Omit<GivenFilters, 'by' | 'id'>;
@@ -61,14 +61,14 @@ export type ReceiptsFilters = Omit<ReceiptsQuery, 'cursor'>;
 
 /** The address of the list. */
 export const receiptsQuery = z
-  .strictObject({ ...filters, cursor: cursorParameter })
+  .strictObject({ ...filters, cursor: cursorFilter })
   .transform((given, context): ReceiptsQuery => settle(given, context));
 
 /** What the form of a replay carries: the filters, and what was typed. */
 export const receiptsForm = z
   .object({
     ...filters,
-    cursor: cursorParameter.transform(() => undefined),
+    cursor: cursorFilter.transform(() => undefined),
     typed: z.string().trim(),
   })
   .transform(({ typed, ...given }, context) => ({ typed, filters: settle(given, context) }));

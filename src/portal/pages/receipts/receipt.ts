@@ -19,7 +19,7 @@ import {
   link,
   note,
   details,
-} from '../../shell/parts.ts';
+} from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';

@@ -7,7 +7,7 @@ import type { Once, PortalPage } from '../../page.ts';
 import { refuseTyped } from '../../routes/confirmation.ts';
 import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
-import { link } from '../../shell/parts.ts';
+import { link } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {

@@ -13,7 +13,7 @@ import {
   listCard,
   type Column,
 } from '../../shell/list.ts';
-import { code, cut, foreign, hidden, link, note } from '../../shell/parts.ts';
+import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { partnerPath, PARTNERS_PATH } from '../partners/verdict.ts';

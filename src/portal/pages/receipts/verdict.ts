@@ -8,7 +8,7 @@ import {
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
-import { link, foreign } from '../../shell/parts.ts';
+import { link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { countWords, type ReceiptFacts, receiptPath } from './names.ts';
 

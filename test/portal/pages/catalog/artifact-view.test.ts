@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
 import type { ArtifactFacts } from '#portal/pages/catalog/versions-card.ts';
-import { excerptOf } from '#portal/shell/parts.ts';
+import { excerptOf } from '#portal/shell/elements.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
 import { versionOf } from './support.ts';

@@ -8,9 +8,7 @@ import type { ReadBody } from '#http/requests/read-body.ts';
 import { hmacSha256, sameDigest } from '#shared/crypto/hash.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 import type { TypedFields } from '../page.ts';
-
-/** The name of the hidden field that every form carries. */
-const FORM_TOKEN_FIELD = 'formToken';
+import { FORM_TOKEN_FIELD } from '../shell/forms.ts';
 
 /** Of a form on one page: 128 random bits. */
 export function newFormId(): string {

@@ -7,7 +7,7 @@ import {
   place,
   sentence,
   timeline,
-} from '#portal/shell/parts.ts';
+} from '#portal/shell/elements.ts';
 import { expect, test } from 'vitest';
 import { time } from '#portal/shell/times.ts';
 import { viewer } from './support.ts';

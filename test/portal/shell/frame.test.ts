@@ -1,5 +1,5 @@
 import { html } from '#portal/html.ts';
-import { renderPage } from '#portal/shell/page.ts';
+import { renderPage } from '#portal/shell/frame.ts';
 import { refusal } from '#portal/routes/error-views.ts';
 import { renderSignIn } from '#portal/sign-in/views.ts';
 import { timeZoneForm } from '#portal/sign-in/time-zone.ts';

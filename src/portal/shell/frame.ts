@@ -12,7 +12,8 @@ import {
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
 import { count, timeText } from './times.ts';
-import { codeBlock, details, attributes, cut, foreign, hidden, link } from './parts.ts';
+import { codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
+import { FORM_TOKEN_FIELD, hiddenField } from './forms.ts';
 import { doneNotice } from './notice.ts';
 
 /** A whole page, in the frame of who is signed in. */
@@ -179,7 +180,7 @@ function toReturnPath(currentPath: string): string {
 }
 
 function foot({ person, currentPath }: PortalFrame): Html {
-  const token = html`<input type="hidden" name="formToken" value="${person.formToken}" />`;
+  const token = hiddenField(FORM_TOKEN_FIELD, person.formToken);
   const viewer = { timeZone: person.timeZone, nowMs: person.sessionEndsMs };
   const returnTo = toReturnPath(currentPath);
   const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;

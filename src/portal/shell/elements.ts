@@ -1,4 +1,5 @@
 /** The small parts that others are made of, and framed texts. Every text is escaped; addresses are looked at. */
+import { unescapePointer } from '#shared/text/json.ts';
 import { html, type Html, type HtmlValue, safeHref } from '../html.ts';
 
 /** What a colour and its shape mean; see the sheet. */
@@ -49,7 +50,7 @@ const PLACE_LENGTH_MAX = 160;
 /** RFC 6901: first the percent signs of the fragment form, then its own escapes. */
 function unescapePart(part: string): string {
   const text = /%[0-9a-f]{2}/i.test(part) ? decoded(part) : part;
-  return text.replaceAll('~1', '/').replaceAll('~0', '~');
+  return unescapePointer(text);
 }
 
 function decoded(part: string): string {
