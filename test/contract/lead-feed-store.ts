@@ -99,7 +99,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       expect(await since(before)).toEqual(['+1']);
       before = await end();
       const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, numbers: [2] };
-      await database.writer.callInTurn({ store: 'test', name: 'withdraw' }, withdrawTest, [order]);
+      await database.writer.callExclusive({ store: 'test', name: 'withdraw' }, withdrawTest, [
+        order,
+      ]);
       expect(await since(before)).toEqual(['+2']);
     });
 

@@ -57,7 +57,7 @@ export function batched<In extends readonly unknown[], Out>(
   return Object.assign(alone, { all });
 }
 
-/** Where a write is found by whoever has its name alone: in `everyWrite`. */
+/** Where a write is found by whoever has its name alone: in `writesByName`. */
 export type WriteName = { store: string; name: string };
 
 export type CallWrite = (
@@ -84,7 +84,7 @@ export type StoreDatabase = Session & {
      * of every instance: what is read cannot change before the commit, and removals come into their feed in the
      * order in which they are committed. Those that wait for their turn share the next transaction.
      */
-    callInTurn: CallWrite;
+    callExclusive: CallWrite;
   };
   /** Another number whenever anybody may have committed something since the last one. Cheap. @throws {store-unavailable} */
   dataVersion(): Promise<number>;
@@ -101,7 +101,7 @@ type Bound<W extends Writes> = {
     : never;
 };
 
-/** The functions of a store, each a call of its own. `store` is their name in `everyWrite`. */
+/** The functions of a store, each a call of its own. `store` is their name in `writesByName`. */
 export function bindWrites<W extends Writes>(call: CallWrite, store: string, writes: W): Bound<W> {
   const bound = Object.entries(writes).map(([name, write]) => [
     name,

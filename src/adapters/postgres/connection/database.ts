@@ -37,7 +37,7 @@ export type Database = StoreDatabase & {
   close(): Promise<void>;
 };
 
-/** Whoever writes events, claims or the lead directory: `StoreDatabase.writer.callInTurn`. */
+/** Whoever writes events, claims or the lead directory: `StoreDatabase.writer.callExclusive`. */
 export const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
 
 const TRIES = 3;
@@ -55,8 +55,8 @@ export function openDatabase(options: PoolOptions): Database {
   };
   const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
     lend(pool, (client) => {
-      const gathers = (): boolean => runner.gathers(client);
-      return inTransaction({ run: (...input) => run(client, ...input), gathers }, work, lock);
+      const canJoinPacket = (): boolean => runner.canJoinPacket(client);
+      return inTransaction({ run: (...input) => run(client, ...input), canJoinPacket }, work, lock);
     });
   const transaction: Database['transaction'] = (work, lock) =>
     withRetries(() => transact(work, lock));
@@ -69,7 +69,7 @@ export function openDatabase(options: PoolOptions): Database {
       call: (_name, write, input) =>
         transaction((session) => write(session, ...(input as never[]))),
       // A database has one queue of these, for two would only wait for each other.
-      callInTurn: createGroupCommit({
+      callExclusive: createGroupCommit({
         transaction: (work) => transaction(work, LOCK_FOR_CLAIMS),
         isLocked,
       }).call,
@@ -105,12 +105,12 @@ async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>):
 
 type Run = (sql: string, values: Values | undefined) => Promise<Result>;
 
-/** One connection; `gathers` as in `StatementRunner`. */
-type Lent = { run: Run; gathers: () => boolean };
+/** One connection; `canJoinPacket` as in `StatementRunner`. */
+type BorrowedConnection = { run: Run; canJoinPacket: () => boolean };
 
 /** Begins with the first statement, in one packet with it: most transactions are a few short statements. */
 async function inTransaction<T>(
-  { run, gathers }: Lent,
+  { run, canJoinPacket }: BorrowedConnection,
   work: (session: Session) => Promise<T>,
   lock?: string,
 ): Promise<T> {
@@ -129,7 +129,7 @@ async function inTransaction<T>(
   const runInside: Run = async (sql, values) => {
     refuseLate();
     begun ??= begin();
-    if (!values || !gathers()) await begun;
+    if (!values || !canJoinPacket()) await begun;
     refuseLate();
     return run(sql, values);
   };

@@ -57,7 +57,7 @@ export function createPipeline(client: pg.ClientBase) {
       });
     },
     /** Whether there is a packet that is yet to be sent, and nothing stands behind it. */
-    gathers: (): boolean => open !== undefined,
+    canJoinPacket: (): boolean => open !== undefined,
   };
 }
 

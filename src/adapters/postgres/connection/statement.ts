@@ -111,7 +111,7 @@ export type StatementRunner = {
     values: unknown[],
   ): Promise<Result>;
   /** Whether what is run now goes in one packet with all that was asked for before. */
-  gathers(client: pg.ClientBase): boolean;
+  canJoinPacket(client: pg.ClientBase): boolean;
 };
 
 /** What is known of one connection. */
@@ -148,7 +148,7 @@ export function createStatementRunner(): StatementRunner {
       const { rows, rowCount, command: tag } = result;
       return { names: described.names, rows, rowCount: rowCount ?? 0, tag };
     },
-    gathers: (client) => connectionOf(client).pipeline.gathers(),
+    canJoinPacket: (client) => connectionOf(client).pipeline.canJoinPacket(),
   };
 }
 

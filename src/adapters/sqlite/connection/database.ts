@@ -87,13 +87,13 @@ export function writeInThread(
 /** What depends on who writes. */
 function withWriter<W extends Writer>(connection: Connection, writer: W) {
   const looks = new Set<() => void>();
-  const callInTurn: Writer['callInTurn'] = async (...call) => {
-    const result = await writer.callInTurn(...call);
+  const callExclusive: Writer['callExclusive'] = async (...call) => {
+    const result = await writer.callExclusive(...call);
     for (const look of looks) look();
     return result;
   };
   return {
-    writer: { ...writer, callInTurn },
+    writer: { ...writer, callExclusive },
     listen: (_channel: string, onNotified: () => void) =>
       watchVersion(connection, looks, onNotified),
     truncateWal: () => writer.truncateLog(),

@@ -35,7 +35,7 @@ export function createLocalWriter(
   });
   return {
     call,
-    callInTurn: call,
+    callExclusive: call,
     truncateLog: async () => connection.truncateLog(),
     close: async () => {
       await settled();

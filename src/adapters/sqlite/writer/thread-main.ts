@@ -33,7 +33,7 @@ const respond = createResponder((results) => {
 });
 
 /** What a thread finds by its name: the writes of each store. */
-const everyWrite: Readonly<Record<string, Writes>> = {
+const writesByName: Readonly<Record<string, Writes>> = {
   artifact: artifactWrites,
   change: changeWrites,
   claim: claimWrites,
@@ -94,7 +94,7 @@ function callWrite(
   writer: Writer,
   { store, name, input }: Extract<WriterRequest, { kind: 'call' }>,
 ): Promise<unknown> {
-  const write = everyWrite[store]?.[name];
+  const write = writesByName[store]?.[name];
   if (!write) throw new Error(`the writing thread knows no write ${store}.${name}`);
   return writer.call({ store, name }, write, input);
 }

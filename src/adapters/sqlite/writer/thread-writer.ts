@@ -79,7 +79,7 @@ export function createThreadWriter({
   return {
     opened: () => opened,
     call,
-    callInTurn: call,
+    callExclusive: call,
     truncateLog: () => request((id) => ({ kind: 'truncate-log', id })),
     close: () => (closed ??= end()),
   };

@@ -22,7 +22,7 @@ export type ClaimsOptions = {
 /** The claims, whatever the engine. Keeps the claimed numbers in memory and reads only what changed. */
 export function createClaimStore(database: StoreDatabase, options: ClaimsOptions): ClaimStore {
   const repository = options.repository.toLowerCase();
-  const { release } = bindWrites(database.writer.callInTurn, 'claim', claimWrites);
+  const { release } = bindWrites(database.writer.callExclusive, 'claim', claimWrites);
   return {
     current: createNextTurnFlight(createClaimReader(database, repository)),
     ...createClaimLists(database, repository),

@@ -40,7 +40,7 @@ export function createLeadDirectory(
   { repository, now = Date.now }: LeadDirectoryOptions,
 ): LeadDirectory {
   const name = repository.toLowerCase();
-  const writes = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
+  const writes = bindWrites(database.writer.callExclusive, 'directory', directoryWrites);
   const lead = (number: number) => database.get<{ updatedAt: number }>(LEAD, { name, number });
   return {
     repositoryId: () => readRepositoryId(database, name),

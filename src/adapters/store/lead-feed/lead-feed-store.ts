@@ -35,8 +35,8 @@ export function createLeadFeedStore(
   { repository, now }: LeadFeedOptions,
 ): FeedStore {
   const name = repository.toLowerCase();
-  const { hide } = bindWrites(database.writer.callInTurn, 'lead-feed', leadFeedWrites);
-  const { noteRead } = bindWrites(database.writer.callInTurn, 'directory', directoryWrites);
+  const { hide } = bindWrites(database.writer.callExclusive, 'lead-feed', leadFeedWrites);
+  const { noteRead } = bindWrites(database.writer.callExclusive, 'directory', directoryWrites);
   const { noteReader } = bindWrites(database.writer.call, 'lead-feed', leadFeedWrites);
   return {
     end: createNextTurnFlight(async () => {

@@ -34,7 +34,7 @@ export function createReceiptStore(
   { payloadKey, repository, watch = (write) => write }: ReceiptStoreOptions,
 ): ReceiptStore {
   const { accept, forgetKeys, dropPayloads, ...writes } = bindWrites(
-    database.writer.callInTurn,
+    database.writer.callExclusive,
     'receipt',
     receiptWrites,
   );

@@ -32,7 +32,7 @@ export function createWorkStore({
   ...deps
 }: WorkStoreDeps): WorkStore {
   const repository = deps.repository.toLowerCase();
-  const writes = bindWrites(database.writer.callInTurn, 'work', workWrites);
+  const writes = bindWrites(database.writer.callExclusive, 'work', workWrites);
   return {
     lease: async (stage, now, limit, aheadMaxMs) => {
       const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
@@ -42,7 +42,7 @@ export function createWorkStore({
     },
     nextDueAt: async (stage) =>
       (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
-    changedElsewhere: createWatch(database),
+    changedElsewhere: createChangeProbe(database),
     forgetLeases: (now) => writes.forgetLeases(instance, now),
     moveBack: (by, now) => writes.moveBack(by, now),
     ...createItemReads(database, repository),
@@ -69,7 +69,7 @@ export function createWorkStore({
 }
 
 /** Tells whether anything may have been committed since the last call. */
-function createWatch(database: StoreDatabase): () => Promise<boolean> {
+function createChangeProbe(database: StoreDatabase): () => Promise<boolean> {
   let seen: number | undefined;
   return async () => {
     const before = seen;

@@ -10,11 +10,11 @@ export type WorkerLeaseDeps = {
 };
 
 /** How long it stays with a process that does not say again that it wants it. */
-const LEASE_MS = 15 * SECOND;
+const PROCESS_LEASE_MS = 15 * SECOND;
 /** Each renewal is a write to the disk. */
 const RENEW_EVERY_MS = 4 * SECOND;
 /** Who did not look for so long has not seen what the holder said meanwhile. */
-const LOOK_GAP_MAX_MS = LEASE_MS / 2;
+const LOOK_GAP_MAX_MS = PROCESS_LEASE_MS / 2;
 
 type Lease = {
   /** Undefined: nobody. */
@@ -35,7 +35,7 @@ const READ = `
 
 const TAKE = `
   UPDATE worker_lease SET holder = @instance, is_asked = is_asked AND holder IS NOT DISTINCT FROM @instance,
-    ${either(`until = clock_timestamp() + make_interval(secs => ${LEASE_MS / SECOND})`, 'beat = beat + 1')}
+    ${either(`until = clock_timestamp() + make_interval(secs => ${PROCESS_LEASE_MS / SECOND})`, 'beat = beat + 1')}
   WHERE holder IS NOT DISTINCT FROM @holder AND ${BEAT} = @beat`;
 
 const ASK = 'UPDATE worker_lease SET is_asked = true WHERE NOT is_asked';
@@ -60,7 +60,7 @@ export const leaseWrites = {
 export function createWorkerLease({ database, instance, clock }: WorkerLeaseDeps): WorkerLease {
   const writes = bindWrites(database.writer.call, 'worker-lease', leaseWrites);
   const find = () => database.get<Lease>(READ);
-  const isUnrenewed = createWatch(clock);
+  const isUnrenewed = createRenewalWatch(clock);
   let renewedAtMs = -Infinity;
 
   const isFree = (lease: Lease): boolean => lease.isOver || isUnrenewed(lease);
@@ -83,13 +83,13 @@ export function createWorkerLease({ database, instance, clock }: WorkerLeaseDeps
 }
 
 /** Whether a lease was seen without a renewal for as long as it lasts. */
-function createWatch(clock: WorkerLeaseDeps['clock']): (lease: Lease) => boolean {
+function createRenewalWatch(clock: WorkerLeaseDeps['clock']): (lease: Lease) => boolean {
   let seen: { beat: Lease['beat']; sinceMs: number; lookedAtMs: number } | undefined;
   return ({ beat }) => {
     const nowMs = clock.monotonicMs();
     const isSame = seen?.beat === beat && nowMs - seen.lookedAtMs <= LOOK_GAP_MAX_MS;
     const sinceMs = isSame && seen ? seen.sinceMs : nowMs;
     seen = { beat, sinceMs, lookedAtMs: nowMs };
-    return nowMs - sinceMs >= LEASE_MS;
+    return nowMs - sinceMs >= PROCESS_LEASE_MS;
   };
 }

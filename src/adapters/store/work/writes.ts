@@ -17,7 +17,7 @@ import { claim, confirm, claimedLeads, type LeasedEvent, orderOf, withdrawAll } 
 import * as sql from './statements.ts';
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
-const LEASE_MS = 25 * SECOND;
+const EVENT_LEASE_MS = 25 * SECOND;
 
 /** A leased event as it is stored. */
 export type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
@@ -38,7 +38,8 @@ export const workWrites = {
     if (latest !== undefined) await session.run(sql.DUE_TOO_LATE, { ...due, latest });
     const rows = await session.all<Omit<LeasedRow, 'lease'>>(sql.DUE, due);
     const events = rows.map(({ event }) => event);
-    if (rows.length > 0) await session.run(sql.LEASE, { events, token, until: due.now + LEASE_MS });
+    if (rows.length > 0)
+      await session.run(sql.LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
   },
   giveBack: async (session: Session, item: LeasedEvent): Promise<void> => {
@@ -64,7 +65,7 @@ export const workWrites = {
     progress: EventProgress,
     now: number,
   ): Promise<boolean> => {
-    const row = { ...item, progress: JSON.stringify(progress), until: now + LEASE_MS };
+    const row = { ...item, progress: JSON.stringify(progress), until: now + EVENT_LEASE_MS };
     return (await session.run(sql.SAVE_PROGRESS, row)) > 0;
   },
   reschedule,
@@ -152,7 +153,7 @@ async function recheck(
   const found = numbers.length > 0 ? numbersOf(await session.all(sql.LATE_LEADS, { event })) : [];
   const late = todo.effect ? found.filter((number) => !before.includes(number)) : found;
   const opening = { event, receiptId, now, numbers, late, todo, repositoryId };
-  if (late.length > 0) await open(session, opening, state);
+  if (late.length > 0) await reopenEvent(session, opening, state);
   if (nextAt === undefined) await session.run(sql.FORGET_RECHECK, { event });
   else await session.run(sql.PUT_OFF_RECHECK, { event, dueAt: nextAt });
   return late;
@@ -174,7 +175,7 @@ type Opening = {
   repositoryId: number;
 };
 
-async function open(
+async function reopenEvent(
   session: Session,
   { event, receiptId, now, numbers, late, todo, repositoryId }: Opening,
   state: EventState,

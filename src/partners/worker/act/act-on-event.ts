@@ -151,7 +151,7 @@ async function actOnOne(
       },
     });
     leads.note(lead);
-    return delay && understand(deps, number, delay);
+    return delay && classifyForbidden(deps, number, delay);
   } catch (error) {
     if (error instanceof LeadBlocked) return { kind: 'blocked', retryAt: error.retryAt };
     if (!(error instanceof LeadGone)) throw error;
@@ -161,7 +161,7 @@ async function actOnOne(
 }
 
 /** A 403 is taken for the repository's only when it is not this one issue's. */
-function understand({ refusals }: ActDeps, number: number, delay: Delay): Delay {
+function classifyForbidden({ refusals }: ActDeps, number: number, delay: Delay): Delay {
   if (delay.kind !== 'forbidden') return delay;
   switch (refusals.noteRefusal(number)) {
     case 'own':

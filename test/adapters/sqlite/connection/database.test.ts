@@ -254,7 +254,7 @@ test('whoever listens hears of what is written here at once, without a look at t
   const heard = vi.fn();
   const listening = database.listen('any', heard);
   const write = (session: Session) => session.run('INSERT INTO t VALUES (1)');
-  const writeInTurn = () => database.writer.callInTurn({ store: 't', name: 'write' }, write, []);
+  const writeInTurn = () => database.writer.callExclusive({ store: 't', name: 'write' }, write, []);
   await writeInTurn();
   await database.dataVersion();
   expect(heard).toHaveBeenCalledTimes(1);
