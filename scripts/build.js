@@ -29,7 +29,7 @@ const ENTRIES = [
   'adapters/threads/check-functions',
   'adapters/threads/spec-functions',
   'adapters/threads/thread-main',
-  'compose/processes/child-main',
+  'compose/processes/child',
 ];
 
 /** Files of packages that are read at run time (`packageUrl`). */

@@ -31,7 +31,7 @@ function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } 
 
 test('the writing thread loads little: its driver and no other package', () => {
   const { files, packages } = loadedBy('src/adapters/sqlite/writer/thread-main.ts');
-  expect(files).toContain('src/adapters/store/receipt/accept.ts');
+  expect(files).toContain('src/adapters/store/receipt/receipt-store.ts');
   expect(files.size).toBeLessThan(80); // responses are rendered where they are stored, and each store has its writes
   expect([...packages]).toEqual(['better-sqlite3']);
 });

@@ -1,4 +1,5 @@
-import { createOutcomeCounts, createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';

@@ -1,6 +1,6 @@
 /**
- * One of several processes that serve together. It does what the primary process calls for, and ends with
- * it: `node:cluster` sees to that.
+ * What each of several processes runs that serve together. It does what the primary process calls for, and
+ * ends with it: `node:cluster` sees to that.
  */
 import { readEnvironment } from '#config/load.ts';
 import { readTracing } from '#config/tracing.ts';
@@ -17,7 +17,7 @@ import { type ChildCalls, createIpc, type Ipc, type PrimaryCalls, unpackConfig }
 const CAN_REUSE_PORT = process.platform === 'linux';
 
 /** Serves until the primary process says otherwise, or is gone. */
-export function runChild(): void {
+function runChild(): void {
   const logOutput = createLogOutput(systemClock);
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, die);
   // A terminal and a service manager signal every process; what is to be done comes from the primary.
@@ -87,3 +87,5 @@ function askPrimary(call: Ipc<PrimaryCalls>): ServiceReports {
     metrics: () => ask('metrics'),
   };
 }
+
+runChild();

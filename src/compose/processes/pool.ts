@@ -173,12 +173,13 @@ type MemberDeps = {
   whole: IpcHandlers<PrimaryCalls>;
 };
 
-/** Starts one more process, which runs `child-main.ts` with the options of this one. */
+/** Starts one more process, which runs `child.ts` with the options of this one. */
 function startMember({ config, logOutput, whole }: MemberDeps): Member {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
-    exec: fileURLToPath(entryUrl('compose/processes/child-main')),
+    exec: fileURLToPath(entryUrl('compose/processes/child')),
     args: [],
+    execArgv: [...process.execArgv, '--enable-source-maps'],
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -7,7 +7,7 @@ import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { Database } from '#adapters/postgres/connection/database.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
-import { createReceiptReader } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptReader } from '#adapters/store/receipt/read-receipts.ts';
 import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
 import type { AuditFilter } from '#access/audit.ts';
 import type { ListQuery } from '#catalog/artifact-store.ts';

@@ -19,7 +19,7 @@ import { consumerWrites } from '../../store/consumer/writes.ts';
 import { directoryWrites } from '../../store/directory/writes.ts';
 import { idempotencyWrites } from '../../store/idempotency-store.ts';
 import { leadFeedWrites } from '../../store/lead-feed/writes.ts';
-import { receiptWrites } from '../../store/receipt/accept.ts';
+import { receiptWrites } from '../../store/receipt/receipt-store.ts';
 import { keyWrites } from '../../store/secret-key.ts';
 import type { Writes } from '../../store/session.ts';
 import { sessionWrites } from '../../store/session-store.ts';

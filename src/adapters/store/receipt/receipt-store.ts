@@ -1,23 +1,18 @@
-import { setImmediate } from 'node:timers/promises';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import {
-  type EventStep,
-  type NameKind,
-  type Outcome,
-  outcomes,
-  type PartnerPath,
-  type Receipt,
-  type ReceiptDetail,
-  type ReceiptEventDetail,
-  type ReceiptSummary,
-} from '#partners/receipts/receipt.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
-import { OUTCOME_COUNT_MAX, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
-import { bindWrites, either, type Session, type StoreDatabase, toRecords } from '../session.ts';
+import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
+import type { Receipt } from '#partners/receipts/receipt.ts';
+import type {
+  Acceptance,
+  NewEvent,
+  NewReceipt,
+  ReceiptStore,
+} from '#partners/receipts/receipt-store.ts';
+import { insertDeliveries, openAcceptanceClaims, openReusedIds, type Writing } from './insert.ts';
+import { insertMerges } from '../directory/view.ts';
+import { batched, bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import type { WriteCheck } from '../write-check.ts';
-import { receiptWrites, toAcceptance } from './accept.ts';
-import { previewReplay } from './replay.ts';
-import { receiptConditions } from './conditions.ts';
+import { createReceiptReader } from './read-receipts.ts';
+import { previewReplay, replayWrites } from './replay.ts';
+import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */
@@ -60,148 +55,153 @@ async function untilNothing(work: () => Promise<number>): Promise<number> {
   }
 }
 
-const COLUMNS = `
-  receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,
-  receipt.correlation_id, receipt.status, receipt.received_at`;
+/** What takes deliveries, and works them again. */
+export const receiptWrites = { accept: batched(acceptAll), ...replayWrites };
 
-const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = @id`;
-
-const READ_EVENTS = `
-  SELECT position, event_type, event_id, external_id, outcome, erasure, note, lead_ids, attempts,
-    last_error, completed_at, acknowledged_at, due_at, coalesce(names, '') AS names, history,
-    EXISTS (SELECT 1 FROM claim WHERE claim.event = event.id AND claim.is_provisional
-      AND claim.released_at IS NULL) AS is_provisional,
-    outcome IN ('UNMATCHED', 'FAILED') AND payload IS NOT NULL AS is_replayable
-  FROM event WHERE receipt = @number ORDER BY position`;
-
-/** Every outcome is named so that the index `event_by_outcome` has the whole result. */
-const COUNT_OUTCOMES = `
-  SELECT receipt, outcome, count(*) AS count FROM event
-  WHERE receipt = ANY(@numbers::bigint[])
-    AND outcome IN (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})
-  GROUP BY receipt, outcome`;
-
-/** By the same index; then it reads the events that wait, and no others. */
-const NEXT_DUE = `
-  SELECT receipt, min(due_at) AS due_at FROM event
-  WHERE receipt = ANY(@numbers::bigint[]) AND outcome = 'PENDING'
-  GROUP BY receipt`;
-
-type ReceiptRow = Receipt & { number: number; path: PartnerPath };
-type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
-type DueRow = { receipt: number; dueAt: number };
-type Stored = 'leadIds' | 'names' | 'history';
-type EventRow = Omit<ReceiptEventDetail, Stored> & {
-  names: string;
-  leadIds?: string;
-  history: string;
+type AcceptOptions = {
+  /** The 32 bytes under which the bytes of events are encrypted. */
+  payloadKey: Buffer;
+  /** `owner/name` in lower case: whose leads are claimed. */
+  repository: string;
 };
 
-/** Reads receipts, newest first. */
-export function createReceiptReader(session: Session): Pick<ReceiptStore, 'list' | 'read'> {
-  return {
-    list: async (filter, limit, after) => {
-      const rows = await selectPage(session, filter, { limit: limit + 1, after });
-      const { items, last } = cutPage(rows, limit);
-      const numbers = items.map(({ number }) => number);
-      const due = await session.all<DueRow>(NEXT_DUE, { numbers });
-      const counts = await session.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
-      const receipts = toSummaries(items, counts, due);
-      return last ? { receipts, next: last.number } : { receipts };
-    },
-    read: async (id): Promise<ReceiptDetail | undefined> => {
-      const row = await session.get<ReceiptRow>(READ_RECEIPT, { id });
-      if (!row) return undefined;
-      const events = await session.all<EventRow>(READ_EVENTS, row);
-      return { ...toReceipt(row), path: row.path, events: events.map(toEvent) };
-    },
+const READ_ORIGINAL = `
+  SELECT id, partner_id, event_type, external_id, correlation_id, received_at
+  FROM receipt WHERE number = @receipt`;
+
+/** A delivery, and what is known of its events. */
+type Sorted = { delivery: NewReceipt; events: NewEvent[]; repeats: Repeat[] };
+
+type AcceptInput = readonly [delivery: NewReceipt, options: AcceptOptions];
+
+/**
+ * What became of a delivery, without what whoever sent it knows: all of its events were written, or those at
+ * these positions; with `original`, the first receipt, every one came before.
+ */
+type Accepted = { queued: number; original?: Receipt; written?: number[] };
+
+/** Making one costs more than a delivery, and a process has one key. */
+function createSealerMemo(): (key: Buffer) => Sealer {
+  let last: { key: Buffer; sealer: Sealer } | undefined;
+  return (key) => {
+    if (last?.key.equals(key) !== true) last = { key, sealer: createSealer(key) };
+    return last.sealer;
   };
 }
 
-async function selectPage(
+const sealerOf = createSealerMemo();
+
+/** Writes deliveries, all with the same options, one after the other in effect. */
+async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Promise<Accepted[]> {
+  const options = inputs[0]?.[1];
+  if (!options) return [];
+  const { repository } = options;
+  const sealer = sealerOf(options.payloadKey);
+  const accepted: Accepted[] = [];
+  let left = inputs.map(([delivery]) => delivery);
+  while (left.length > 0) {
+    const count = countBatch(left);
+    const written = await writeDeliveries(session, left.slice(0, count), { sealer, repository });
+    accepted.push(...written);
+    left = left.slice(count);
+  }
+  return accepted;
+}
+
+/**
+ * Writes deliveries that can go in one batch (`countBatch`): the events that are new under receipts of their
+ * own, and those that came before as what they ask for now.
+ */
+async function writeDeliveries(
   session: Session,
-  filter: ReceiptFilter,
-  { limit, after = Number.MAX_SAFE_INTEGER }: { limit: number; after: number | undefined },
-): Promise<ReceiptRow[]> {
-  const { from, number, where, values } = await receiptConditions(session, filter);
-  const inOrder = either('receipt.number', number);
-  return session.all<ReceiptRow>(
-    `SELECT ${COLUMNS} FROM ${from}
-     WHERE ${where} AND ${number} < @after
-     GROUP BY ${inOrder} ORDER BY ${inOrder} DESC LIMIT @limit`,
-    { ...values, after, limit },
+  deliveries: readonly NewReceipt[],
+  { sealer, repository }: { sealer: Sealer; repository: string },
+): Promise<Accepted[]> {
+  const events = deliveries.flatMap((delivery) => delivery.events);
+  const names = events.flatMap((event) => event.names);
+  await insertMerges(session, events); // before anybody is looked for
+  const [before, claims, isIdReused] = await Promise.all([
+    findSameEvents(session, events),
+    openAcceptanceClaims(session, repository, names),
+    openReusedIds(session, events),
+  ]);
+  const writing: Writing = { session, sealer, claims, isIdReused };
+  const sorted = deliveries.map((delivery) => sortOut(delivery, before));
+  await insertDeliveries(
+    writing,
+    sorted.filter((one) => !isRepeat(one)),
   );
+  const accepted: Accepted[] = [];
+  for (const one of sorted) accepted.push(await acceptOne(writing, one));
+  return accepted;
 }
 
-function toSummaries(
-  rows: readonly ReceiptRow[],
-  counts: readonly OutcomeRow[],
-  due: readonly DueRow[],
-): ReceiptSummary[] {
-  const byReceipt = Map.groupBy(counts, ({ receipt }) => receipt);
-  const dueAt = new Map(due.map((one) => [one.receipt, one.dueAt]));
-  return rows.map((row) => {
-    const own = byReceipt.get(row.number) ?? [];
-    const counted = Object.fromEntries(own.map(({ outcome, count }) => [outcome, count]));
-    const nextDueAt = dueAt.get(row.number);
-    const next = nextDueAt !== undefined && { nextDueAt };
-    return { ...toReceipt(row), path: row.path, outcomes: counted, ...next };
+/** An event that stands twice in one delivery is taken once. */
+function sortOut(delivery: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
+  const seen = new Set<string>();
+  const sorted: Sorted = { delivery, events: [], repeats: [] };
+  for (const event of delivery.events) {
+    const key = keyOf(event);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const same = before.get(event);
+    if (same) sorted.repeats.push({ event, before: same });
+    else sorted.events.push(event);
+  }
+  return sorted;
+}
+
+/** Every event came before. */
+function isRepeat({ events, repeats }: Sorted): boolean {
+  return events.length === 0 && repeats.length > 0;
+}
+
+async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
+  const { delivery, events, repeats } = sorted;
+  let queued = events.filter(({ outcome }) => outcome === 'PENDING').length;
+  for (const repeat of repeats) if (await workRepeat(writing, repeat, delivery)) queued += 1;
+  const [first] = repeats;
+  if (first && isRepeat(sorted))
+    return { queued, original: await readOriginal(writing.session, first.before.receipt) };
+  const isWhole = events.length === delivery.events.length;
+  return { queued, ...(!isWhole && { written: events.map(({ position }) => position) }) };
+}
+
+/** The receipt as it was first answered, whatever has become of it since. */
+async function readOriginal(session: Session, receipt: number): Promise<Receipt> {
+  const row = await session.get<Receipt>(READ_ORIGINAL, { receipt });
+  if (!row) throw new Error('an event has no receipt');
+  return { ...row, status: 'ACCEPTED' };
+}
+
+function toAcceptance(
+  { path: _path, events, traceparent: _traceparent, ...receipt }: NewReceipt,
+  { queued, original, written }: Accepted,
+): Acceptance {
+  if (original) return { kind: 'repeat', receipt: original, queued, written: [] };
+  return {
+    kind: 'accepted',
+    receipt: { ...receipt, status: 'ACCEPTED' },
+    queued,
+    written: written ? events.filter(({ position }) => written.includes(position)) : events,
+  };
+}
+
+/**
+ * How many deliveries can be written in one batch: none may say of an event what one before it says, for
+ * each is decided by what the store knew before.
+ */
+function countBatch(deliveries: readonly NewReceipt[]): number {
+  const seen = new Set<string>();
+  const count = deliveries.findIndex(({ events }) => {
+    const own = new Set(events.map(keyOf));
+    const isKnown = [...own].some((key) => seen.has(key));
+    for (const key of own) seen.add(key);
+    return isKnown;
   });
+  return count === -1 ? deliveries.length : count;
 }
 
-function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receipt {
-  return row;
-}
-
-function toEvent({ leadIds, names, history, ...row }: EventRow): ReceiptEventDetail {
-  return {
-    ...row,
-    names: names === '' ? [] : (names.split(' ') as NameKind[]),
-    leadIds: leadIds === undefined ? [] : (JSON.parse(leadIds) as string[]),
-    history: JSON.parse(history, (_name, value: unknown) => value ?? undefined) as EventStep[],
-  };
-}
-
-/** Receipts are numbered as they are accepted, so that a time is a number. */
-const FIRST_SINCE = `
-  SELECT number FROM receipt /*sqlite INDEXED BY receipt_by_time*/ WHERE received_at >= @start
-  ORDER BY received_at LIMIT 1`;
-
-/** The index has all of it: no event is read. */
-const countBy = (index: string, also = ''): string => `
-  SELECT outcome, (
-    SELECT count(*) FROM (
-      SELECT 1 FROM event /*sqlite INDEXED BY ${index}*/
-      WHERE event.outcome = asked.outcome AND event.receipt >= @first AND event.receipt < @next
-        ${also}
-      LIMIT ${OUTCOME_COUNT_MAX}) AS found) AS count
-  FROM jsonb_to_recordset(@outcomes) AS asked (outcome text)`;
-
-const ALL = countBy('event_by_outcome');
-const ACKNOWLEDGED = countBy('event_acknowledged', 'AND event.acknowledged_at IS NOT NULL');
-
-/** Counts events, a few milliseconds at a time: reads of SQLite are on the event loop. */
-export function createOutcomeCounts(session: Session): OutcomeCounts {
-  const numberAt = async (start: number): Promise<number> => {
-    const row = await session.get<{ number: number }>(FIRST_SINCE, { start });
-    return row?.number ?? Number.MAX_SAFE_INTEGER;
-  };
-  return {
-    count: async (starts, outcomes, which) => {
-      const sql = which === 'acknowledged' ? ACKNOWLEDGED : ALL;
-      const named = toRecords(outcomes.map((outcome) => ({ outcome })));
-      const numbers: number[] = [];
-      for (const start of starts) numbers.push(await numberAt(start));
-      const counts = [];
-      for (const [at, first] of numbers.entries()) {
-        const next = numbers[at + 1] ?? Number.MAX_SAFE_INTEGER;
-        const values = { outcomes: named, first, next };
-        const rows = await session.all<{ outcome: Outcome; count: number }>(sql, values);
-        const found = rows.filter(({ count }) => count > 0);
-        counts.push(Object.fromEntries(found.map(({ outcome, count }) => [outcome, count])));
-        await setImmediate();
-      }
-      return counts;
-    },
-  };
+function keyOf({ sameEventKey }: NewEvent): string {
+  return sameEventKey.toString('latin1');
 }

@@ -1,4 +1,5 @@
-import { createOutcomeCounts, createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
+import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { payloadKey } from '../../../support/partners.ts';
