@@ -1,3 +1,5 @@
+import type { Clock } from '#shared/clock.ts';
+import { traced, type Tracing } from '#shared/tracing.ts';
 import type { EventProgress, MatchProgress, Todo } from './progress.ts';
 import type { Match, MatchName } from '../match.ts';
 import type {
@@ -8,6 +10,7 @@ import type {
   Outcome,
   PartnerPath,
 } from '../receipts/receipt.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 
 /** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
 export type Stage = EventProgress['stage'];
@@ -214,3 +217,42 @@ export type WorkStore = {
   /** Takes what was dropped out of every file of the store. False: not now, try again. */
   truncateWal(): Promise<boolean>;
 };
+
+type EndDeps = {
+  store: Pick<WorkStore, 'settle'>;
+  clock: Clock;
+  reporter: Pick<OutcomeReporter, 'settled'>;
+};
+
+/**
+ * Settles an event and reports it. `issues` are those that something is still to be done about.
+ * @throws {store-unavailable}
+ */
+export async function endEvent(
+  { store, clock, reporter }: EndDeps,
+  item: WorkItem,
+  settlement: Settlement,
+  issues: readonly number[] = [],
+): Promise<SettleResult> {
+  const result = await store.settle(item, settlement, clock.now());
+  const { receiptId, partnerId, path } = item;
+  const { outcome, lastError: code } = settlement;
+  if (result === 'settled') reporter.settled({ receiptId, partnerId, path, outcome, code, issues });
+  return result;
+}
+
+/** Runs one step on an event in a span below the delivery that asked for it; `verb` is what it does. */
+export function traceStep<T>(
+  tracing: Tracing | undefined,
+  verb: 'match' | 'act on',
+  { path, receiptId, traceparent }: Pick<WorkItem, 'path' | 'receiptId' | 'traceparent'>,
+  work: Parameters<typeof traced<T>>[2],
+): Promise<T> {
+  const options = {
+    name: `${verb} ${path === 'events' ? 'event' : 'deletion'}`,
+    kind: 'consumer',
+    parent: traceparent,
+    attributes: { 'trackport.receipt_id': receiptId },
+  } as const;
+  return traced(tracing, options, work);
+}

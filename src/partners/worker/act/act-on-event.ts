@@ -10,12 +10,17 @@ import {
 import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import type { ActProgress, LeadProgress } from '../progress.ts';
-import { endEvent, traceStep } from '../step.ts';
 import { type LeasedLeads, openLeads, LeadBlocked, LeadGone, LeaseLost } from './leased-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
+import {
+  endEvent,
+  traceStep,
+  type Settlement,
+  type WorkItem,
+  type WorkStore,
+} from '../work-store.ts';
 
 /** What the configuration says of deletions. */
 export type DeletionRules = {

@@ -5,7 +5,6 @@ import { errorFields, type Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../catch-up.ts';
 import type { MatchProgress, Todo } from '../progress.ts';
-import { endEvent, traceStep } from '../step.ts';
 import {
   findLead,
   MATCH_WAIT_MS,
@@ -19,7 +18,13 @@ import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
+import {
+  endEvent,
+  traceStep,
+  type Settlement,
+  type WorkItem,
+  type WorkStore,
+} from '../work-store.ts';
 
 /** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
