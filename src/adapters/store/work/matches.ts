@@ -1,7 +1,7 @@
 import type { ActProgress, EventProgress, Effect, Todo } from '#partners/worker/progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
-import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { Settlement, SettleResult, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '../audit-log.ts';
 import {
   claimsOf,
@@ -13,15 +13,45 @@ import {
   withdrawClaims,
 } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
-import { REQUEUE_REPEATED } from '../receipt/requeue.ts';
+import { SET_LEADS } from '../receipt/repeat.ts';
+import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { type Session, toJson } from '../session.ts';
-import * as sql from './statements.ts';
+
+/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
+export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
+
+const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
+
+const MATCHED = `
+  UPDATE event SET progress = @progress, lead_ids = @leadIds, due_at = @dueAt,
+    attempts = @attempts, last_error = NULL, note = coalesce(@note, note), lease_token = NULL,
+    lease_until = NULL, history = ${WITH_GIVEN_STEP}
+  WHERE ${IS_MINE}`;
+
+/** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
+const SETTLE = `
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
+    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
+    lease_token = NULL, lease_until = NULL, progress = NULL,
+    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
+  WHERE ${IS_MINE}
+  RETURNING receipt`;
+
+const NOTE_RECHECK = `
+  INSERT INTO recheck
+    (event, repository_id, key_hash, actions, matched_at, created_before, due_at)
+  VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
+    greatest(@createdBefore, coalesce(
+      (SELECT caught_up_to FROM directory_state WHERE repository_id = @repositoryId), 0)),
+    @dueAt)`;
+
+export const FORGET_RECHECK = 'DELETE FROM recheck WHERE event = @event';
 
 /** What a write needs of the item that it is about; the payload stays where it is. */
 export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 
 export async function isMine(session: Session, item: LeasedEvent): Promise<boolean> {
-  return (await session.get(sql.FIND_MINE, item)) !== undefined;
+  return (await session.get(FIND_MINE, item)) !== undefined;
 }
 
 type ClaimInput = Parameters<WorkStore['claim']>;
@@ -63,10 +93,10 @@ export async function confirm(
   const { effect } = plan;
   const todo: Todo =
     effect && order ? { ...plan, effect: { ...effect, repositoryId: order.repositoryId } } : plan;
-  await session.run(sql.FORGET_RECHECK, { event });
+  await session.run(FORGET_RECHECK, { event });
   if (order && recheck) {
     const actions = JSON.stringify(todo.effect ?? todo.actions);
-    await session.run(sql.NOTE_RECHECK, { ...recheck, ...order, matchedAt: now, actions });
+    await session.run(NOTE_RECHECK, { ...recheck, ...order, matchedAt: now, actions });
   }
   const leads = await leadsOf(session, repository, { item, found: match.leads });
   const progress: ActProgress = {
@@ -77,6 +107,30 @@ export async function confirm(
   const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
   const next = { progress, dueAt: now, attempts: 0, note: noteOf(match), step };
   return keepMatch(session, { item, ...next, leads });
+}
+
+/** `WorkStore.settle`. */
+export async function settle(
+  session: Session,
+  repository: string,
+  item: LeasedEvent,
+  settlement: Settlement & { now: number },
+): Promise<SettleResult> {
+  const { event } = item;
+  const { outcome, attempts, erasure, note, lastError, now } = settlement;
+  if ((await session.run(REQUEUE_REPEATED, item)) > 0) return 'again';
+  const row = { ...item, outcome, attempts, erasure, note, lastError, now };
+  const settled = await session.get<{ receipt: number }>(SETTLE, row);
+  if (!settled) return 'lost';
+  const order =
+    outcome === 'UNMATCHED' && (await orderOf(session, repository, { item, numbers: [] }));
+  if (order && (await withdrawAll(session, order, { reason: 'unmatched', now })))
+    await session.run(SET_LEADS, {
+      event,
+      leadIds: toLeadIds(await claimedLeads(session, repository, event)),
+    });
+  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  return 'settled';
 }
 
 function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
@@ -106,7 +160,7 @@ async function withdraw(
 }
 
 /** Everything that no match has confirmed. False: there was nothing. */
-export async function withdrawAll(
+async function withdrawAll(
   session: Session,
   order: ClaimOrder,
   why: { reason: string; now: number },
@@ -117,7 +171,7 @@ export async function withdrawAll(
 }
 
 /** Undefined while the store does not know which repository the configured name means. */
-export async function orderOf(
+async function orderOf(
   session: Session,
   repository: string,
   { item, numbers }: { item: LeasedEvent; numbers: readonly number[] },
@@ -141,7 +195,7 @@ async function keepMatch(
   session: Session,
   { item, progress, step, leads, ...next }: NextStep,
 ): Promise<readonly number[]> {
-  await session.run(sql.MATCHED, {
+  await session.run(MATCHED, {
     ...item,
     ...next,
     progress: JSON.stringify(progress),

@@ -1,16 +1,75 @@
 import { readProgress } from '#partners/worker/progress.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#partners/match.ts';
 import type { Recheck, WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
+import { MINUTE } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
 import { readDirectoryView } from '../directory/view.ts';
+import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
 import { openPayload } from '../receipt/insert.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import { claimedLeads, isMine, type LeasedEvent } from './matches.ts';
-import * as sql from './statements.ts';
 import { type LeasedRow, workWrites } from './writes.ts';
+
+const NEXT_DUE_AT = `
+  SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
+  ORDER BY due_at LIMIT 1`;
+
+/** How long what has not been matched may hold up others: by then it has, or the tracker fails. */
+const UNMATCHED_WAIT_MAX_MS = MINUTE;
+
+/**
+ * What goes before the event at this lead, each by one of the three:
+ *
+ * - an earlier event that has the lead; not one without a partner, which may wait for good;
+ * - an earlier event that nobody has matched yet, and so may have it;
+ * - a deletion, earlier or later, that has claimed the lead until its match is certain.
+ */
+const BLOCKED_UNTIL = `
+  SELECT due_at FROM (
+    SELECT event.due_at FROM ${EVENTS_OF_LEAD}
+    WHERE event_lead.number = @leadId AND event.outcome = 'PENDING' AND event.id < @event
+      AND event.last_error IS DISTINCT FROM 'partner-unknown'
+    UNION ALL
+    SELECT due_at FROM event
+    WHERE stage = 'match' AND outcome = 'PENDING' AND due_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS}
+      AND asked_at > @now::bigint - ${UNMATCHED_WAIT_MAX_MS} AND attempts = 0 AND last_error IS NULL AND id < @event
+    UNION ALL
+    SELECT event.due_at FROM claim JOIN event ON event.id = claim.event
+    WHERE claim.repository_id = @repositoryId AND claim.number = @leadId AND claim.released_at IS NULL
+      AND claim.is_provisional AND event.outcome = 'PENDING'
+  ) AS earlier ORDER BY due_at LIMIT 1`;
+
+const CLAIMED = `
+  SELECT DISTINCT number FROM claim
+  WHERE repository_id = @repositoryId AND number = ANY(@numbers::bigint[]) AND released_at IS NULL`;
+
+const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
+
+const LEADS_ELSEWHERE = `
+  SELECT 1 FROM claim WHERE event = @event AND released_at IS NULL
+    AND repository_id <> ${REPOSITORY_NOT_KNOWN} AND repository_id
+    IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;
+
+const COUNTS = `
+  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
+    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters
+  FROM event /*sqlite INDEXED BY event_due*/ WHERE outcome = 'PENDING'`;
+
+const LACKED_PARTNERS = `
+  SELECT DISTINCT partner_id FROM receipt WHERE number IN
+    (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
+
+const NEXT_RECHECK_AT = 'SELECT due_at FROM recheck ORDER BY due_at LIMIT 1';
+
+const DUE_RECHECKS = `
+  SELECT recheck.event, recheck.matched_at, receipt.id AS receipt_id, receipt.partner_id
+  FROM recheck JOIN event ON event.id = recheck.event
+    JOIN receipt ON receipt.number = event.receipt
+  WHERE recheck.due_at <= @now ORDER BY recheck.due_at LIMIT @limit`;
 
 export type WorkStoreDeps = {
   database: StoreDatabase;
@@ -41,7 +100,7 @@ export function createWorkStore({
       return rows.map((row) => toItem(sealer, row));
     },
     nextDueAt: async (stage) =>
-      (await database.get<{ dueAt: number }>(sql.NEXT_DUE_AT, { stage }))?.dueAt,
+      (await database.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt,
     changedElsewhere: createChangeProbe(database),
     forgetLeases: (now) => writes.forgetLeases(instance, now),
     moveBack: (by, now) => writes.moveBack(by, now),
@@ -60,8 +119,8 @@ export function createWorkStore({
       ),
     settle: (item, settlement, now) =>
       writes.settle(repository, leased(item), { ...settlement, now }),
-    dueRechecks: (now, limit) => database.all<Recheck>(sql.DUE_RECHECKS, { now, limit }),
-    nextRecheckAt: async () => (await database.get<{ dueAt: number }>(sql.NEXT_RECHECK_AT))?.dueAt,
+    dueRechecks: (now, limit) => database.all<Recheck>(DUE_RECHECKS, { now, limit }),
+    nextRecheckAt: async () => (await database.get<{ dueAt: number }>(NEXT_RECHECK_AT))?.dueAt,
     recheck: (...late) => writes.recheck(repository, ...late),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
@@ -105,12 +164,11 @@ function createItemReads(session: Session, repository: string): ItemReads {
       if (path === 'deletions') return undefined;
       const repositoryId = await readRepositoryId(session, repository);
       const values = { event, leadId, repositoryId, now };
-      return (await session.get<{ dueAt: number }>(sql.BLOCKED_UNTIL, values))?.dueAt;
+      return (await session.get<{ dueAt: number }>(BLOCKED_UNTIL, values))?.dueAt;
     },
     hasLeadsElsewhere: async (item) =>
       isElsewhere(item, await readRepositoryId(session, repository)) ||
-      (await session.get(sql.LEADS_ELSEWHERE, { event: item.event, name: repository })) !==
-        undefined,
+      (await session.get(LEADS_ELSEWHERE, { event: item.event, name: repository })) !== undefined,
   };
 }
 
@@ -118,7 +176,7 @@ async function unclaimed(session: Session, repository: string, item: WorkItem): 
   const repositoryId = await readRepositoryId(session, repository);
   if (repositoryId === undefined || isElsewhere(item, repositoryId)) return [];
   const numbers = await foundLeads(session, item.event);
-  const claimed = numbersOf(await session.all(sql.CLAIMED, { repositoryId, numbers }));
+  const claimed = numbersOf(await session.all(CLAIMED, { repositoryId, numbers }));
   return numbers.filter((number) => !claimed.includes(number));
 }
 
@@ -129,7 +187,7 @@ function isElsewhere({ progress }: WorkItem, repositoryId: number | undefined): 
 }
 
 async function foundLeads(session: Session, event: number): Promise<number[]> {
-  const row = await session.get<{ leadIds?: string }>(sql.FOUND_LEADS, { event });
+  const row = await session.get<{ leadIds?: string }>(FOUND_LEADS, { event });
   return fromLeadIds(row?.leadIds);
 }
 
@@ -153,8 +211,8 @@ function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
 }
 
 async function readCounts(session: Session): Promise<WorkCounts> {
-  const counts = await session.get<Omit<WorkCounts, 'lackedPartners'>>(sql.COUNTS);
-  const lacked = await session.all<{ partnerId: string }>(sql.LACKED_PARTNERS);
+  const counts = await session.get<Omit<WorkCounts, 'lackedPartners'>>(COUNTS);
+  const lacked = await session.all<{ partnerId: string }>(LACKED_PARTNERS);
   return {
     open: 0,
     deadLetters: 0,

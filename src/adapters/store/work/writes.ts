@@ -1,20 +1,116 @@
-import { SECOND } from '#shared/clock.ts';
+import { HOUR, SECOND } from '#shared/clock.ts';
 import type { ActProgress, EventProgress, LeadProgress, Todo } from '#partners/worker/progress.ts';
-import type {
-  Settlement,
-  SettleResult,
-  Stage,
-  WorkItem,
-  WorkStore,
-} from '#partners/worker/work-store.ts';
+import type { Stage, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
 import { readRepositoryId } from '../directory/repository.ts';
-import { SET_LEADS } from '../receipt/repeat.ts';
-import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from '../receipt/requeue.ts';
-import { type Session, toJson } from '../session.ts';
-import { claim, confirm, claimedLeads, type LeasedEvent, orderOf, withdrawAll } from './matches.ts';
-import * as sql from './statements.ts';
+import { MERGED_INTO } from '../directory/view.ts';
+import {
+  REFRESH_RECEIPT_STATUS,
+  REQUEUE_REPEATED,
+  WITH_END,
+  WITH_GIVEN_STEP,
+  withStep,
+} from '../receipt/requeue.ts';
+import { either, type Session, toJson } from '../session.ts';
+import {
+  claim,
+  claimedLeads,
+  confirm,
+  FORGET_RECHECK,
+  IS_MINE,
+  type LeasedEvent,
+  settle,
+} from './matches.ts';
+
+const DUE_TOO_LATE = `
+  UPDATE event SET due_at = @now
+  WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
+
+/** A process that was frozen does not know yet that it was followed. */
+const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
+
+/** SQLite sorts what its index has in order already, if it is asked for more of an order. */
+const DUE = `
+  SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
+  FROM event JOIN receipt ON receipt.number = event.receipt
+  WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.due_at <= @now
+    AND (event.lease_until IS NULL OR event.lease_until <= @now)
+  ORDER BY event.due_at ${either(', event.id', '')} LIMIT @limit`;
+
+const LEASE = `
+  UPDATE event SET lease_token = @token::text || '/' || id, lease_until = @until
+  WHERE id = ANY(@events::bigint[])`;
+
+const FORGET_LEASES = `
+  UPDATE event SET lease_token = NULL, lease_until = NULL
+  WHERE outcome = 'PENDING' AND lease_token IS NOT NULL`;
+
+const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND again > 0";
+
+const DUE_NOW = `
+  UPDATE event SET due_at = @now
+  WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL
+    OR last_error = 'partner-unknown' OR receipt IN (SELECT number FROM receipt WHERE received_at > @now))`;
+
+/** What is due by now was accepted since, or has waited long enough by any clock. */
+const MOVE_BACK = `
+  UPDATE event SET due_at = CASE WHEN due_at > @now THEN due_at - @by ELSE due_at END,
+    lease_until = lease_until - @by
+  WHERE outcome = 'PENDING'`;
+
+const GIVE_BACK = `
+  UPDATE event SET lease_token = NULL, lease_until = NULL WHERE ${IS_MINE}`;
+
+const SAVE_PROGRESS = `
+  UPDATE event SET progress = @progress, lease_until = @until WHERE ${IS_MINE}`;
+
+const RESCHEDULE = `
+  UPDATE event SET due_at = @dueAt, attempts = @attempts, last_error = @lastError,
+    progress = coalesce(@progress, progress), lease_token = NULL, lease_until = NULL,
+    history = ${WITH_GIVEN_STEP}
+  WHERE ${IS_MINE}`;
+
+/** A clock that was wrong leaves instants behind that are further away than any recheck. */
+const AHEAD_MAX_MS = HOUR;
+
+const PUT_OFF_RECHECK = 'UPDATE recheck SET due_at = @dueAt WHERE event = @event';
+
+const MOVE_RECHECKS_BACK = `
+  UPDATE recheck SET due_at = due_at - @by, matched_at = matched_at - @by`;
+
+const RECHECKS_NOW = `
+  UPDATE recheck SET due_at = @now, matched_at = least(matched_at, @now)
+  WHERE matched_at > @now OR due_at > @now::bigint + ${AHEAD_MAX_MS}`;
+
+const RECHECK = 'SELECT repository_id, actions FROM recheck WHERE event = @event';
+
+/** Whatever the event did with a lead before, also what an operator gave back, is not late. */
+const LATE_LEADS = `
+  WITH RECURSIVE ${MERGED_INTO('SELECT key_hash, key_hash FROM recheck WHERE event = @event')}
+  SELECT DISTINCT lead.number FROM recheck CROSS JOIN known
+    JOIN directory_key AS identity
+      ON identity.key_hash = known.hash AND identity.repository_id = recheck.repository_id
+    JOIN directory_lead AS lead
+      ON lead.repository_id = recheck.repository_id AND lead.number = identity.number
+  WHERE recheck.event = @event AND lead.created_at <= recheck.created_before
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = @event
+      AND claim.repository_id = recheck.repository_id AND claim.number = lead.number)
+  ORDER BY lead.number`;
+
+const STATE = `
+  SELECT outcome, stage, progress, erasure, coalesce(lead_ids, '[]') AS lead_ids, receipt
+  FROM event WHERE id = @event`;
+
+/** Whoever has the event in hand loses it: what it knows of the leads is not all any more. */
+const REOPEN = `
+  UPDATE event SET outcome = 'PENDING', completed_at = NULL, due_at = @now, progress = @progress,
+    lead_ids = @leadIds, lease_token = NULL, lease_until = NULL,
+    history = ${withStep(`jsonb_build_object('at', @now::bigint, 'what', 'late-lead')`, `CASE WHEN outcome = 'PENDING' THEN history ELSE ${WITH_END} END`)},
+    attempts = CASE WHEN outcome = 'PENDING' THEN attempts ELSE 0 END,
+    last_error = CASE WHEN outcome = 'PENDING' THEN last_error END
+  WHERE id = @event`;
 
 /** Longer than any one step takes, and short enough to resume within half a minute of a crash. */
 const EVENT_LEASE_MS = 25 * SECOND;
@@ -35,27 +131,27 @@ export const workWrites = {
     { instance, token }: { instance: string; token: string },
   ): Promise<LeasedRow[]> => {
     if (await isFollowed(session, instance)) return [];
-    if (latest !== undefined) await session.run(sql.DUE_TOO_LATE, { ...due, latest });
-    const rows = await session.all<Omit<LeasedRow, 'lease'>>(sql.DUE, due);
+    if (latest !== undefined) await session.run(DUE_TOO_LATE, { ...due, latest });
+    const rows = await session.all<Omit<LeasedRow, 'lease'>>(DUE, due);
     const events = rows.map(({ event }) => event);
     if (rows.length > 0)
-      await session.run(sql.LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
+      await session.run(LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
   },
   giveBack: async (session: Session, item: LeasedEvent): Promise<void> => {
-    if ((await session.run(sql.GIVE_BACK, item)) > 0) await session.run(REQUEUE_REPEATED, item);
+    if ((await session.run(GIVE_BACK, item)) > 0) await session.run(REQUEUE_REPEATED, item);
   },
   forgetLeases: async (session: Session, instance: string, now: number): Promise<void> => {
     if (await isFollowed(session, instance)) return;
-    await session.run(sql.FORGET_LEASES);
-    for (const { event } of await session.all<{ event: number }>(sql.CAME_AGAIN))
+    await session.run(FORGET_LEASES);
+    for (const { event } of await session.all<{ event: number }>(CAME_AGAIN))
       await session.run(REQUEUE_REPEATED, { event, lease: undefined });
-    await session.run(sql.DUE_NOW, { now });
-    await session.run(sql.RECHECKS_NOW, { now });
+    await session.run(DUE_NOW, { now });
+    await session.run(RECHECKS_NOW, { now });
   },
   moveBack: async (session: Session, by: number, now: number): Promise<void> => {
-    await session.run(sql.MOVE_BACK, { by, now });
-    await session.run(sql.MOVE_RECHECKS_BACK, { by });
+    await session.run(MOVE_BACK, { by, now });
+    await session.run(MOVE_RECHECKS_BACK, { by });
   },
   claim,
   confirm,
@@ -66,7 +162,7 @@ export const workWrites = {
     now: number,
   ): Promise<boolean> => {
     const row = { ...item, progress: JSON.stringify(progress), until: now + EVENT_LEASE_MS };
-    return (await session.run(sql.SAVE_PROGRESS, row)) > 0;
+    return (await session.run(SAVE_PROGRESS, row)) > 0;
   },
   reschedule,
   postpone: async (
@@ -81,7 +177,7 @@ export const workWrites = {
 
 /** A process that was frozen does not know yet that it was followed. */
 async function isFollowed(session: Session, instance: string): Promise<boolean> {
-  return (await session.get(sql.WORKED_ON_BY_OTHER, { instance })) !== undefined;
+  return (await session.get(WORKED_ON_BY_OTHER, { instance })) !== undefined;
 }
 
 async function reschedule(
@@ -91,32 +187,9 @@ async function reschedule(
 ): Promise<boolean> {
   const json = { progress: toJson(progress), step: toJson(step) };
   const row = { ...item, ...json, dueAt, attempts, lastError };
-  if ((await session.run(sql.RESCHEDULE, row)) === 0) return false;
+  if ((await session.run(RESCHEDULE, row)) === 0) return false;
   await session.run(REQUEUE_REPEATED, item);
   return true;
-}
-
-async function settle(
-  session: Session,
-  repository: string,
-  item: LeasedEvent,
-  settlement: Settlement & { now: number },
-): Promise<SettleResult> {
-  const { event } = item;
-  const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  if ((await session.run(REQUEUE_REPEATED, item)) > 0) return 'again';
-  const row = { ...item, outcome, attempts, erasure, note, lastError, now };
-  const settled = await session.get<{ receipt: number }>(sql.SETTLE, row);
-  if (!settled) return 'lost';
-  const order =
-    outcome === 'UNMATCHED' && (await orderOf(session, repository, { item, numbers: [] }));
-  if (order && (await withdrawAll(session, order, { reason: 'unmatched', now })))
-    await session.run(SET_LEADS, {
-      event,
-      leadIds: toLeadIds(await claimedLeads(session, repository, event)),
-    });
-  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
-  return 'settled';
 }
 
 type EventState = {
@@ -135,13 +208,13 @@ async function recheck(
   ...[one, { now, retryAt, nextAt }]: Parameters<WorkStore['recheck']>
 ): Promise<readonly number[]> {
   const { event, receiptId } = one;
-  const state = await session.get<EventState>(sql.STATE, { event });
+  const state = await session.get<EventState>(STATE, { event });
   if (!state) return [];
   if (state.outcome === 'PENDING' && state.stage === 'match') {
-    await session.run(sql.PUT_OFF_RECHECK, { event, dueAt: retryAt });
+    await session.run(PUT_OFF_RECHECK, { event, dueAt: retryAt });
     return [];
   }
-  const row = await session.get<{ repositoryId: number; actions: string }>(sql.RECHECK, { event });
+  const row = await session.get<{ repositoryId: number; actions: string }>(RECHECK, { event });
   if (!row) return [];
   const { repositoryId } = row;
   const todo = toTodo(JSON.parse(row.actions) as Todo['actions'] | NonNullable<Todo['effect']>);
@@ -150,12 +223,12 @@ async function recheck(
   const numbers = todo.effect && isHere ? before : await claimedLeads(session, repository, event);
   // Not when an operator gave every lead of the event back, for then the person was wrong, nor for a
   // repository that the configured name does not mean any more.
-  const found = numbers.length > 0 ? numbersOf(await session.all(sql.LATE_LEADS, { event })) : [];
+  const found = numbers.length > 0 ? numbersOf(await session.all(LATE_LEADS, { event })) : [];
   const late = todo.effect ? found.filter((number) => !before.includes(number)) : found;
   const opening = { event, receiptId, now, numbers, late, todo, repositoryId };
   if (late.length > 0) await reopenEvent(session, opening, state);
-  if (nextAt === undefined) await session.run(sql.FORGET_RECHECK, { event });
-  else await session.run(sql.PUT_OFF_RECHECK, { event, dueAt: nextAt });
+  if (nextAt === undefined) await session.run(FORGET_RECHECK, { event });
+  else await session.run(PUT_OFF_RECHECK, { event, dueAt: nextAt });
   return late;
 }
 
@@ -191,7 +264,7 @@ async function reopenEvent(
     ],
   };
   const leadIds = new Set([...fromLeadIds(state.leadIds), ...late]);
-  await session.run(sql.REOPEN, {
+  await session.run(REOPEN, {
     event,
     progress: JSON.stringify(progress),
     leadIds: toLeadIds([...leadIds].sort((left, right) => left - right)),
