@@ -6,8 +6,7 @@ import {
   openDatabase,
   writeInThread,
 } from '#adapters/sqlite/connection/database.ts';
-import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
+import { createLocalWriter, openConnection } from '#adapters/sqlite/connection/connection.ts';
 import type { Session } from '#adapters/store/session.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { temporaryFolder } from './folder.ts';

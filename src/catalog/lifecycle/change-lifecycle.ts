@@ -4,7 +4,6 @@ import { judgePublish } from '../compatibility.ts';
 import type { VersionRecord } from '../version/artifact.ts';
 import type { VersionRef } from '../artifact-store.ts';
 import {
-  accompany,
   type Caller,
   type CatalogDeps,
   readView,
@@ -13,6 +12,7 @@ import {
   viewOf,
 } from '../version/version-view.ts';
 import {
+  accompany,
   changeVersion,
   checkCondition,
   onlyVersionIn,

@@ -1,3 +1,4 @@
+import type { ArtifactAction } from '#shared/audit.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { Lifecycle, VersionRecord } from './artifact.ts';
 import type { Accompaniment, VersionChange, VersionRef } from '../artifact-store.ts';
@@ -34,6 +35,18 @@ export async function changeVersion<T>(
     detail: 'The version kept changing meanwhile.',
     retryAfterSeconds: 1,
   });
+}
+
+/** What goes with a change: its audit entry, and the response that is stored for it. */
+export function accompany(
+  { clock }: Pick<CatalogDeps, 'clock'>,
+  { actor, requestId, call }: Caller,
+  { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
+): Accompaniment {
+  return {
+    audit: { at: clock.now(), actor, action: `artifact.${action}`, changes, requestId },
+    call,
+  };
 }
 
 /**

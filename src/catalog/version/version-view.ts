@@ -1,16 +1,10 @@
-import type { Actor, ArtifactAction } from '#shared/audit.ts';
+import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';
 import type { Member, VersionRecord } from './artifact.ts';
-import type {
-  Accompaniment,
-  ArtifactStore,
-  OtherType,
-  StoredVersion,
-  VersionRef,
-} from '../artifact-store.ts';
+import type { ArtifactStore, OtherType, StoredVersion, VersionRef } from '../artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
@@ -114,18 +108,6 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
 export function taggedOf({ record, counts, members }: VersionView): Tagged {
   const { serial, revision } = record;
   return { serial, revision, counts, members };
-}
-
-/** What goes with a change: its audit entry, and the response that is stored for it. */
-export function accompany(
-  { clock }: Pick<CatalogDeps, 'clock'>,
-  { actor, requestId, call }: Caller,
-  { action, changes }: { action: ArtifactAction; changes?: Record<string, unknown> },
-): Accompaniment {
-  return {
-    audit: { at: clock.now(), actor, action: `artifact.${action}`, changes, requestId },
-    call,
-  };
 }
 
 const UNKNOWN = {

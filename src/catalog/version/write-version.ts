@@ -3,11 +3,16 @@ import { checkFields } from '#shared/field-problems.ts';
 import type { Inserted, StoredVersion, VersionRef } from '../artifact-store.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
 import { type Content, type VersionRecord, VERSIONS_MAX } from './artifact.ts';
-import { changeVersion, checkCondition, onlyVersionIn, writeChange } from './change-version.ts';
+import {
+  accompany,
+  changeVersion,
+  checkCondition,
+  onlyVersionIn,
+  writeChange,
+} from './change-version.ts';
 import { checkDraft, type Draft, type Patch, patchIn } from './content-check.ts';
 import { type Precondition, requireCondition } from './entity-tag.ts';
 import {
-  accompany,
   type Caller,
   type CatalogDeps,
   readRecord,

@@ -1,6 +1,9 @@
 import type { BearerContext, HttpApp } from '../context.ts';
+import { requireCatalogAccess } from '../auth/catalog-access.ts';
 import { auditRoutes } from './audit.ts';
-import { catalogRoutes } from './catalog/routes.ts';
+import { addCatalogLifecycle } from './catalog/lifecycle.ts';
+import { addCatalogReads } from './catalog/reads.ts';
+import { acceptSpecJson, addCatalogWrites } from './catalog/writes.ts';
 import { claimRoutes } from './claims.ts';
 import { consumerRoutes } from './consumers/routes.ts';
 import { receiptRoutes } from './receipts.ts';
@@ -13,3 +16,12 @@ export const bearerAreas: readonly ((app: HttpApp, context: BearerContext) => vo
   auditRoutes,
   claimRoutes,
 ];
+
+/** Artifacts and their versions, for tokens with a scope of the catalog; their reads for keys, too. */
+function catalogRoutes(app: HttpApp, context: BearerContext): void {
+  requireCatalogAccess(app, context);
+  acceptSpecJson(app, context);
+  addCatalogReads(app, context);
+  addCatalogWrites(app, context);
+  addCatalogLifecycle(app, context);
+}

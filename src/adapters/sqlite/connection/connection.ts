@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { SECOND } from '#shared/clock.ts';
-import { BUSY, type Session, unavailable } from '../../store/session.ts';
-import { guard, translate } from './errors.ts';
+import { createGroupCommit } from '../../store/group-commit.ts';
+import { BUSY, type Session, type StoreDatabase, unavailable } from '../../store/session.ts';
+import { guard, isBusy, translate } from './errors.ts';
 import { createSession } from './session.ts';
 import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
@@ -109,4 +111,51 @@ function wrap(handle: BetterSqlite3.Database, refuseMoved: () => void): Connecti
 function truncateLog(handle: BetterSqlite3.Database): boolean {
   const [result] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
   return result?.busy === 0;
+}
+
+/**
+ * Everything that is written goes through one of these. Writes that are asked for at the same time,
+ * of whatever store, share one commit and with it one write to the disk.
+ */
+export type Writer = StoreDatabase['writer'] & {
+  /** As `Connection.truncateLog`. */
+  truncateLog(): Promise<boolean>;
+  /** Resolves when all that was asked for is written and the connection is closed. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** Waits for another process's lock: 1 ms, 2 ms, and then this long each. */
+const LOCK_POLL_MS = 5;
+
+/** Writes on a connection of its own, in this thread. It waits for another process's lock about `lockWaitMs`. */
+export function createLocalWriter(
+  connection: Connection,
+  { lockWaitMs }: { lockWaitMs: number },
+): Writer {
+  connection.waitAtMost(0); // the writer waits, and not in a statement
+  const { call, settled } = createGroupCommit({
+    transaction: (work) => whileBusy(lockWaitMs, () => connection.transaction(work)),
+    isLocked: isBusy,
+  });
+  return {
+    call,
+    callExclusive: call,
+    truncateLog: async () => connection.truncateLog(),
+    close: async () => {
+      await settled();
+      connection.close();
+    },
+  };
+}
+
+/** Tries again and again while another process writes, without holding up the event loop. */
+async function whileBusy<T>(lockWaitMs: number, work: () => Promise<T>): Promise<T> {
+  for (let waits = 1; ; waits += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || waits * LOCK_POLL_MS > lockWaitMs) throw error;
+      await setTimeout(Math.min(waits, LOCK_POLL_MS));
+    }
+  }
 }

@@ -1,17 +1,11 @@
 import { SECOND } from '#shared/clock.ts';
 import type { Listening, StoreDatabase } from '../../store/session.ts';
-import { type Connection, openConnection } from './connection.ts';
-import { createLocalWriter, type Writer } from '../writer/local-writer.ts';
+import { type Connection, createLocalWriter, openConnection, type Writer } from './connection.ts';
 import {
   createThreadWriter,
   type ThreadWriter,
   type ThreadWriterOptions,
 } from '../writer/thread-writer.ts';
-
-export type DatabaseOptions = {
-  /** The database file. Its directory is created when it is missing. */
-  path: string;
-};
 
 const LOOK_EVERY_MS = SECOND / 4;
 /** How long the writes of a command wait for another process's lock. */
@@ -26,11 +20,11 @@ export type Database = Connection & StoreDatabase & { readonly writer: Writer };
 export type LocalDatabase = Database & { readonly writing: Connection };
 
 /**
- * Opens the file, readable by its owner only when it is new. Nothing is migrated: that is
- * `migrate`'s work. Writes are made in this thread, which suits commands.
+ * Opens the file, readable by its owner only when it is new; its directory is created when it is missing.
+ * Nothing is migrated: that is `migrate`'s work. Writes are made in this thread, which suits commands.
  * @throws {store-unavailable}
  */
-export function openDatabase({ path }: DatabaseOptions): LocalDatabase {
+export function openDatabase({ path }: { path: string }): LocalDatabase {
   const connection = openConnection(path);
   const writing = openConnection(path);
   const writer = createLocalWriter(writing, { lockWaitMs: LOCK_WAIT_MS });

@@ -1,7 +1,11 @@
 /** What the writing thread runs. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Connection, openConnection } from '../connection/connection.ts';
-import { createLocalWriter, type Writer } from './local-writer.ts';
+import {
+  type Connection,
+  createLocalWriter,
+  openConnection,
+  type Writer,
+} from '../connection/connection.ts';
 import {
   decode,
   encode,

@@ -10,7 +10,7 @@ import {
   type WriterRequest,
   type WriterResult,
 } from './messages.ts';
-import type { Writer } from './local-writer.ts';
+import type { Writer } from '../connection/connection.ts';
 
 export type ThreadWriterOptions = ThreadOptions & {
   /**

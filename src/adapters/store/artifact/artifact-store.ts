@@ -57,15 +57,11 @@ const LIST_VERSIONS = `
 /** Above every key: keys are ASCII and start with a digit. */
 const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
 
-const EXISTS = `SELECT 1 FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
-
 /** The lists of the store. */
 export function createArtifactLists(
   session: Session,
   search: SearchVersions,
 ): Pick<ArtifactStore, 'list' | 'listVersions' | 'listAudit'> {
-  const isThere = async (workspaceId: string, idFolded: string): Promise<boolean> =>
-    (await session.get(EXISTS, { workspaceId, idFolded })) !== undefined;
   return {
     list: async (workspaceId, query): Promise<ListedVersion[]> => {
       const { terms, ...filter } = query;
@@ -88,12 +84,12 @@ export function createArtifactLists(
       { id, after = TOP, limit },
     ): Promise<VersionRecord[] | undefined> => {
       const idFolded = foldId(id);
-      if (!(await isThere(workspaceId, idFolded))) return undefined;
+      if ((await findArtifact(session, workspaceId, idFolded)) === undefined) return undefined;
       const values = { workspaceId, idFolded, ...after, limit };
       return (await session.all<VersionRow>(LIST_VERSIONS, values)).map(toRecord);
     },
     listAudit: async (workspaceId, { id, ...page }): Promise<ListedAudit[] | undefined> => {
-      if (!(await isThere(workspaceId, foldId(id)))) return undefined;
+      if ((await findArtifact(session, workspaceId, foldId(id))) === undefined) return undefined;
       return listAuditOf(session, auditSubject(workspaceId, id), page);
     },
   };

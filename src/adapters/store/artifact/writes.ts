@@ -21,7 +21,62 @@ import type { Session } from '../session.ts';
 import { readRelations } from './relations.ts';
 import { type ArtifactRow, refreshListed } from './listed-version.ts';
 import { auditSubject, readCandidates } from './rows.ts';
-import * as sql from './statements.ts';
+
+const LOCK_ARTIFACT = `
+  SELECT serial, id, default_serial, listed_serial, versions FROM catalog_artifact
+  WHERE workspace_id = @workspaceId AND id_folded = @idFolded FOR UPDATE`;
+
+/** Nothing where another instance has just made it. */
+const INSERT_ARTIFACT = `
+  INSERT INTO catalog_artifact (workspace_id, id_folded, id) VALUES (@workspaceId, @idFolded, @id)
+  ON CONFLICT (workspace_id, id_folded) DO NOTHING
+  RETURNING serial, id, default_serial, listed_serial, versions`;
+
+/** Terms are cut already: no dictionary of the server's is to change them. */
+const TERMS = "array_to_tsvector(string_to_array(@terms, ' '))";
+
+const INSERT_VERSION = `
+  INSERT INTO catalog_version (
+    artifact_serial, workspace_id, version, order_key, is_listed, revision, lifecycle, type, source,
+    owner, title, project_id, group_path, created_at, updated_at, published_at, deprecated_at, sunset_at,
+    members, counts, findings, description, terms
+  ) VALUES (
+    @artifact, @workspaceId, @version, @orderKey, @isListed, @revision, @lifecycle, @type, @source,
+    @owner, @title, @projectId, @groupPath, @createdAt, @updatedAt, @publishedAt, @deprecatedAt, @sunsetAt,
+    @members, @counts, @findings, @description, ${TERMS}
+  ) RETURNING serial`;
+
+const IS_AS_READ = 'serial = @serial AND workspace_id = @workspaceId AND revision';
+
+/** Changes nothing when the row is not any more the one before this revision. */
+const UPDATE_VERSION = `
+  UPDATE catalog_version SET
+    revision = @revision, lifecycle = @lifecycle, type = @type, source = @source, owner = @owner,
+    title = @title, project_id = @projectId, group_path = @groupPath, updated_at = @updatedAt,
+    published_at = @publishedAt, deprecated_at = @deprecatedAt, sunset_at = @sunsetAt,
+    members = @members, counts = @counts, findings = @findings, description = @description,
+    terms = ${TERMS}
+  WHERE ${IS_AS_READ} = @formerRevision`;
+
+/** A move between states changes no content. */
+const MOVE_VERSION = `
+  UPDATE catalog_version SET
+    revision = @revision, lifecycle = @lifecycle, updated_at = @updatedAt,
+    published_at = @publishedAt, deprecated_at = @deprecatedAt, sunset_at = @sunsetAt,
+    findings = @findings
+  WHERE ${IS_AS_READ} = @formerRevision`;
+
+const DELETE_VERSION = `DELETE FROM catalog_version WHERE ${IS_AS_READ} = @revision`;
+
+const UNCHANGED = `SELECT 1 FROM catalog_version WHERE ${IS_AS_READ} = @revision`;
+
+const PUT_SPEC = `
+  INSERT INTO catalog_spec (version_serial, text) VALUES (@serial, @text)
+  ON CONFLICT (version_serial) DO UPDATE SET text = excluded.text`;
+
+const READ_SPEC = 'SELECT text FROM catalog_spec WHERE version_serial = @serial';
+
+const DELETE_SPEC = 'DELETE FROM catalog_spec WHERE version_serial = @serial';
 
 /**
  * What writes of `ArtifactStore`: the change, its audit entry, the default, and the response for an
@@ -34,7 +89,7 @@ function lockArtifact(
   workspaceId: string,
   id: string,
 ): Promise<ArtifactRow | undefined> {
-  return session.get<ArtifactRow>(sql.LOCK_ARTIFACT, { workspaceId, idFolded: foldId(id) });
+  return session.get<ArtifactRow>(LOCK_ARTIFACT, { workspaceId, idFolded: foldId(id) });
 }
 
 /** Makes it when there is none; another instance may do the same at the same time. */
@@ -46,7 +101,7 @@ async function lockOrMakeArtifact(
   const values = { workspaceId, idFolded: foldId(id), id };
   const artifact =
     (await lockArtifact(session, workspaceId, id)) ??
-    (await session.get<ArtifactRow>(sql.INSERT_ARTIFACT, values));
+    (await session.get<ArtifactRow>(INSERT_ARTIFACT, values));
   // Somebody else has just made it.
   return artifact ?? lockOrMakeArtifact(session, workspaceId, id);
 }
@@ -74,7 +129,7 @@ async function insert(
     lifecycle: 'DRAFT' as const,
     revision: 1,
   };
-  const row = await session.get<{ serial: number }>(sql.INSERT_VERSION, {
+  const row = await session.get<{ serial: number }>(INSERT_VERSION, {
     ...toVersionColumns(fields),
     terms: searchTextOf(fields),
     artifact: artifact.serial,
@@ -82,7 +137,7 @@ async function insert(
   });
   const record = { ...fields, serial: row?.serial ?? 0 };
   if (specText !== undefined)
-    await session.run(sql.PUT_SPEC, { serial: record.serial, text: specText });
+    await session.run(PUT_SPEC, { serial: record.serial, text: specText });
   await refreshListed(session, artifact, [...existing, record]);
   const changed = { record, specText, isCreated: true };
   return { kind: 'inserted', stored: await conclude(session, changed, beside) };
@@ -100,7 +155,7 @@ async function change(
   const conflict = await conflictOf(session, artifact, wanted);
   if (conflict) return conflict === 'overtaken' ? undefined : conflict;
   const isMove = former.lifecycle !== next.lifecycle;
-  const changes = await session.run(isMove ? sql.MOVE_VERSION : sql.UPDATE_VERSION, {
+  const changes = await session.run(isMove ? MOVE_VERSION : UPDATE_VERSION, {
     ...toVersionColumns(next),
     ...(!isMove && { terms: searchTextOf(next) }),
     workspaceId,
@@ -125,8 +180,8 @@ async function changeSpec(
   { next: { serial }, specText }: VersionChange,
 ): Promise<string | undefined> {
   if (specText === undefined) return readSpec(session, serial);
-  if (specText === null) await session.run(sql.DELETE_SPEC, { serial });
-  else await session.run(sql.PUT_SPEC, { serial, text: specText });
+  if (specText === null) await session.run(DELETE_SPEC, { serial });
+  else await session.run(PUT_SPEC, { serial, text: specText });
   return specText ?? undefined;
 }
 
@@ -138,7 +193,7 @@ async function remove(
 ): Promise<boolean> {
   const { serial, revision } = record;
   const artifact = await lockArtifact(session, workspaceId, record.id);
-  const changes = await session.run(sql.DELETE_VERSION, { serial, workspaceId, revision });
+  const changes = await session.run(DELETE_VERSION, { serial, workspaceId, revision });
   if (changes === 0 || !artifact) return false;
   await refresh(session, artifact);
   await appendChange(session, record, audit);
@@ -187,7 +242,7 @@ async function lockUnchanged(
   { id, serial, revision }: VersionRecord,
 ): Promise<ArtifactRow | undefined> {
   const artifact = await lockArtifact(session, workspaceId, id);
-  const same = await session.get(sql.UNCHANGED, { serial, workspaceId, revision });
+  const same = await session.get(UNCHANGED, { serial, workspaceId, revision });
   return same === undefined ? undefined : artifact;
 }
 
@@ -201,7 +256,7 @@ async function refresh(
 }
 
 async function readSpec(session: Session, serial: number): Promise<string | undefined> {
-  return (await session.get<{ text: string }>(sql.READ_SPEC, { serial }))?.text;
+  return (await session.get<{ text: string }>(READ_SPEC, { serial }))?.text;
 }
 
 type Changed = { record: VersionRecord; specText: string | undefined; isCreated?: boolean };

@@ -58,12 +58,8 @@ async function untilNothing(work: () => Promise<number>): Promise<number> {
 /** What takes deliveries, and works them again. */
 export const receiptWrites = { accept: batched(acceptAll), ...replayWrites };
 
-type AcceptOptions = {
-  /** The 32 bytes under which the bytes of events are encrypted. */
-  payloadKey: Buffer;
-  /** `owner/name` in lower case: whose leads are claimed. */
-  repository: string;
-};
+/** The repository's name is in lower case. */
+type AcceptOptions = Omit<ReceiptStoreOptions, 'watch'>;
 
 const READ_ORIGINAL = `
   SELECT id, partner_id, event_type, external_id, correlation_id, received_at

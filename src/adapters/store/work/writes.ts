@@ -27,7 +27,6 @@ const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now
   WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
 
-/** A process that was frozen does not know yet that it was followed. */
 const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
 
 /** SQLite sorts what its index has in order already, if it is asked for more of an order. */

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openConnection } from '#adapters/sqlite/connection/connection.ts';
-import { createLocalWriter } from '#adapters/sqlite/writer/local-writer.ts';
+import { createLocalWriter, openConnection } from '#adapters/sqlite/connection/connection.ts';
 import { type Session, batched, type Write } from '#adapters/store/session.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 
