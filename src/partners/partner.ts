@@ -16,10 +16,6 @@ import {
   type Signing,
 } from './intake/signing.ts';
 
-/** What a partner's id looks like, in its path as in the configuration. */
-export const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
-export const PARTNER_ID_CHARACTERS_MAX = 63;
-
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 
 /** What a deletion may do to a lead's issue. */

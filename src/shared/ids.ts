@@ -6,6 +6,10 @@ const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
 
 const LOGGABLE_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
+/** What a partner's id looks like, in its path as in the configuration. */
+export const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const PARTNER_ID_CHARACTERS_MAX = 63;
+
 /** Makes identifiers. An argument wherever ids are made, so that tests can fix them. */
 export type NewId = () => string;
 

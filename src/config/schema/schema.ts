@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { DAY, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { PARTNER_ID } from '#shared/ids.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
 import { partner } from './partner-schema.ts';
@@ -190,7 +191,7 @@ const portal = section({
 const partners = named(
   partner,
   {
-    pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
+    pattern: PARTNER_ID,
     allowed: 'a partner id of 1 to 63 small letters, digits and hyphens',
   },
   'partners by their ids',

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createLimiter, refuseOverLimit } from '#access/limit.ts';
 import type { AcceptedDelivery } from '#partners/intake/accept-delivery.ts';
-import { isLoggableId } from '#shared/ids.ts';
-import { type Partner, PARTNER_ID } from '#partners/partner.ts';
+import { isLoggableId, PARTNER_ID } from '#shared/ids.ts';
+import type { Partner } from '#partners/partner.ts';
 import { type PartnerPath, partnerPaths } from '#partners/receipts/receipt.ts';
 import { receiptOut, toReceiptOut } from '#partners/receipts/receipt-out.ts';
 import { type AreaContext, type EarlyRequest, type HttpApp, hangUpOf } from '../context.ts';

@@ -3,7 +3,7 @@ import { receiptDetailOut, receiptSummaryOut } from '#partners/receipts/receipt-
 import { replayedOut } from '#partners/receipts/receipts.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
-import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import {
   outcomes,
   receiptStatuses,

@@ -5,7 +5,7 @@ import { startParameter, textFilter, withQuery } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import { SECTIONS } from '../../page.ts';
 import { badge, type State } from '../../shell/elements.ts';
-import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;

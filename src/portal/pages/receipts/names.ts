@@ -10,7 +10,7 @@ import {
   type ReceiptSummary,
   IDENTIFIER_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
-import { PARTNER_ID_CHARACTERS_MAX } from '#partners/partner.ts';
+import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import {
   cursorFilter,
