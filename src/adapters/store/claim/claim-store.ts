@@ -12,7 +12,15 @@ import { bindWrites, either, type Session, type StoreDatabase } from '../session
 import { appendAudit } from '../audit-log.ts';
 import { WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { noteLeads } from '../lead-feed/writes.ts';
-import { OF_REPOSITORY } from '../directory/repository.ts';
+
+/**
+ * Claims of the repository that `repository` names. While the store does not know its number yet,
+ * every claim counts, whatever repository it is from: a renamed repository must not show for a
+ * moment what was deleted.
+ */
+const OF_REPOSITORY = `
+  (claim.repository_id = (SELECT repository_id FROM tracker_repository WHERE name = @repository)
+    OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
 
 export type ClaimsOptions = {
   /** `owner/name`, in any case. */

@@ -1,7 +1,7 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
-import { NAMED, readRepositoryId } from './repository.ts';
+import { NAMED, readRepositoryId } from './view.ts';
 import { directoryWrites, IS_FROZEN } from './writes.ts';
 
 const LEAD = `

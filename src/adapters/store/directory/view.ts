@@ -2,7 +2,25 @@ import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { DirectoryView, MatchName } from '#partners/match.ts';
 import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
 import { either, type Session, toRecords } from '../session.ts';
-import { NAMED } from './repository.ts';
+
+/** The number of the repository that `@name` means. */
+export const NAMED =
+  '(SELECT repository_id FROM tracker_repository WHERE name = /*sqlite +*/@name)';
+
+const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
+
+/** As the tracker named it last. `name` is `owner/name` in lower case. */
+export async function readRepositoryId(
+  session: Session,
+  name: string,
+): Promise<number | undefined> {
+  return (await session.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
+}
+
+/** Whether the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
+export const IS_CLAIMED = (table: string): string => `
+  (SELECT count(*) > count(released_at) FROM claim
+    WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;
 
 const KNOWN = `
   SELECT number, created_at FROM directory_lead

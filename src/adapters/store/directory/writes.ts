@@ -4,7 +4,7 @@ import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
-import { IS_CLAIMED, readRepositoryId } from './repository.ts';
+import { IS_CLAIMED, readRepositoryId } from './view.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 export const IS_FROZEN = IS_CLAIMED('directory_lead');

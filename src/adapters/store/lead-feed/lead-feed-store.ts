@@ -1,7 +1,7 @@
 import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
 import { directoryWrites } from '../directory/writes.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { NAMED } from '../directory/repository.ts';
+import { NAMED } from '../directory/view.ts';
 import { bindWrites, type StoreDatabase } from '../session.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 

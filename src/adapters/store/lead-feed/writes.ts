@@ -1,7 +1,7 @@
 import type { FeedReader, ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { type Session, toRecords } from '../session.ts';
-import { IS_CLAIMED, readRepositoryId } from '../directory/repository.ts';
+import { IS_CLAIMED, readRepositoryId } from '../directory/view.ts';
 
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 export type Touched = { id: number; numbers: readonly number[]; at: number };

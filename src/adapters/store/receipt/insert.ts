@@ -4,8 +4,7 @@ import { statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { rowsInto, type Session, toRecords } from '../session.ts';
-import { readDirectoryView } from '../directory/view.ts';
-import { readRepositoryId } from '../directory/repository.ts';
+import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
 import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';
 
 const RECEIPTS = rowsInto(

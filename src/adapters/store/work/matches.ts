@@ -12,7 +12,7 @@ import {
   toLeadIds,
   withdrawClaims,
 } from '../claim/claim-leads.ts';
-import { readRepositoryId } from '../directory/repository.ts';
+import { readRepositoryId } from '../directory/view.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
 import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { type Session, toJson } from '../session.ts';

@@ -3,8 +3,7 @@ import type { ActProgress, EventProgress, LeadProgress, Todo } from '#partners/w
 import type { Stage, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import { confirmClaims, fromLeadIds, numbersOf, toLeadIds } from '../claim/claim-leads.ts';
-import { readRepositoryId } from '../directory/repository.ts';
-import { MERGED_INTO } from '../directory/view.ts';
+import { MERGED_INTO, readRepositoryId } from '../directory/view.ts';
 import {
   REFRESH_RECEIPT_STATUS,
   REQUEUE_REPEATED,
