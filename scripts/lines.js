@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** What needs more raises it in its own commit, and says why; what takes lines away lowers it. */
-const LINES_MAX = 56_644;
+const LINES_MAX = 56_643;
 
 const files = globSync('src/**/*.ts');
 const lines = files.reduce(

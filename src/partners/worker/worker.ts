@@ -1,22 +1,22 @@
 import type { DirectoryFiller, DirectoryStatus } from '#leads/directory/fill-directory.ts';
-import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { longestJitteredWaitMs, type Random } from '#shared/resilience/backoff.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DeletionRules } from './act/act-on-event.ts';
 import { MISSING_LOOKS_MS } from './act/act-on-lead.ts';
-import { createAlarm, createLeasing, type LoopFailure } from './loops/run-loop.ts';
+import {
+  createAlarm,
+  createLeasing,
+  type Leasing,
+  type LoopDeps,
+  type LoopFailure,
+  runLoop,
+} from './loops/run-loop.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import {
-  type MatchingDeps,
-  type RecheckingDeps,
-  RECHECKS_MS,
-  runMatching,
-  runRechecking,
-  runWatching,
-} from './loops/matching.ts';
-import { UNMATCHED_WAITS_MS } from './match/match-event.ts';
+import { type RecheckingDeps, RECHECKS_MS, runRechecking } from './loops/rechecking.ts';
+import { type MatchDeps, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
@@ -123,6 +123,58 @@ export function createEventWorker(deps: WorkerDeps): EventWorker {
       loops = undefined;
     },
   };
+}
+
+const MATCH_BATCH = 100;
+/** Deliveries that another process accepted are to be claimed within a second as well. */
+const WATCH_EVERY_MS = SECOND / 5;
+
+export type MatchingDeps = LoopDeps & {
+  store: Pick<WorkStore, 'moveBack' | 'changedElsewhere'>;
+  leasing: Leasing;
+  match: MatchDeps;
+};
+
+/** Claims what is due, batch by batch, until the worker stops. Never throws. */
+export function runMatching(deps: MatchingDeps): Promise<void> {
+  const { alarms, leasing, match } = deps;
+  const noticeClock = watchClock(deps);
+  return runLoop(deps, 'match', async () => {
+    await noticeClock();
+    const items = await leasing.lease('match', MATCH_BATCH);
+    if (items.length === 0) return leasing.waitMs('match');
+    await leasing.workOn(items, () => matchEvents(match, items));
+    alarms.act.ring();
+    return 0;
+  });
+}
+
+/** What waits for an instant of a clock that was wrong would wait for as long as it was wrong. */
+function watchClock({ alarms, clock, log, store }: MatchingDeps): () => Promise<void> {
+  let seenAt = -Infinity;
+  return async () => {
+    const now = clock.now();
+    const byMs = seenAt - now;
+    if (byMs >= SECOND) {
+      log.warn({ byMs }, 'the clock was set back');
+      await store.moveBack(byMs, now);
+      alarms.act.ring();
+    }
+    seenAt = now;
+  };
+}
+
+/** Notices what other processes have queued, until the worker stops. Never throws. */
+async function runWatching({
+  store,
+  alarms,
+  clock,
+  stopping,
+}: Pick<MatchingDeps, 'store' | 'alarms' | 'clock' | 'stopping'>): Promise<void> {
+  while (!stopping.aborted) {
+    if (await store.changedElsewhere().catch(() => false)) alarms.match.ring();
+    await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
+  }
 }
 
 type AllLoopDeps = MatchingDeps & ActingDeps & RecheckingDeps;

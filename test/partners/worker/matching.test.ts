@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAlarm } from '#partners/worker/loops/run-loop.ts';
-import { type MatchingDeps, runMatching } from '#partners/worker/loops/matching.ts';
+import { type MatchingDeps, runMatching } from '#partners/worker/worker.ts';
 import { HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../../support/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
 
 /** A worker that has nothing to match; `said` is what it tells others when the clock was set back. */
 function startMatching() {
