@@ -13,7 +13,7 @@ import type { IssuerStatus } from '#access/tokens.ts';
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { isLoopbackHost } from '#shared/address.ts';
+import { isLoopbackHost } from '#shared/text/address.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { isRecord } from '#shared/text/json.ts';
 import { fetchJson, IssuerFailure } from './fetch-json.ts';

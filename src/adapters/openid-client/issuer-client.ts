@@ -24,7 +24,7 @@ import {
 
 import type { IssuedTokens, IssuerClient, SignInAttempt } from '#access/sessions/issuer-client.ts';
 import { type Clock, DAY, SECOND } from '#shared/clock.ts';
-import { isLoopbackHost } from '#shared/address.ts';
+import { isLoopbackHost } from '#shared/text/address.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
 import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts';

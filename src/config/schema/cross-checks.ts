@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '#shared/address.ts';
+import { isLoopbackHost } from '#shared/text/address.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 import { isRecord, lookUp } from '#shared/text/json.ts';
 import type { Problem } from '../problems.ts';

@@ -1,4 +1,4 @@
-import { toPathAndQuery } from '#shared/address.ts';
+import { toPathAndQuery } from '#shared/text/address.ts';
 import type { RouteOptions } from 'fastify';
 
 /**

@@ -1,7 +1,7 @@
 import type { RateLimit } from '#shared/errors.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pagination } from '#shared/pagination/page.ts';
-import { toPathAndQuery } from '#shared/address.ts';
+import { toPathAndQuery } from '#shared/text/address.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 
 /** Nobody may store the response: what operators and the holders of keys read concerns them alone. */

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { Webhook } from 'standardwebhooks';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
-import { toPathAndQuery } from '#shared/address.ts';
+import { toPathAndQuery } from '#shared/text/address.ts';
 
 /** What is signed. Which of it counts, the scheme says. */
 export type SignedContent = {

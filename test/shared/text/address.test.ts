@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPathAndQuery } from '#shared/address.ts';
+import { toPathAndQuery } from '#shared/text/address.ts';
 
 test.each([
   ['/a?b=c', '/a?b=c'],
