@@ -7,7 +7,7 @@ const OVERLAP_MS_DEFAULT = 24 * HOUR;
 /** Milliseconds that a key can stay good after its rotation. */
 export const OVERLAP_MS_MAX = 30 * DAY;
 /** How long before its end a key's holder and operators are told of it. */
-export const KEY_ENDS_SOON_MS = 14 * DAY;
+export const KEY_ENDS_SOON_MS = 30 * DAY;
 const ACTIVE_KEYS_MAX = 20;
 
 export type Rotation = {
@@ -18,6 +18,11 @@ export type Rotation = {
   /** How long the successor lives: as long as the key was made to live. Undefined: for ever. */
   lifetimeMs: number | undefined;
 };
+
+/** Whether its holder and operators are to be told that a key ends; for one without an end never. */
+export function endsSoon({ expiresAt = Infinity }: Pick<Key, 'expiresAt'>, now: number): boolean {
+  return expiresAt - now <= KEY_ENDS_SOON_MS;
+}
 
 /** 0 to 30 days, default 24 hours. @throws {validation-failed} */
 export function parseOverlap(overlapMs: number = OVERLAP_MS_DEFAULT): number {

@@ -6,7 +6,7 @@ import {
   createLocalJWKSet,
   type CryptoKey,
   errors,
-  type JSONWebKeySet,
+  type JWK,
   type JWSHeaderParameters,
 } from 'jose';
 import type { IssuerStatus } from '#access/tokens.ts';
@@ -188,28 +188,26 @@ async function keySetUrlOf(deps: KeySetDeps, state: State, signal: AbortSignal):
 
 /** @throws {IssuerFailure} and then the keys stay as they were */
 function replaceKeys(state: State, document: unknown, clock: KeySetDeps['clock']): void {
-  const keySet = document as JSONWebKeySet;
-  const resolve = toResolver(keySet);
-  const count = keySet.keys.length;
+  const keys = keysIn(document);
+  const count = keys.length;
   // An issuer without a key cannot have made a token: this is a fault of its own.
   if (count === 0 || count > KEYS_MAX)
     throw new IssuerFailure(`Its key set holds ${count} keys in place of 1 to ${KEYS_MAX}.`);
-  const text = JSON.stringify(keySet.keys);
+  const text = JSON.stringify(keys);
   const fetched = { fetchedAt: clock.now(), fetchedMs: clock.monotonicMs() };
   if (state.keys?.text === text) {
     Object.assign(state.keys, fetched);
     return;
   }
   const version = (state.keys?.version ?? 0) + 1;
-  state.keys = { version, text, count, resolve, ...fetched };
+  state.keys = { version, text, count, resolve: createLocalJWKSet({ keys }), ...fetched };
 }
 
-function toResolver(keySet: JSONWebKeySet): Keys['resolve'] {
-  try {
-    return createLocalJWKSet(keySet);
-  } catch (error) {
-    throw new IssuerFailure('Its key set is malformed.', { cause: error });
-  }
+/** What is no key at all is ignored, as is one of a kind that nobody here knows (RFC 7517 §5). */
+function keysIn(document: unknown): JWK[] {
+  const keys = isRecord(document) ? document['keys'] : undefined;
+  if (!Array.isArray(keys)) throw new IssuerFailure('Its key set is malformed.');
+  return keys.filter((key): key is JWK => isRecord(key));
 }
 
 function unavailable(state: State, now: number): TrackportError {

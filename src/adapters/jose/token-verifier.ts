@@ -121,17 +121,22 @@ const descriptions: Readonly<Record<string, string>> = {
   nbf: 'it is not valid yet',
   iat: 'it was made in the future',
   sub: 'it names neither a subject nor a client',
+  typ: 'it is an ID token',
   nonce: 'it is an ID token',
   at_hash: 'it is an ID token',
+  c_hash: 'it is an ID token',
 };
 
-/** A claim of a configured name is not named: it may have any characters. */
+/** A workspace's claim has the name that the configuration gives it, and is named where it can stand in a header. */
 function descriptionOf({ claim, reason }: { claim: string; reason: string }): string {
-  const words = descriptions[claim];
+  const words = descriptions[claim] ?? 'its workspace cannot be read';
   if (reason === 'missing') return `it lacks a token claim (${claim})`;
   if (reason === 'invalid') return `a token claim has another form (${claim})`;
-  return words === undefined ? 'its workspace cannot be read' : `${words} (${claim})`;
+  return DESCRIBABLE.test(claim) ? `${words} (${claim})` : words;
 }
+
+/** Characters of an `error_description` (RFC 6750 §3). */
+const DESCRIBABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** A token that brings its own key, or says where to get it, proves nothing (RFC 8725 §3.10). */
 export function refuseForeignKeys(header: object): void {
@@ -158,30 +163,47 @@ function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
   };
 }
 
-/** Several keys are there to try when the token names none and the issuer has more than one. */
+/**
+ * Several keys are there to try when the token names none and the issuer has more than one. One that cannot be
+ * used (a weak one, say) made no signature of ours; once a signature is good, the claims decide.
+ */
 export async function verifyWithAny(
   keys: readonly CryptoKey[],
   token: string,
   options: JWTVerifyOptions,
 ): Promise<JWTPayload> {
+  let failure: unknown = new errors.JWSSignatureVerificationFailed();
   for (const key of keys) {
     try {
       return (await jwtVerify(token, key, options)).payload;
     } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+        throw error;
+      failure = error;
     }
   }
-  throw new errors.JWSSignatureVerificationFailed();
+  throw failure;
 }
 
 function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps): void {
-  const ofIdToken = ['nonce', 'at_hash'].find((name) => Object.hasOwn(payload, name));
-  if (ofIdToken !== undefined) refuseClaim(payload, ofIdToken);
+  const sign = signOfIdToken(payload, rules);
+  if (sign !== undefined) refuseClaim(payload, sign);
   const subject = payload.sub ?? clientOf(payload);
   if (typeof subject !== 'string' || subject === '' || !isPlainLine(subject))
     refuseClaim(payload, 'sub');
   const ahead = (payload.iat ?? 0) * SECOND - clock.now();
   if (ahead > rules.clockToleranceMs) refuseClaim(payload, 'iat');
+}
+
+/**
+ * The claim by which the payload is an ID token's. Keycloak names each token's kind in `typ`, and up to version 24
+ * puts the sign-in's `nonce` into access tokens, too; those carry scopes, which an ID token never does.
+ */
+function signOfIdToken(payload: JWTPayload, { scopeClaim }: TokenRules): string | undefined {
+  if (payload['typ'] === 'ID') return 'typ';
+  const scopes = payload[scopeClaim];
+  if (typeof scopes === 'string' || Array.isArray(scopes)) return undefined;
+  return ['nonce', 'at_hash', 'c_hash'].find((name) => Object.hasOwn(payload, name));
 }
 
 function refuseClaim(payload: JWTPayload, claim: string): never {

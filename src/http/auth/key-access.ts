@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -13,7 +13,7 @@ import { isTrackportError } from '#shared/errors.ts';
 
 /**
  * Lets the holder of a key in: who it is, whether it may come here, then its quota. From here on the
- * response says what is left of that, and when the key expires, if that is within 14 days.
+ * response says what is left of that, and when the key expires, if that is within 30 days.
  * @throws {unauthorized} @throws {quota-exceeded} too many calls, or bad keys
  * @throws {store-unavailable} and what `requireGrant` throws
  */
@@ -54,7 +54,7 @@ function announceExpiry(
   { expiresAt }: ConsumerPrincipal,
   clock: Pick<Clock, 'now'>,
 ): void {
-  if (expiresAt !== undefined && expiresAt - clock.now() <= KEY_ENDS_SOON_MS)
+  if (expiresAt !== undefined && endsSoon({ expiresAt }, clock.now()))
     headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
 }
 

@@ -134,7 +134,7 @@ const responseHeaders: Readonly<Record<string, Header>> = {
   'RateLimit-Policy': text('Calls per minute (draft-ietf-httpapi-ratelimit-headers).'),
   RateLimit: text('Calls left in the current minute, and its seconds left.'),
   'Key-Expires': text(
-    'When the key that was sent expires, as an HTTP date; there from 14 days before.',
+    'When the key that was sent expires, as an HTTP date; there from 30 days before.',
   ),
   'Retry-After': whole('Seconds to wait before trying again.'),
   'WWW-Authenticate': text('The kind of credential that is wanted.'),

@@ -30,7 +30,7 @@ export function mediaTypeProblem({
   headers,
 }: Pick<FastifyRequest, 'headers'>): TrackportError | null {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
-  if (encoding.trim().toLowerCase() !== 'identity')
+  if (listedIn(encoding).some((one) => one !== 'identity'))
     return unsupported('Send the body without a `Content-Encoding`.');
   const charset = type === '' ? undefined : /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
@@ -40,6 +40,14 @@ export function mediaTypeProblem({
 
 function unsupported(detail: string): TrackportError {
   return new TrackportError('unsupported-media-type', { detail });
+}
+
+/** The elements of a header that is a list, in lower case; empty ones count for nothing (RFC 9110 §5.6.1). */
+function listedIn(header: string): string[] {
+  return header
+    .split(',')
+    .map((element) => element.trim().toLowerCase())
+    .filter((element) => element !== '');
 }
 
 /** What the media type of YAML (RFC 9512) was called before. Responses never have these names. */
@@ -65,8 +73,8 @@ export function prefersEventStream(accept = ''): boolean {
 type Range = { type: string; quality: number };
 
 function rangesIn(accept: string): Range[] {
-  return accept.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  return listedIn(accept).map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
     const quality = Number(parameters.find((one) => one.startsWith('q='))?.slice('q='.length) ?? 1);
     return { type, quality: Number.isNaN(quality) ? 0 : quality };
   });
@@ -81,8 +89,8 @@ function qualityIn(ranges: readonly Range[], type: string): number {
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 
-/** What `If-Match` may be: `*`, or a list of entity tags. */
-export const ENTITY_TAGS = new RegExp(String.raw`^(?:\*|${TAG}(?:\s*,\s*${TAG})*)$`);
+/** What `If-Match` may be: `*`, or a list of entity tags, whose empty elements count for nothing (RFC 9110 §5.6.1). */
+export const ENTITY_TAGS = new RegExp(String.raw`^(?:\*|[\t ,]*(?:${TAG}[\t ]*(?:,[\t ,]*|$))+)$`);
 
 /** What an `If-Match` of this shape demands; undefined when the header is absent. */
 export function parseIfMatch(header: string | undefined): Precondition | undefined {

@@ -1,8 +1,14 @@
-import { createPublicKey } from 'node:crypto';
-import { exportJWK, SignJWT } from 'jose';
+import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { exportJWK, type JWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { errorFields } from '#shared/log.ts';
-import { makeKey, makeToken, startIssuer, type TokenOptions } from '../../support/issuer.ts';
+import {
+  makeKey,
+  makeToken,
+  type SigningKey,
+  startIssuer,
+  type TokenOptions,
+} from '../../support/issuer.ts';
 import { openWorld } from './support.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z') / 1000;
@@ -12,7 +18,16 @@ const refused = {
   detail: 'The access token is malformed, expired, or not meant for this service.',
 };
 
+const NO_WORKSPACE = 'its workspace cannot be read (workspace_id)';
 const NOBODY = 'it names neither a subject nor a client (sub)';
+
+const makeRsa = (): Promise<SigningKey> => makeKey('rsa', 'RS256');
+
+/** Of 1,024 bits: jose refuses to use it (RFC 7518 §3.3). */
+function weakRsaKey(): object {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  return { ...publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' };
+}
 
 describe('a good token', () => {
   test('names its subject, client, scopes and workspace', async () => {
@@ -81,6 +96,39 @@ describe('a good token', () => {
     await expect(verifier.verify(token)).resolves.toMatchObject({ subject: 'owner-1' });
   });
 
+  test.each<[string, (good: JWK) => unknown]>([
+    ['a weak one', () => weakRsaKey()],
+    ['one for encryption', (good) => ({ ...good, kid: 'enc', use: 'enc' })],
+    ['one of an unknown kind', (good) => ({ ...good, kid: 'odd', kty: 'LATTICE' })],
+    ['one that says nothing of itself', () => ({ kty: 'RSA' })],
+    ['one whose numbers are none', () => ({ kty: 'RSA', alg: 'RS256', n: '!', e: 5 })],
+    ['one of another curve', async () => (await makeKey('okp', 'EdDSA')).jwk],
+    ['one of another holder', async () => (await makeKey('second', 'RS256')).jwk],
+    [
+      'a private one',
+      async (good) => ({ ...(await exportJWK((await makeRsa()).privateKey)), kid: good.kid }),
+    ],
+    ['what is no key', () => null],
+  ])('passes by the right key where %s stands beside it', async (_name, odd) => {
+    const key = await makeRsa();
+    for (const kid of [undefined, key.kid]) {
+      const { issuer, verifier } = await openWorld();
+      issuer.keySet = { keys: [await odd(key.jwk), key.jwk, await odd(key.jwk)] };
+      const token = await makeToken(issuer, { key, header: { kid } });
+      await expect(verifier.verify(token)).resolves.toMatchObject({ subject: 'owner-1' });
+    }
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a nonce, as those of Keycloak up to 24 have', { nonce: 'n', typ: 'Bearer' }, 'scope'],
+    ['at_hash and c_hash', { at_hash: 'h', c_hash: 'h' }, 'scope'],
+    ['a nonce and an array of scopes', { nonce: 'n', scp: ['catalog:read'] }, 'scp'],
+  ])('may have %s beside its scopes', async (_name, claims, scopeClaim) => {
+    const { issuer, verifier } = await openWorld({ rules: { scopeClaim } });
+    const principal = await verifier.verify(await makeToken(issuer, { claims }));
+    expect(principal.scopes).toContain('catalog:read');
+  });
+
   test('keeps scopes and workspace where the configuration says', async () => {
     const rules = { scopeClaim: 'scp', workspaceClaim: 'https://acme.example/workspace' };
     const { issuer, verifier } = await openWorld({ rules });
@@ -110,12 +158,17 @@ describe('refused with the reason, once the signature is good', () => {
     ['sub', NOBODY, { sub: 5 }],
     ['sub', NOBODY, { sub: '' }],
     ['sub', NOBODY, { sub: 'a\ud800' }],
-    ['workspace_id', 'its workspace cannot be read', { workspace_id: ['a'] }],
-    ['workspace_id', 'its workspace cannot be read', { workspace_id: '' }],
-    ['workspace_id', 'its workspace cannot be read', { workspace_id: 'a\0' }],
-    ['workspace_id', 'its workspace cannot be read', { workspace_id: 'a\ud800' }],
-    ['nonce', 'it is an ID token (nonce)', { nonce: 'n' }],
-    ['at_hash', 'it is an ID token (at_hash)', { at_hash: 'h' }],
+    ['workspace_id', NO_WORKSPACE, { workspace_id: ['a'] }],
+    ['workspace_id', NO_WORKSPACE, { workspace_id: '' }],
+    ['workspace_id', NO_WORKSPACE, { workspace_id: 'a\0' }],
+    ['workspace_id', NO_WORKSPACE, { workspace_id: 'a\ud800' }],
+    ['typ', 'it is an ID token (typ)', { typ: 'ID' }],
+    ['typ', 'it is an ID token (typ)', { typ: 'ID', scope: undefined, nonce: 'n' }],
+    ['nonce', 'it is an ID token (nonce)', { nonce: 'n', scope: undefined }],
+    ['nonce', 'it is an ID token (nonce)', { nonce: 'n', scope: null }],
+    ['nonce', 'it is an ID token (nonce)', { nonce: 'n', scope: undefined, scp: ['a'] }],
+    ['at_hash', 'it is an ID token (at_hash)', { at_hash: 'h', scope: undefined }],
+    ['c_hash', 'it is an ID token (c_hash)', { c_hash: 'h', scope: undefined }],
   ])('%s: %s', async (claim, description, claims) => {
     const { issuer, verifier } = await openWorld();
     await verifier.verify(await makeToken(issuer)); // the same set-up takes the good one
@@ -136,7 +189,42 @@ describe('refused with the reason, once the signature is good', () => {
   });
 });
 
+test('names no claim whose configured name cannot stand in a header', async () => {
+  const { issuer, verifier } = await openWorld({ rules: { workspaceClaim: 'a"\r\nb' } });
+  const token = await makeToken(issuer, { claims: { 'a"\r\nb': 5 } });
+  await expect(verifier.verify(token)).rejects.toMatchObject({
+    challenge: 'Bearer error="invalid_token", error_description="its workspace cannot be read"',
+  });
+});
+
+test('says of an expired token what it is, also when a weak key was tried first', async () => {
+  const { issuer, verifier } = await openWorld();
+  const key = await makeRsa();
+  issuer.keySet = { keys: [weakRsaKey(), key.jwk] };
+  const header = { kid: undefined } as unknown as { kid: string };
+  const token = await makeToken(issuer, { key, header, claims: { exp: NOW - 6 } });
+  await expect(verifier.verify(token)).rejects.toMatchObject({
+    challenge: expect.stringContaining('it has expired (exp)'),
+  });
+});
+
 describe('refused alike', () => {
+  test('a signature of a weak key, alone or beside a good one', async () => {
+    const { issuer, verifier } = await openWorld();
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const weak = publicKey.export({ format: 'jwk' });
+    const good = await makeToken(issuer, {
+      key: await makeRsa(),
+      header: { kid: undefined },
+    });
+    const signed = good.split('.').slice(0, 2).join('.');
+    const token = `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`;
+    for (const keys of [[weak], [weak, (await makeRsa()).jwk]]) {
+      issuer.keySet = { keys };
+      await expect(verifier.verify(token)).rejects.toMatchObject(refused);
+    }
+  });
+
   test.each<[string, TokenOptions]>([
     ['the type of a logout token', { header: { typ: 'logout+jwt' } }],
     ['the type of a proof of possession', { header: { typ: 'dpop+jwt' } }],

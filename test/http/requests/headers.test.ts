@@ -16,6 +16,7 @@ test.each([
   'application/json;q=0.5, application/yaml',
   'application/yaml, */*;q=0.1',
   'application/*;q=0.2, application/yaml;q=0.3',
+  ', application/yaml,,',
   'text/html, application/yaml ; q=0.9, application/json; q=0.8',
 ])('%s wants YAML', (accept) => {
   expect(prefersYaml(accept)).toBe(true);
@@ -24,6 +25,7 @@ test.each([
 test.each([
   undefined,
   '',
+  ',',
   '*/*',
   'application/*',
   'application/json',
@@ -66,6 +68,8 @@ test.each([
   { 'content-type': 'application/json' },
   { 'content-type': 'application/json; charset="UTF-8"' },
   { 'content-encoding': ' Identity ' },
+  { 'content-encoding': '' },
+  { 'content-encoding': ', identity,,' },
 ])('%j can be read', (headers) => {
   expect(mediaTypeProblem({ headers })).toBeNull();
 });
@@ -73,6 +77,7 @@ test.each([
 test.each([
   [{ 'content-type': 'application/json; charset=latin1' }, 'Send the body in UTF-8.'],
   [{ 'content-type': 'application/json;Charset = utf-16' }, 'Send the body in UTF-8.'],
+  [{ 'content-encoding': 'identity, gzip' }, 'Send the body without a `Content-Encoding`.'],
   [{ 'content-encoding': 'gzip' }, 'Send the body without a `Content-Encoding`.'],
 ])('%j cannot be read', (headers, detail) => {
   expect(mediaTypeProblem({ headers })).toMatchObject({ code: 'unsupported-media-type', detail });
@@ -83,6 +88,7 @@ describe('If-None-Match', () => {
     ['the tag itself', '"a"'],
     ['its weak form', 'W/"a"'],
     ['a list that holds it', '"b", W/"c","a"'],
+    ['a list with empty elements', ',"b", ,"a",'],
     ['any tag', '*'],
     ['any tag, with blanks', ' * '],
   ])('matches by %s', (_how, header) => {
@@ -123,10 +129,28 @@ describe('If-Match', () => {
     expect(header).toMatch(ENTITY_TAGS);
   });
 
-  test.each(['', 'a', '"a', 'w/"a"', '"a" "b"', '"a",', '*, "a"', '"a b"', '"a\u0000"'])(
-    'may not be %j',
+  test.each(['"a",', ',"a"', ' , "a" , ', '"a",,"a"', ',\t,"a"'])(
+    'may hold empty elements, as in %s, which count for nothing',
     (header) => {
-      expect(header).not.toMatch(ENTITY_TAGS);
+      expect(header).toMatch(ENTITY_TAGS);
+      expect(parseIfMatch(header)).toMatchObject({ tags: expect.arrayContaining(['"a"']) });
     },
   );
+
+  test.each([
+    '',
+    'a',
+    '"a',
+    'w/"a"',
+    '"a" "b"',
+    ',',
+    '*,',
+    '*, "a"',
+    '"a",b',
+    '"a",,W/',
+    '"a b"',
+    '"a\u0000"',
+  ])('may not be %j', (header) => {
+    expect(header).not.toMatch(ENTITY_TAGS);
+  });
 });

@@ -98,15 +98,15 @@ describe('GET /me', () => {
 });
 
 describe('Key-Expires', () => {
-  test('comes with every response to a key that expires within 14 days', async () => {
+  test('comes with every response to a key that expires within 30 days', async () => {
     const { get, create, clock } = openKeyApp();
-    const { key } = await create({ ...readLeads, expiresInMs: 14 * DAY + 1 });
+    const { key } = await create({ ...readLeads, expiresInMs: 30 * DAY + 1 });
     const urls = [ME, '/api/v1/leads', '/api/v1/leads/7', '/api/v1/leads/removals'];
     for (const url of urls) expect((await get(key, url)).headers).not.toHaveProperty('key-expires');
     await clock.advance(1);
     const wrong = ['/api/v1/leads?limit=0', `${ME}?x=1`];
     for (const url of [...urls, ...wrong])
-      expect((await get(key, url)).headers['key-expires']).toBe('Sun, 15 Mar 2026 12:00:00 GMT');
+      expect((await get(key, url)).headers['key-expires']).toBe('Tue, 31 Mar 2026 12:00:00 GMT');
   });
 
   test('comes with a 304, a 403 and a 429, too', async () => {

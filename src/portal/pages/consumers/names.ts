@@ -1,7 +1,7 @@
 /** Where the pages of consumers are, who may see them, and the words that stand on them. */
 import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
 import {
   type ConsumerFilter,
   consumerStatuses,
@@ -26,7 +26,7 @@ export const consumersQuery = z.strictObject({
   q: textFilter(),
   state: oneOfFilter(consumerStatuses),
   expires: z
-    .enum(['', '14', '90'], 'must be 14 or 90 days')
+    .enum(['', '30', '90'], 'must be 30 or 90 days')
     .transform((value) => value || undefined)
     .optional(),
   cursor: cursorFilter,
@@ -93,7 +93,7 @@ export function expiryWords(consumer: Consumer, viewer: Viewer): HtmlValue {
   if (end === undefined) return 'never';
   const isOverlap = consumer.keys.some((key) => key.expiresAt === end && key.replacedBy);
   if (isOverlap) return html`${ago(end, viewer)}${note('end of overlap')}`;
-  return end - viewer.nowMs < KEY_ENDS_SOON_MS
+  return endsSoon({ expiresAt: end }, viewer.nowMs)
     ? badge('warn', ago(end, viewer))
     : time(end, viewer, 'day');
 }
@@ -111,8 +111,7 @@ export function keyBadge(key: Key, { state: status }: Consumer, { nowMs }: Viewe
   if (status === 'disabled') return badge('mute', 'Disabled');
   if (key.replacedBy !== undefined)
     return html`${badge('warn', 'In overlap')}${note('replaced by ', key.replacedBy)}`;
-  const endsSoon = key.expiresAt !== undefined && key.expiresAt - nowMs < KEY_ENDS_SOON_MS;
-  return endsSoon ? badge('warn', 'Ends soon') : badge('ok', 'Active');
+  return endsSoon(key, nowMs) ? badge('warn', 'Ends soon') : badge('ok', 'Active');
 }
 
 /** Whether it follows the lead feed, how far behind it is, and when it read last. */

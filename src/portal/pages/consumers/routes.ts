@@ -78,7 +78,7 @@ export function consumerListView(
         name: 'expires',
         label: 'Key expires',
         any: 'Any time',
-        choices: ['14', '90'].map((value) => ({ value, label: `Within ${value} days` })),
+        choices: ['30', '90'].map((value) => ({ value, label: `Within ${value} days` })),
       },
     ],
     caption: 'Consumers, oldest first',

@@ -8,7 +8,7 @@ import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
 import { adviceFor, remedyOf } from '../receipts/verdict.ts';
 import type { HealthLine } from './health-lines.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
-import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
+import { endsSoon } from '#access/keys/key-rules.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { consumerPath, consumersPath } from '../consumers/names.ts';
 import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
@@ -217,14 +217,14 @@ function endingKeys({ ending }: Callers, viewer: Viewer): Need {
       })),
   );
   const headings = ['A key in use ends soon', 'keys in use end soon'] as const;
-  return worry('warn', headings, consumersPath({ expires: '14' }), of);
+  return worry('warn', headings, consumersPath({ expires: '30' }), of);
 }
 
 function endsInUse(key: Key, now: number): boolean {
-  const { expiresAt = Infinity, lastUsedAt = -Infinity, replacedBy } = key;
+  const { lastUsedAt = -Infinity, replacedBy } = key;
   const withinMs = replacedBy === undefined ? USED_WITHIN_MS : OLD_USED_WITHIN_MS;
   const isActive = keyStateAt(key, now) === 'active';
-  return isActive && expiresAt - now < KEY_ENDS_SOON_MS && now - lastUsedAt < withinMs;
+  return isActive && endsSoon(key, now) && now - lastUsedAt < withinMs;
 }
 
 function keyless({ keyless: consumers }: Callers): Need {

@@ -51,7 +51,7 @@ function refusedLast(reason: string): Verdict {
 }
 
 function endsSoon({ notAfter }: PartnerSummary['secrets'][number], nowMs: number): boolean {
-  return notAfter !== undefined && notAfter - nowMs < ENDS_SOON_MS;
+  return notAfter !== undefined && notAfter - nowMs <= ENDS_SOON_MS;
 }
 
 /** The state of one secret. */

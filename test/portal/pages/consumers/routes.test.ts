@@ -321,7 +321,7 @@ describe('the list', () => {
       return [...body.matchAll(/<bdi>([^<]+)<\/bdi><\/a>/g)].map(([, name = '']) => name);
     };
     expect(await names('q=åle')).toEqual(['Ålesund']);
-    expect(await names('expires=14')).toEqual(['Bergen']);
+    expect(await names('expires=30')).toEqual(['Bergen']);
     expect(await names('state=active')).toEqual(['Ålesund', 'Bergen']);
     expect(await names('state=no-key')).toEqual([]);
   });
