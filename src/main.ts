@@ -57,7 +57,7 @@ function untilWritten(stream: NodeJS.WriteStream): Promise<void> {
 
 function explain(error: unknown): Failure {
   return error instanceof StartError
-    ? { exitCode: EXIT_FAILED, code: 'start-failed', detail: error.message }
+    ? { exitCode: error.exitCode, code: 'start-failed', detail: error.message }
     : toFailure(error);
 }
 

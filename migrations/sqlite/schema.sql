@@ -55,7 +55,7 @@ CREATE TABLE access_version (
   version INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE "api_key" (
+CREATE TABLE api_key (
   serial INTEGER PRIMARY KEY, -- ascending with creation
   key_id TEXT NOT NULL UNIQUE,
   consumer_id TEXT NOT NULL REFERENCES consumer (id),
@@ -65,7 +65,7 @@ CREATE TABLE "api_key" (
   created_at INTEGER NOT NULL,
   expires_at INTEGER,
   revoked_at INTEGER,
-  replaced_by TEXT REFERENCES "api_key" (key_id) DEFERRABLE INITIALLY DEFERRED,
+  replaced_by TEXT REFERENCES api_key (key_id) DEFERRABLE INITIALLY DEFERRED,
   last_used_at INTEGER
 ) STRICT;
 
@@ -134,7 +134,8 @@ CREATE TABLE catalog_version (
   members TEXT, -- JSON array of ids; NULL when the owner gave no list
   counts TEXT, -- JSON object
   findings TEXT, -- JSON array; NULL when there are none
-  description TEXT, terms TEXT NOT NULL DEFAULT '',
+  description TEXT,
+  terms TEXT NOT NULL DEFAULT '', -- cut by src/catalog/reading/search-terms.ts
   UNIQUE (artifact_serial, version)
 ) STRICT;
 
@@ -159,22 +160,23 @@ CREATE TABLE change_batch (
 
 CREATE TABLE claim (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  repository_id INTEGER NOT NULL,
+  repository_id INTEGER NOT NULL, -- 0: the store does not know the repository yet
   number INTEGER NOT NULL,
   receipt_id TEXT NOT NULL,
   event INTEGER NOT NULL, -- event.id
   claimed_at INTEGER NOT NULL,
-  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimedAt
-  released_at INTEGER, is_provisional INTEGER NOT NULL DEFAULT 0
-  CHECK (is_provisional IN (0, 1)), -- an operator gave the lead back
+  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimed_at
+  released_at INTEGER, -- an operator gave the lead back
+  is_provisional INTEGER NOT NULL DEFAULT 0 CHECK (is_provisional IN (0, 1)), -- until a match is certain
   UNIQUE (repository_id, number, event)
 ) STRICT;
 
 CREATE TABLE claim_version (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
-  withdrawn INTEGER NOT NULL -- how often a claim was taken back
-, last_removed_at INTEGER NOT NULL DEFAULT 0) STRICT;
+  withdrawn INTEGER NOT NULL, -- how often a claim was taken back
+  last_removed_at INTEGER NOT NULL DEFAULT 0 -- the greatest removed_at ever
+) STRICT;
 
 CREATE TABLE consumer (
   id TEXT PRIMARY KEY,
@@ -187,7 +189,8 @@ CREATE TABLE consumer (
 CREATE TABLE consumer_grant (
   consumer_id TEXT NOT NULL REFERENCES consumer (id),
   action TEXT NOT NULL,
-  labels TEXT CHECK (json_valid(labels)), workspace TEXT, -- array of label names; NULL means every lead
+  labels TEXT CHECK (json_valid(labels)), -- array of label names; NULL means every lead
+  workspace TEXT, -- whose catalog the consumer reads
   PRIMARY KEY (consumer_id, action)
 ) STRICT, WITHOUT ROWID;
 
@@ -201,17 +204,20 @@ CREATE TABLE directory_approval (
 CREATE TABLE directory_key (
   key_hash BLOB NOT NULL,
   repository_id INTEGER NOT NULL,
-  number INTEGER NOT NULL, kind TEXT,
+  number INTEGER NOT NULL,
+  kind TEXT, -- 'email', 'correlation-id' or 'external-id/<partnerId>'
   PRIMARY KEY (key_hash, repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_lead (
   repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
+  created_at INTEGER NOT NULL DEFAULT 0, -- by the tracker; 0: not known
   updated_at INTEGER NOT NULL,
   approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  crawl INTEGER NOT NULL, is_moved INTEGER NOT NULL DEFAULT 0 CHECK (is_moved IN (0, 1)), created_at INTEGER NOT NULL DEFAULT 0, -- the last crawl in which it was seen
+  crawl INTEGER NOT NULL, -- the last crawl in which it was seen
+  is_moved INTEGER NOT NULL DEFAULT 0 CHECK (is_moved IN (0, 1)), -- it is in another repository: a tombstone
   PRIMARY KEY (repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -229,14 +235,14 @@ CREATE TABLE directory_state (
   crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
   crawl_started_at INTEGER NOT NULL,
   crawl_issues INTEGER NOT NULL, -- seen so far
-  crawl_reached INTEGER NOT NULL, -- greatest updatedAt that the crawl has kept; it resumes there
-  completed_at INTEGER, -- end of the last complete crawl; null: there was none yet
-  caught_up_to INTEGER NOT NULL -- greatest updatedAt that a crawl or a catch-up has kept
+  crawl_reached INTEGER NOT NULL, -- greatest updated_at that the crawl has kept; it resumes there
+  completed_at INTEGER, -- end of the last complete crawl; NULL: there was none yet
+  caught_up_to INTEGER NOT NULL -- greatest updated_at that a crawl or a catch-up has kept
 ) STRICT;
 
-CREATE TABLE "event" (
+CREATE TABLE event (
   id INTEGER PRIMARY KEY,
-  receipt INTEGER NOT NULL REFERENCES "receipt" (number),
+  receipt INTEGER NOT NULL REFERENCES receipt (number),
   position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
   event_type TEXT, -- as it was sent
   event_id TEXT,
@@ -257,7 +263,11 @@ CREATE TABLE "event" (
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
   stage TEXT NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
-  again INTEGER NOT NULL DEFAULT 0, history TEXT NOT NULL DEFAULT '[]', names TEXT, asked_at INTEGER, acknowledged_at INTEGER, -- when it came once more while it was worked, then it is worked again; 0: it did not
+  again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
+  history TEXT NOT NULL DEFAULT '[]', -- JSON: steps, oldest first, at most 50
+  names TEXT, -- kinds, never values, with a space between; NULL: none, or not known
+  asked_at INTEGER, -- when it was delivered, or replayed, or sent again after its end
+  acknowledged_at INTEGER, -- an operator has seen that it came to nothing
   UNIQUE (receipt, position),
   CHECK ((outcome = 'PENDING') = (due_at IS NOT NULL)),
   CHECK ((outcome = 'PENDING') = (completed_at IS NULL))
@@ -304,13 +314,13 @@ CREATE TABLE logout_token (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE migration (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('breaking', 'compatible')),
-    appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
-  ) STRICT;
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('breaking', 'compatible')),
+    applied_at bigint NOT NULL -- milliseconds since the Unix epoch
+  );
 
-CREATE TABLE "receipt" (
+CREATE TABLE receipt (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE, -- a UUID
   partner_id TEXT NOT NULL,
@@ -319,10 +329,11 @@ CREATE TABLE "receipt" (
   external_id TEXT,
   correlation_id TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
-  received_at INTEGER NOT NULL
-, traceparent TEXT) STRICT;
+  received_at INTEGER NOT NULL,
+  traceparent TEXT -- the call's span, for those of the worker; random numbers, NULL where traces are off
+) STRICT;
 
-CREATE TABLE "recheck" (
+CREATE TABLE recheck (
   event INTEGER PRIMARY KEY REFERENCES event (id),
   repository_id INTEGER NOT NULL,
   key_hash BLOB NOT NULL,
@@ -332,7 +343,7 @@ CREATE TABLE "recheck" (
   due_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE "same_event" (
+CREATE TABLE same_event (
   id_key BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
   person_key BLOB NOT NULL, -- of all that names the person; the event has no id: empty
   key BLOB NOT NULL, -- of all that makes two events the same
@@ -351,10 +362,10 @@ CREATE TABLE session (
   issuer_subject TEXT NOT NULL, -- sub of the ID token
   issuer_session TEXT, -- its sid
   time_zone TEXT NOT NULL,
-  started_at INTEGER NOT NULL, -- instants are milliseconds since the Unix epoch
+  started_at INTEGER NOT NULL,
   used_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,
-  renew_at INTEGER, -- null: its access token cannot be renewed
+  renew_at INTEGER, -- NULL: its access token cannot be renewed
   renewing_until INTEGER, -- one instance renews it
   sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -380,15 +391,16 @@ CREATE TABLE traffic (
   detail TEXT NOT NULL, -- eight hexadecimal digits of the secret's SHA-256, or the reason
   day INTEGER NOT NULL, -- days since the Unix epoch
   count INTEGER NOT NULL,
-  last_at INTEGER NOT NULL, -- milliseconds since the Unix epoch
+  last_at INTEGER NOT NULL,
   PRIMARY KEY (sender, kind, detail, day)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE worker_lease (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  holder TEXT, -- null: nobody has it
+  holder TEXT, -- NULL: nobody has it
   beat INTEGER NOT NULL,
-  is_asked INTEGER NOT NULL DEFAULT 0) STRICT;
+  is_asked INTEGER NOT NULL DEFAULT 0 -- another process, whose file has a partner that this one's lacks, asks for it
+) STRICT;
 
 CREATE TABLE write_check (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -411,15 +423,17 @@ CREATE INDEX catalog_version_by_group
   ON catalog_version (workspace_id, group_key, is_listed, artifact_serial, lifecycle, type)
   WHERE group_path IS NOT NULL;
 
-CREATE INDEX catalog_version_by_owner ON catalog_version (workspace_id, owner, is_listed, artifact_serial);
+CREATE INDEX catalog_version_by_owner
+  ON catalog_version (workspace_id, owner, is_listed, artifact_serial);
 
 CREATE INDEX catalog_version_by_project
-  ON catalog_version (workspace_id, project_id, is_listed, artifact_serial) WHERE project_id IS NOT NULL;
+  ON catalog_version (workspace_id, project_id, is_listed, artifact_serial)
+  WHERE project_id IS NOT NULL;
 
 CREATE INDEX catalog_version_by_workspace
   ON catalog_version (workspace_id, serial, lifecycle, source, type);
 
-CREATE INDEX catalog_version_face
+CREATE INDEX catalog_version_listed
   ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_listed = 1;
 
 CREATE INDEX claim_by_event ON claim (event, repository_id);

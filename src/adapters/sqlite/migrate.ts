@@ -1,30 +1,34 @@
-import { searchTextOf } from '#catalog/reading/search-terms.ts';
+import { existsSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
 import {
   applyMigrations,
   type MigrateDeps,
   type Migration,
+  readMigrationState,
   shippedMigrations,
 } from '../store/migrations.ts';
 import type { LocalDatabase } from './connection/database.ts';
+import { guard } from './connection/errors.ts';
+import { createSession } from './connection/session.ts';
 
 /** @see applyMigrations */
 export function migrate(
   deps: MigrateDeps & { database: LocalDatabase },
   migrations = shippedMigrations('sqlite'),
 ): Promise<Migration[]> {
-  deps.database.writing.handle.function('search_text', { varargs: true }, searchTextFor);
   return applyMigrations(deps, migrations);
 }
 
-/** What 0030 cuts the terms of versions with that are there already. */
-function searchTextFor(
-  ...[id, title, owner, groupPath, description]: [string, string, string, ...(string | null)[]]
-): string {
-  return searchTextOf({
-    id,
-    title,
-    owner,
-    groupPath: groupPath ?? '',
-    description: description ?? '',
-  });
+/**
+ * Refuses a file of another beginning before anything is opened that would write to it: the mode of the log is in it.
+ * @throws {store-unavailable}
+ */
+export async function refuseOtherFile(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const handle = guard(() => new BetterSqlite3(path, { readonly: true }));
+  try {
+    await readMigrationState(createSession(handle), shippedMigrations('sqlite'));
+  } finally {
+    handle.close();
+  }
 }

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import { bindWrites, either, type Session, type StoreDatabase, unavailable } from './session.ts';
+import {
+  bindWrites,
+  either,
+  type Session,
+  type StoreDatabase,
+  StoreRefusal,
+  unavailable,
+} from './session.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.
@@ -55,25 +62,36 @@ function parseMigration(file: string, sql: string): Migration {
   };
 }
 
-const IS_THERE = either(
-  "SELECT to_regclass('migration') IS NOT NULL AS is_there",
-  `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migration')
-    AS is_there`,
+/** A file is one program's; a database may be shared. */
+const FOUND = either(
+  "SELECT to_regclass('migration') IS NOT NULL AS is_ours, false AS is_foreign",
+  `SELECT count(*) FILTER (WHERE name = 'migration') > 0 AS is_ours, count(*) > 0 AS is_foreign
+   FROM sqlite_schema WHERE type = 'table'`,
 );
 
 /** Every migration that the store has. @throws {store-unavailable} */
 export async function readApplied(session: Session): Promise<AppliedMigration[]> {
-  const found = await session.get<{ isThere: boolean }>(IS_THERE);
-  if (!found?.isThere) return [];
-  return session.all('SELECT number, name, kind FROM migration ORDER BY number');
+  const found = await session.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
+  if (!found?.isOurs && found?.isForeign) throw otherStore('It has tables of another program');
+  if (!found?.isOurs) return [];
+  const rows = await session.all<AppliedMigration>('SELECT * FROM migration');
+  return rows
+    .map(({ number, name, kind }) => ({ number, name, kind }))
+    .toSorted((left, right) => left.number - right.number);
 }
 
-/** How the store stands to the migrations that this version knows. @throws {store-unavailable} */
+/**
+ * How the store stands to the migrations that this version knows.
+ * @throws {store-unavailable} also when it began with another one
+ */
 export async function readMigrationState(
   session: Session,
   known: readonly Migration[],
 ): Promise<MigrationState> {
   const applied = await readApplied(session);
+  const [began, beginning] = [applied[0]?.name, known[0]?.name];
+  if (applied.length > 0 && began !== beginning)
+    throw otherStore(`It begins with ${began ?? 'nothing known'}, and not with ${beginning}`);
   const numbersOf = (migrations: readonly AppliedMigration[]): Set<number> =>
     new Set(migrations.map(({ number }) => number));
   const [present, shipped] = [numbersOf(applied), numbersOf(known)];
@@ -82,6 +100,12 @@ export async function readMigrationState(
     pending: known.filter(({ number }) => !present.has(number)),
     unknown: applied.filter(({ number }) => !shipped.has(number)),
   };
+}
+
+function otherStore(what: string): StoreRefusal {
+  return new StoreRefusal(
+    `${what}: this version cannot work on it, and left it as it is. Name a new one in store.url, or run the program that made it.`,
+  );
 }
 
 /**
@@ -145,20 +169,13 @@ const BEGIN = either(
   'SELECT 1',
 );
 
-const MIGRATION_TABLE = either(
-  `CREATE TABLE IF NOT EXISTS migration (
+const MIGRATION_TABLE = `
+  CREATE TABLE IF NOT EXISTS migration (
     number integer PRIMARY KEY,
     name text NOT NULL,
     kind text NOT NULL CHECK (kind IN ('breaking', 'compatible')),
     applied_at bigint NOT NULL -- milliseconds since the Unix epoch
-  )`,
-  `CREATE TABLE IF NOT EXISTS migration (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('breaking', 'compatible')),
-    appliedAt INTEGER NOT NULL -- milliseconds since the Unix epoch
-  ) STRICT`,
-);
+  )`;
 
 /** False when another migrator was first. */
 async function applyOne(session: Session, migration: Migration): Promise<boolean> {

@@ -166,4 +166,11 @@ export function unavailable(detail: string, cause?: unknown): TrackportError {
   return new TrackportError('store-unavailable', { detail, retryAfterSeconds: 1, cause });
 }
 
+/** A store that no later try will open: somebody has to name another one, or to stop who has it. */
+export class StoreRefusal extends TrackportError {
+  constructor(detail: string) {
+    super('store-unavailable', { detail });
+  }
+}
+
 export const BUSY = 'The store is busy with another process.';

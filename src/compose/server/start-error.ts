@@ -1,3 +1,4 @@
+import { StoreRefusal } from '#adapters/store/session.ts';
 import type { StoreAddress } from '#config/schema/values.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
@@ -5,11 +6,14 @@ import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 /** The exit code of every failure but a wrong configuration or command line. */
 export const EXIT_FAILED = 1;
 
-/** Why the service could not start, in one line that says what to do. Exit code 1. */
+/** Why the service could not start, in one line that says what to do. Exit code 2 where no later try can succeed. */
 export class StartError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.name = 'StartError';
+    this.exitCode = options.cause instanceof StoreRefusal ? 2 : EXIT_FAILED;
   }
 }
 

@@ -1,5 +1,5 @@
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
-import { migrate } from '#adapters/sqlite/migrate.ts';
+import { migrate, refuseOtherFile } from '#adapters/sqlite/migrate.ts';
 import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -33,6 +33,7 @@ export async function openSqliteStore({
   log,
   thread,
 }: SqliteStoreDeps): Promise<OpenStore> {
+  await refuseOtherFile(path);
   const local = openDatabase({ path });
   try {
     const migrated = await migrate({ database: local, log });

@@ -115,6 +115,22 @@ describe('migrating', () => {
     expect(await tablesOf(database)).toEqual(['a', 'migration', 'z']);
   });
 
+  test.each(['0001_access', undefined])(
+    'refuses a store with another beginning (%s), and changes nothing',
+    async (name) => {
+      const database = await empty();
+      if (name === undefined) await database.exec('CREATE TABLE migration (id integer, run text)');
+      else await migrate({ database, log }, [{ ...first, name }]);
+      if (name === undefined) await database.exec("INSERT INTO migration VALUES (1, 'x')");
+      const before = await tablesOf(database);
+      await expect(migrate({ database, log }, [first, second])).rejects.toMatchObject({
+        code: 'store-unavailable',
+        detail: expect.stringMatching(`begins with ${name ?? 'nothing known'}`),
+      });
+      expect(await tablesOf(database)).toEqual(before);
+    },
+  );
+
   test('refuses a database in which not every name can be stored', async () => {
     const own = await emptyPostgres();
     const admin = await connectToPostgres(own);

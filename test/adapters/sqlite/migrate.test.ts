@@ -104,6 +104,18 @@ describe('migrating', () => {
     expect(tablesOf(database)).toEqual(['a', 'migration', 'z']);
   });
 
+  test('refuses a store with another beginning by its name, and changes nothing', async () => {
+    const database = empty();
+    await migrate({ database, log }, [{ ...first, name: '0001_access' }]);
+    await expect(migrate({ database, log }, [first, second])).rejects.toThrow(
+      expect.objectContaining({
+        code: 'store-unavailable',
+        detail: expect.stringMatching(/begins with 0001_access, and not with 0001_test/),
+      }),
+    );
+    expect(tablesOf(database)).toEqual(['a', 'migration']);
+  });
+
   test('warns of a store that a newer, compatible version changed', async () => {
     const database = empty();
     await migrate({ database, log }, [first, migration(9, 'CREATE TABLE z (x)')]);

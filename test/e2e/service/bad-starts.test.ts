@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -89,6 +90,40 @@ describe('a wrong configuration is told in one message, exit 2', () => {
   });
 });
 
+describe('a store with another beginning is refused by name and stays as it is, exit 2', () => {
+  const APPLIED = `CREATE TABLE migration (
+      number INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, appliedAt INTEGER NOT NULL);
+    INSERT INTO migration VALUES (1, '0001_access', 'breaking', 0), (2, '0002_leads', 'compatible', 0);
+    CREATE TABLE consumer (id TEXT PRIMARY KEY)`;
+
+  test.each([
+    ['of an earlier version', APPLIED, 'begins with 0001_access'],
+    ['of an earlier version, in WAL mode', `PRAGMA journal_mode = WAL; ${APPLIED}`, '0001_access'],
+    ['of another program', 'CREATE TABLE notes (text TEXT)', 'tables of another program'],
+    [
+      'of another program that has migrations, too',
+      "CREATE TABLE migration (id INTEGER, run TEXT); INSERT INTO migration VALUES (1, 'x')",
+      'begins with nothing known',
+    ],
+  ])('a file %s', async (_name, sql, what) => {
+    const file = path.join(temporaryFolder(), 'trackport.db');
+    const handle = new BetterSqlite3(file);
+    handle.exec(sql);
+    handle.close();
+    const before = readFileSync(file);
+    const config = configFile({ tracker, store: { url: `sqlite:${file}` } });
+    for (const command of [['serve', '--port', '0'], ['migrate'], ['consumer', 'list']]) {
+      const end = await runTrackport([...command, '--config', config]);
+      expectMessage(end);
+      expect(end.code).toBe(2);
+      expect(end.stderr).toContain(`The store ${file} cannot be used: `);
+      expect(end.stderr).toContain(what);
+      expect(end.stderr).toContain('Name a new one in store.url');
+    }
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
+
 describe('a store that cannot be used is told in one line, exit 1', () => {
   async function storeOf(folder: string): Promise<{ file: string; config: string }> {
     const file = path.join(folder, 'trackport.db');
@@ -117,8 +152,7 @@ describe('a store that cannot be used is told in one line, exit 1', () => {
 
   test('a file of a later version of Trackport', async () => {
     const { file, config } = await storeOf(temporaryFolder());
-    const { default: Database } = await import('better-sqlite3');
-    const handle = new Database(file);
+    const handle = new BetterSqlite3(file);
     handle.exec("INSERT INTO migration VALUES (9999, '9999_later', 'breaking', 0)");
     handle.close();
     const end = await runTrackport(['serve', '--config', config, '--port', '0']);

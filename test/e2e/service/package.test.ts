@@ -1,11 +1,10 @@
 /** What `npm pack` gives, installed into an empty folder: nothing here runs from the checkout. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import packageFile from '#package.json' with { type: 'json' };
 import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { openOldStore, SECRET_KEY } from '../support/old-stores.ts';
 import { type Installed, installPackage } from '../support/package.ts';
 import { listening, runTrackport, trackport } from '../support/process.ts';
 import {
@@ -73,36 +72,6 @@ test('the package has the sandbox, too', async () => {
   const [, key = ''] = /(tpk_\w+)/.exec(run.stdout()) ?? [];
   await eventually(async () => expect((await listLeads(url, key)).length).toBeGreaterThan(0));
 });
-
-test.each(['dc0439d.sqlite', '2f91e6c0.sqlite', '2f91e6c0.postgres'])(
-  'the package takes over the store that %s left, and nothing is lost',
-  async (name) => {
-    const { program } = installed;
-    const { storeUrl, key } = await openOldStore(name);
-    const { tracker, config } = await createWorld({
-      partners: { 'crm-one': crmOne },
-      secretKey: SECRET_KEY,
-    });
-    const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
-    writeFileSync(config, JSON.stringify({ ...settings, store: { url: storeUrl } }));
-    for (const lead of ['a', 'b', 'c', 'd']) openLead(tracker, { email: `${lead}@example.org` });
-    const late = openLead(tracker, { email: 'later@example.org' });
-    const command = (...args: string[]) =>
-      runTrackport([...args, '--json', '--config', config], { environment, program });
-
-    expect((await command('migrate')).code).toBe(0);
-    const { url } = await serve(config, { program });
-    await eventually(async () => expect(await idsOf(url, key)).toEqual(['4', '3']));
-    await eventually(() => expect(tracker.readIssue(late.number)?.state).toBe('closed'));
-    const { items } = JSON.parse((await command('receipt', 'list')).stdout) as {
-      items: { status: string }[];
-    };
-    expect(items.map(({ status }) => status)).toEqual(['PROCESSED', 'PROCESSED', 'PROCESSED']);
-    const orders = path.join(temporaryFolder(), 'orders.yaml');
-    writeFileSync(orders, 'id: orders\ntype: PRODUCT\nowner: shop\ntitle: Orders\n');
-    expect((await command('catalog', 'import', orders)).stdout).toContain('"unchanged"');
-  },
-);
 
 async function healthOf(url: string): Promise<Record<string, string>> {
   return (await (await fetch(`${url}/healthz`)).json()) as Record<string, string>;

@@ -5,8 +5,10 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { TableDigest } from '../../store/transfer/digest.ts';
+import { readMigrationState, shippedMigrations } from '../../store/migrations.ts';
 import { unavailable } from '../../store/session.ts';
 import { guard } from '../connection/errors.ts';
+import { createSession } from '../connection/session.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
 
@@ -66,7 +68,7 @@ async function copyPages(
     () => new BetterSqlite3(storePath, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS }),
   );
   try {
-    guard(() => beginReading(handle));
+    await beginReading(handle);
     await handle.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages, 'pages');
@@ -98,11 +100,11 @@ function copyErrors<T>(work: () => T): T {
   });
 }
 
-function beginReading(handle: BetterSqlite3.Database): void {
-  handle.pragma('query_only = ON');
-  handle.exec('BEGIN');
-  if (!handle.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").get())
-    throw unavailable('The store is not a database of Trackport.');
+/** The first look takes the snapshot. */
+async function beginReading(handle: BetterSqlite3.Database): Promise<void> {
+  guard(() => handle.exec('PRAGMA query_only = ON; BEGIN'));
+  const { applied } = await readMigrationState(createSession(handle), shippedMigrations('sqlite'));
+  if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
 }
 
 /** Checks the copy, and makes it one file that says what is in it. */

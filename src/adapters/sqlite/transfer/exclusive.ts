@@ -8,7 +8,7 @@ import { guard, isBusy } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
 import { openDatabase } from '../connection/database.ts';
-import { migrate } from '../migrate.ts';
+import { migrate, refuseOtherFile } from '../migrate.ts';
 import { openDraft } from './draft.ts';
 
 /** A store that nobody else has open, nor can open. */
@@ -55,6 +55,7 @@ export async function withStopped<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (!existsSync(path)) throw unavailable('There is no such file.');
+  await refuseOtherFile(path);
   const store = openExclusively(path);
   try {
     await refuseOtherSchema(store, shippedMigrations('sqlite'));

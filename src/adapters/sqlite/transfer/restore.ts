@@ -4,6 +4,7 @@ import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.t
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { Migration } from '../../store/migrations.ts';
+import { StoreRefusal } from '../../store/session.ts';
 import { openDatabase } from '../connection/database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
@@ -39,7 +40,7 @@ export async function restore(request: RestoreRequest): Promise<Restored> {
   return replaceEmpty(storePath, async (draft) => {
     guard(() => copyFileSync(file, draft, constants.COPYFILE_FICLONE));
     const origin = takeBackup(draft, onProgress);
-    return { ...origin, migrated: await makeStore(draft, log) };
+    return { ...origin, migrated: await makeStore(draft, log, origin) };
   });
 }
 
@@ -66,7 +67,7 @@ function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows
  * Brings it to today's schema. What the directory knows is as old as the backup: another check than
  * today's has the next start crawl it anew, and until then nothing ends as unmatched. Nobody works on it.
  */
-async function makeStore(file: string, log: Log): Promise<Migration[]> {
+async function makeStore(file: string, log: Log, { version }: BackupOrigin): Promise<Migration[]> {
   const database = openDatabase({ path: file });
   try {
     const migrated = await migrate({ database, log });
@@ -74,6 +75,9 @@ async function makeStore(file: string, log: Log): Promise<Migration[]> {
       'UPDATE directory_state SET rules_check = zeroblob(0); UPDATE worker_lease SET holder = NULL',
     );
     return migrated;
+  } catch (error) {
+    if (!(error instanceof StoreRefusal)) throw error;
+    return refuseBackup(`it is of Trackport ${version}, whose stores begin otherwise`);
   } finally {
     database.close();
   }

@@ -4,7 +4,12 @@ import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
-import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
+import {
+  digestTable,
+  dropManifest,
+  listTables,
+  writeManifest,
+} from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
 import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { silentLog } from '#shared/log.ts';
@@ -178,10 +183,16 @@ test('a backup of a newer, breaking schema is refused', async () => {
   expectUntouched(storePath);
 });
 
-test('a backup of an older schema is brought to the newest one', async () => {
-  const database = temporaryDatabase();
-  database.handle.exec("DELETE FROM migration WHERE name LIKE '0014%'; DROP TABLE traffic");
+test('a backup of a store that began otherwise is refused', async () => {
+  const file = await backUpTo(temporaryDatabase());
+  const handle = new BetterSqlite3(file);
+  dropManifest(handle);
+  handle.exec("UPDATE migration SET name = '0001_access'");
+  writeManifest(handle, { at: 1, version: '0.2.0' }, () => undefined);
+  handle.close();
   const storePath = newPath();
-  const { migrated } = await restoreTo(storePath, await backUpTo(database));
-  expect(migrated.map(({ name }) => name)).toEqual(['0014_traffic']);
+  await expect(restoreTo(storePath, file)).rejects.toThrow(
+    refusal('bad-request', /of Trackport 0\.2\.0, whose stores begin otherwise/),
+  );
+  expectUntouched(storePath);
 });

@@ -1,0 +1,504 @@
+-- breaking
+-- The whole of a store. Instants are milliseconds since the Unix epoch. No plain personal data: a hash is
+-- HMAC-SHA256 with a sub-key of the secret key, cut to 16 bytes.
+
+-- Access: consumers, their keys and grants, and the audit log.
+
+CREATE TABLE consumer (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('active', 'disabled', 'revoked')),
+  limit_per_minute INTEGER CHECK (limit_per_minute > 0), -- NULL means the default
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX consumer_by_age ON consumer (created_at, id);
+
+CREATE TABLE api_key (
+  serial INTEGER PRIMARY KEY, -- ascending with creation
+  key_id TEXT NOT NULL UNIQUE,
+  consumer_id TEXT NOT NULL REFERENCES consumer (id),
+  sha256 BLOB NOT NULL CHECK (length(sha256) = 32), -- of the whole key, which is stored nowhere
+  last4 TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  replaced_by TEXT REFERENCES api_key (key_id) DEFERRABLE INITIALLY DEFERRED,
+  last_used_at INTEGER
+) STRICT;
+
+CREATE INDEX api_key_by_consumer ON api_key (consumer_id, created_at, serial);
+
+CREATE TABLE consumer_grant (
+  consumer_id TEXT NOT NULL REFERENCES consumer (id),
+  action TEXT NOT NULL,
+  labels TEXT CHECK (json_valid(labels)), -- array of label names; NULL means every lead
+  workspace TEXT, -- whose catalog the consumer reads
+  PRIMARY KEY (consumer_id, action)
+) STRICT, WITHOUT ROWID;
+
+-- Moves on with every change of a consumer, key or grant but last_used_at, so that other processes notice.
+CREATE TABLE access_version (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  version INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO access_version (id, version) VALUES (1, 1);
+
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL CHECK (actor_kind IN ('cli', 'token', 'system')),
+  actor_subject TEXT NOT NULL,
+  actor_client_id TEXT,
+  action TEXT NOT NULL, -- noun.verb
+  subject TEXT NOT NULL, -- noun/id
+  changes TEXT CHECK (json_valid(changes)), -- object: names and new values
+  request_id TEXT
+) STRICT;
+
+-- Newest first, of one actor, of one kind of action, or of both: each finds its page without a look at the rest. An
+-- index holds the rowid too, which orders entries of one instant.
+CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_by_actor ON audit (actor_subject, at);
+CREATE INDEX audit_by_action ON audit (action, at);
+CREATE INDEX audit_by_actor_and_action ON audit (actor_subject, action, at);
+CREATE INDEX audit_by_subject ON audit (subject, id);
+
+-- The lead directory: who is behind which issue, as keyed hashes only.
+
+-- Which repository the configured name means. The number outlives renames and tells a new
+-- repository of an old name apart.
+CREATE TABLE tracker_repository (
+  name TEXT PRIMARY KEY, -- owner/name in lower case
+  repository_id INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL
+) STRICT;
+
+-- How far the directory is filled.
+CREATE TABLE directory_state (
+  repository_id INTEGER PRIMARY KEY,
+  rules_check BLOB NOT NULL, -- tells whether bodies were read by today's form
+  crawl INTEGER NOT NULL, -- number of the crawl that runs, or of the last one
+  crawling INTEGER NOT NULL CHECK (crawling IN (0, 1)),
+  crawl_started_at INTEGER NOT NULL,
+  crawl_issues INTEGER NOT NULL, -- seen so far
+  crawl_reached INTEGER NOT NULL, -- greatest updated_at that the crawl has kept; it resumes there
+  completed_at INTEGER, -- end of the last complete crawl; NULL: there was none yet
+  caught_up_to INTEGER NOT NULL -- greatest updated_at that a crawl or a catch-up has kept
+) STRICT;
+
+-- One row for each issue that is no pull request, whatever its state and labels.
+CREATE TABLE directory_lead (
+  repository_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  created_at INTEGER NOT NULL DEFAULT 0, -- by the tracker; 0: not known
+  updated_at INTEGER NOT NULL,
+  approved INTEGER NOT NULL CHECK (approved IN (0, 1)),
+  labels TEXT NOT NULL, -- JSON array of names in lower case
+  crawl INTEGER NOT NULL, -- the last crawl in which it was seen
+  is_moved INTEGER NOT NULL DEFAULT 0 CHECK (is_moved IN (0, 1)), -- it is in another repository: a tombstone
+  PRIMARY KEY (repository_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- E-mail, correlation id and external ids of a lead. A look-up reads the primary key.
+CREATE TABLE directory_key (
+  key_hash BLOB NOT NULL,
+  repository_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  kind TEXT, -- 'email', 'correlation-id' or 'external-id/<partnerId>'
+  PRIMARY KEY (key_hash, repository_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX directory_key_by_lead ON directory_key (repository_id, number);
+
+-- What a lead was while it was approved, whatever becomes of it: a deletion is told to all who may have a copy.
+CREATE TABLE directory_approval (
+  repository_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  labels TEXT NOT NULL, -- JSON array of names in lower case: all that it ever carried while approved
+  PRIMARY KEY (repository_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- A CRM that has made one contact of two deletes only by the id that is left. Merges are kept: a lead with
+-- an old id may come later, and so may the merge before.
+CREATE TABLE directory_merge (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- the oldest go first
+  from_hash BLOB NOT NULL, -- as directory_key has it: of an external id, with its partner
+  to_hash BLOB NOT NULL, -- whoever is known by the other is known by this, too
+  UNIQUE (to_hash, from_hash)
+) STRICT;
+
+CREATE INDEX directory_merge_from ON directory_merge (from_hash);
+
+-- Claims. A lead is invisible to readers while one row without released_at names it. Every event has rows of its
+-- own, so that what one event gives back stays claimed for another.
+CREATE TABLE claim (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  repository_id INTEGER NOT NULL, -- 0: the store does not know the repository yet
+  number INTEGER NOT NULL,
+  receipt_id TEXT NOT NULL,
+  event INTEGER NOT NULL, -- event.id
+  claimed_at INTEGER NOT NULL,
+  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimed_at
+  released_at INTEGER, -- an operator gave the lead back
+  is_provisional INTEGER NOT NULL DEFAULT 0 CHECK (is_provisional IN (0, 1)), -- until a match is certain
+  UNIQUE (repository_id, number, event)
+) STRICT;
+
+CREATE INDEX claim_by_event ON claim (event, repository_id);
+CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NULL;
+
+-- Moves with every change of the claims, so that readers see with one small read that none came.
+CREATE TABLE claim_version (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
+  withdrawn INTEGER NOT NULL, -- how often a claim was taken back
+  last_removed_at INTEGER NOT NULL DEFAULT 0 -- the greatest removed_at ever
+) STRICT;
+
+INSERT INTO claim_version (one, version, withdrawn) VALUES (1, 1, 0);
+
+CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
+  UPDATE claim_version
+  SET version = version + 1, last_removed_at = max(last_removed_at, NEW.removed_at);
+END;
+
+-- Readers read all claims again after a change: only after one that they can see.
+CREATE TRIGGER claim_changed AFTER UPDATE OF repository_id, number, released_at ON claim BEGIN
+  UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
+END;
+
+CREATE TRIGGER claim_dropped AFTER DELETE ON claim BEGIN
+  UPDATE claim_version SET version = version + 1, withdrawn = withdrawn + 1;
+END;
+
+-- The lead feed: one row for each lead that could ever be read, as readers may know it: numbers, labels and
+-- instants, nothing of a person.
+CREATE TABLE lead_change (
+  repository_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  position INTEGER NOT NULL, -- when it changed last, in ms since the Unix epoch; later changes have greater ones
+  is_visible INTEGER NOT NULL, -- 1: approved, here, and not claimed
+  updated_at INTEGER NOT NULL, -- by the tracker
+  labels TEXT NOT NULL, -- JSON array of names in lower case
+  carried TEXT NOT NULL, -- all that it ever carried while approved
+  PRIMARY KEY (repository_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX lead_change_order ON lead_change (repository_id, position, number);
+
+-- Consumers that follow the feed: while there are any, the lead directory is filled without partners, too.
+CREATE TABLE lead_feed_reader (
+  consumer_id TEXT PRIMARY KEY,
+  position INTEGER NOT NULL, -- how far it has read
+  read_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What partners sent, what became of it, and the work that is still due.
+
+-- One accepted delivery. `number` is the order of acceptance.
+CREATE TABLE receipt (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE, -- a UUID
+  partner_id TEXT NOT NULL,
+  path TEXT NOT NULL CHECK (path IN ('events', 'deletions')),
+  event_type TEXT NOT NULL,
+  external_id TEXT,
+  correlation_id TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
+  received_at INTEGER NOT NULL,
+  traceparent TEXT -- the call's span, for those of the worker; random numbers, NULL where traces are off
+) STRICT;
+
+CREATE INDEX receipt_by_partner ON receipt (partner_id, number);
+CREATE INDEX receipt_by_status ON receipt (status, number);
+CREATE INDEX receipt_by_time ON receipt (received_at);
+CREATE INDEX receipt_by_correlation ON receipt (correlation_id, number);
+
+-- One event of a delivery. It is settled when its outcome is no longer PENDING.
+CREATE TABLE event (
+  id INTEGER PRIMARY KEY,
+  receipt INTEGER NOT NULL REFERENCES receipt (number),
+  position INTEGER NOT NULL, -- in the delivery, from 0; repeats leave gaps
+  event_type TEXT, -- as it was sent
+  event_id TEXT,
+  external_id TEXT,
+  outcome TEXT NOT NULL
+    CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
+  erasure TEXT CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
+  note TEXT, -- a code: what a reader of the receipt should know besides the outcome
+  lead_ids TEXT, -- JSON array of issue numbers as text
+  attempts INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT, -- a code, never a message
+  completed_at INTEGER,
+  payload BLOB, -- the event's bytes, AES-256-GCM; NULL once dropped
+  -- Work, of use only while PENDING.
+  due_at INTEGER,
+  lease_token TEXT, -- fencing: only its holder may settle or reschedule
+  lease_until INTEGER,
+  progress TEXT, -- JSON, the worker's own: what is matched and done so far
+  stage TEXT NOT NULL GENERATED ALWAYS AS
+    (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
+  again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
+  history TEXT NOT NULL DEFAULT '[]', -- JSON: steps, oldest first, at most 50
+  names TEXT, -- kinds, never values, with a space between; NULL: none, or not known
+  asked_at INTEGER, -- when it was delivered, or replayed, or sent again after its end
+  acknowledged_at INTEGER, -- an operator has seen that it came to nothing
+  UNIQUE (receipt, position),
+  CHECK ((outcome = 'PENDING') = (due_at IS NOT NULL)),
+  CHECK ((outcome = 'PENDING') = (completed_at IS NULL))
+) STRICT;
+
+CREATE INDEX event_due ON event (stage, due_at, asked_at) WHERE outcome = 'PENDING';
+CREATE INDEX event_by_event_id ON event (event_id, receipt) WHERE event_id IS NOT NULL;
+CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external_id IS NOT NULL;
+CREATE INDEX event_by_outcome ON event (outcome, receipt);
+CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
+CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledged_at IS NOT NULL;
+-- Events that wait since the file of the working instance lacks their partner.
+CREATE INDEX event_without_partner ON event (receipt)
+  WHERE outcome = 'PENDING' AND last_error = 'partner-unknown';
+
+-- `event.lead_ids` the other way round, in the order of receipts.
+CREATE TABLE event_lead (
+  number INTEGER NOT NULL,
+  receipt INTEGER NOT NULL,
+  event INTEGER NOT NULL,
+  PRIMARY KEY (number, receipt, event)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER event_leads_given AFTER INSERT ON event WHEN NEW.lead_ids IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO event_lead (number, receipt, event)
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(NEW.lead_ids);
+END;
+
+CREATE TRIGGER event_leads_changed AFTER UPDATE OF lead_ids ON event
+WHEN OLD.lead_ids IS NOT NEW.lead_ids BEGIN
+  DELETE FROM event_lead WHERE receipt = OLD.receipt AND event = OLD.id
+    AND number IN (SELECT CAST(value AS INTEGER) FROM json_each(coalesce(OLD.lead_ids, '[]')));
+  INSERT OR IGNORE INTO event_lead (number, receipt, event)
+  SELECT CAST(value AS INTEGER), NEW.receipt, NEW.id FROM json_each(coalesce(NEW.lead_ids, '[]'));
+END;
+
+-- By which a repeat is known, and an event id that comes again with another person: keyed hashes, kept for 30 days.
+CREATE TABLE same_event (
+  id_key BLOB NOT NULL, -- of partner, path, account, type and event id; the event has no id: its key
+  person_key BLOB NOT NULL, -- of all that names the person; the event has no id: empty
+  key BLOB NOT NULL, -- of all that makes two events the same
+  event INTEGER NOT NULL REFERENCES event (id),
+  first_seen_at INTEGER NOT NULL,
+  PRIMARY KEY (id_key, person_key, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX same_event_by_time ON same_event (first_seen_at);
+
+-- For ten minutes after a match by e-mail or external id: by what late leads are found.
+CREATE TABLE recheck (
+  event INTEGER PRIMARY KEY REFERENCES event (id),
+  repository_id INTEGER NOT NULL,
+  key_hash BLOB NOT NULL,
+  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
+  matched_at INTEGER NOT NULL,
+  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
+  due_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX recheck_due ON recheck (due_at);
+
+-- Which process does the background work. It says so again and again, each time with another beat.
+CREATE TABLE worker_lease (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  holder TEXT, -- NULL: nobody has it
+  beat INTEGER NOT NULL,
+  is_asked INTEGER NOT NULL DEFAULT 0 -- another process, whose file has a partner that this one's lacks, asks for it
+) STRICT;
+
+INSERT INTO worker_lease (one, beat) VALUES (1, 0);
+
+-- Who got through and who did not, summed by UTC day: partners and the tracker's webhook, the secret
+-- by the start of its digest, refusals by reason. No people, nothing of a body. Kept for 30 days.
+CREATE TABLE traffic (
+  sender TEXT NOT NULL, -- a partner's id, or @tracker
+  kind TEXT NOT NULL CHECK (kind IN ('verified', 'refused')),
+  detail TEXT NOT NULL, -- eight hexadecimal digits of the secret's SHA-256, or the reason
+  day INTEGER NOT NULL, -- days since the Unix epoch
+  count INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  PRIMARY KEY (sender, kind, detail, day)
+) STRICT, WITHOUT ROWID;
+
+-- The catalog: artifacts, their versions and specs, and their full text.
+
+CREATE TABLE catalog_artifact (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, -- ascending with creation: the order of lists
+  workspace_id TEXT NOT NULL,
+  id_folded TEXT NOT NULL,
+  id TEXT NOT NULL, -- as its first version spelled it
+  default_serial INTEGER, -- the version set as default
+  listed_serial INTEGER, -- the version that stands for the artifact; its default when it has one
+  versions INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (workspace_id, id_folded)
+) STRICT;
+
+CREATE TABLE catalog_version (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice
+  artifact_serial INTEGER NOT NULL REFERENCES catalog_artifact (serial),
+  workspace_id TEXT NOT NULL,
+  version TEXT NOT NULL,
+  order_key TEXT NOT NULL, -- byte order is the order of versions
+  is_listed INTEGER NOT NULL DEFAULT 0 CHECK (is_listed IN (0, 1)),
+  revision INTEGER NOT NULL,
+  lifecycle TEXT NOT NULL CHECK (lifecycle IN ('DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED')),
+  type TEXT NOT NULL,
+  source TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  title TEXT NOT NULL,
+  project_id TEXT,
+  group_path TEXT,
+  group_key TEXT GENERATED ALWAYS AS (group_path || '/') VIRTUAL, -- a range of it is a group
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  published_at INTEGER,
+  deprecated_at INTEGER,
+  sunset_at INTEGER,
+  members TEXT, -- JSON array of ids; NULL when the owner gave no list
+  counts TEXT, -- JSON object
+  findings TEXT, -- JSON array; NULL when there are none
+  description TEXT,
+  terms TEXT NOT NULL DEFAULT '', -- cut by src/catalog/reading/search-terms.ts
+  UNIQUE (artifact_serial, version)
+) STRICT;
+
+-- Walks one row per artifact, newest first; lifecycle, source and type are looked at in the index.
+CREATE INDEX catalog_version_listed
+  ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_listed = 1;
+CREATE INDEX catalog_version_by_workspace
+  ON catalog_version (workspace_id, serial, lifecycle, source, type);
+CREATE INDEX catalog_version_by_owner
+  ON catalog_version (workspace_id, owner, is_listed, artifact_serial);
+CREATE INDEX catalog_version_by_project
+  ON catalog_version (workspace_id, project_id, is_listed, artifact_serial)
+  WHERE project_id IS NOT NULL;
+CREATE INDEX catalog_version_by_group
+  ON catalog_version (workspace_id, group_key, is_listed, artifact_serial, lifecycle, type)
+  WHERE group_path IS NOT NULL;
+
+CREATE TABLE catalog_spec (
+  version_serial INTEGER PRIMARY KEY REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  text TEXT NOT NULL -- one JSON text
+) STRICT;
+
+-- Terms come folded and cut: the tokenizer only splits at spaces. One row per artifact (the text of its listed
+-- version) and one per version, so that both lists can be searched in their own order. Neither keeps the text itself.
+-- Every beginning of a term has an entry (terms are cut at 20 characters), so that a search reads no more rows than
+-- it shows.
+CREATE VIRTUAL TABLE catalog_artifact_text USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none,
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE catalog_version_text USING fts5 (
+  terms, content = '', contentless_delete = 1, detail = none,
+  prefix = '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20', tokenize = 'unicode61 remove_diacritics 0'
+);
+
+CREATE TRIGGER catalog_text_given AFTER INSERT ON catalog_version WHEN NEW.terms <> '' BEGIN
+  INSERT INTO catalog_version_text (rowid, terms) VALUES (NEW.serial, NEW.terms);
+  INSERT INTO catalog_artifact_text (rowid, terms)
+  SELECT NEW.artifact_serial, NEW.terms WHERE NEW.is_listed = 1;
+END;
+
+CREATE TRIGGER catalog_text_changed AFTER UPDATE OF terms ON catalog_version
+WHEN OLD.terms <> NEW.terms BEGIN
+  DELETE FROM catalog_version_text WHERE rowid = OLD.serial;
+  INSERT INTO catalog_version_text (rowid, terms) VALUES (NEW.serial, NEW.terms);
+END;
+
+CREATE TRIGGER catalog_text_represented AFTER UPDATE OF terms, is_listed ON catalog_version
+WHEN NEW.is_listed = 1 AND (OLD.is_listed = 0 OR OLD.terms <> NEW.terms) BEGIN
+  DELETE FROM catalog_artifact_text WHERE rowid = NEW.artifact_serial;
+  INSERT INTO catalog_artifact_text (rowid, terms) VALUES (NEW.artifact_serial, NEW.terms);
+END;
+
+CREATE TRIGGER catalog_text_taken AFTER DELETE ON catalog_version BEGIN
+  DELETE FROM catalog_version_text WHERE rowid = OLD.serial;
+END;
+
+CREATE TRIGGER catalog_text_of_none AFTER DELETE ON catalog_artifact BEGIN
+  DELETE FROM catalog_artifact_text WHERE rowid = OLD.serial;
+END;
+
+-- Responses that are kept for idempotency keys.
+CREATE TABLE idempotency_key (
+  digest BLOB PRIMARY KEY, -- of workspace, principal, route and key
+  workspace_id TEXT NOT NULL,
+  fingerprint BLOB NOT NULL, -- of the request
+  started_at INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  headers TEXT NOT NULL, -- JSON object
+  body TEXT NOT NULL,
+  bytes INTEGER NOT NULL -- of headers and body
+) STRICT;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
+
+-- Sessions of people at the portal. The browser has a random id, the row its SHA-256; who it is and
+-- the issuer's tokens are encrypted.
+
+CREATE TABLE session (
+  digest BLOB PRIMARY KEY,
+  issuer_subject TEXT NOT NULL, -- sub of the ID token
+  issuer_session TEXT, -- its sid
+  time_zone TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  renew_at INTEGER, -- NULL: its access token cannot be renewed
+  renewing_until INTEGER, -- one instance renews it
+  sealed BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_by_subject ON session (issuer_subject);
+CREATE INDEX session_by_issuer_session ON session (issuer_session) WHERE issuer_session IS NOT NULL;
+
+-- What the next page shows once, such as a new key; encrypted.
+CREATE TABLE session_once (
+  digest BLOB PRIMARY KEY,
+  session BLOB NOT NULL REFERENCES session (digest) ON DELETE CASCADE,
+  ends_at INTEGER NOT NULL,
+  sealed BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_once_by_session ON session_once (session);
+
+-- Logout tokens that were obeyed, so that none counts twice.
+CREATE TABLE logout_token (
+  digest BLOB PRIMARY KEY,
+  ends_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The store itself.
+
+-- What one process learnt from the tracker's webhook and the others on this store must know: issue
+-- numbers, states, labels and instants, no texts and no people. The newest 256 rows are kept, and
+-- their positions have no holes.
+CREATE TABLE change_batch (
+  position INTEGER PRIMARY KEY,
+  instance_id TEXT NOT NULL, -- which process wrote it
+  changes TEXT NOT NULL -- JSON
+) STRICT;
+
+-- Which secretKey the store was filled with, so that no process joins it with another one.
+CREATE TABLE secret_key (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  fingerprint BLOB NOT NULL -- of a sub-key: nothing of the key can be told from it
+) STRICT;
+
+-- A row that is written now and then, to find out whether the store takes writes.
+CREATE TABLE write_check (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  filler BLOB NOT NULL
+) STRICT;
+
+INSERT INTO write_check (one, filler) VALUES (1, x'');
