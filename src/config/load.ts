@@ -55,7 +55,7 @@ export function loadConfig(request: ConfigRequest): Config {
 }
 
 function readFile(file: string): unknown {
-  const read = readYaml(readText(file), { merge: true });
+  const read = readYaml(readText(file));
   if ('faults' in read) throw new ConfigError(file, read.faults.map(toProblem));
   const content = read.value;
   if (content === null || content === undefined) return {};

@@ -50,7 +50,9 @@ export function createSpecThreads({ clock }: { clock: Pick<Clock, 'sleep'> }): S
       ofReads
         .run('yaml', specText, { signal })
         .catch((error: unknown) =>
-          refuseThread(error, 'The spec could not be written as YAML in time.'),
+          isTooCostly(error)
+            ? undefined
+            : refuseThread(error, 'The spec could not be written as YAML in time.'),
         ),
   };
 }

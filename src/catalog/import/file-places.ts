@@ -107,8 +107,7 @@ function offsetAt(document: Document, root: unknown, path: readonly string[]): n
   let offset = startOf(root) ?? 0;
   let node = root;
   for (const step of path) {
-    const holder = isAlias(node) ? node.resolve(document) : node;
-    const child = childOf(holder, step);
+    const child = childOf(document, node, step);
     if (child === undefined) break;
     offset = startOf(isPair(child) ? child.key : child) ?? offset;
     node = isPair(child) ? child.value : child;
@@ -116,16 +115,31 @@ function offsetAt(document: Document, root: unknown, path: readonly string[]): n
   return offset;
 }
 
-function childOf(node: unknown, step: string): unknown {
-  if (isSeq(node)) return /^\d{1,9}$/.test(step) ? node.items[Number(step)] : undefined;
-  return isMap(node) ? membersOf(node).get(step) : undefined;
+function childOf(document: Document, node: unknown, step: string): unknown {
+  const holder = isAlias(node) ? node.resolve(document) : node;
+  if (isSeq(holder)) return /^\d{1,9}$/.test(step) ? holder.items[Number(step)] : undefined;
+  if (!isMap(holder)) return undefined;
+  const { members, merged } = membersOf(holder);
+  return members.get(step) ?? firstOf(merged, (source) => childOf(document, source, step));
 }
 
-/** Thousands of findings can be about members of one map. */
-const membersOf = memoize((map: YAMLMap): ReadonlyMap<string, Pair> => {
-  const named = map.items.filter(({ key }) => isScalar(key));
-  return new Map(named.map((pair) => [String((pair.key as Scalar).value), pair]));
+/** Thousands of findings can be about members of one map. `merged`: the maps that `<<` names. */
+const membersOf = memoize((map: YAMLMap) => {
+  const named = map.items.filter(({ key }) => isScalar(key)) as Pair<Scalar>[];
+  const merges = named.filter(({ key }) => typeof key.value === 'symbol');
+  return {
+    members: new Map(named.map((pair) => [String(pair.key.source ?? pair.key.value), pair])),
+    merged: merges.flatMap(({ value }) => (isSeq(value) ? value.items : [value])),
+  };
 });
+
+function firstOf<T>(list: readonly T[], find: (one: T) => unknown): unknown {
+  for (const one of list) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 function startOf(node: unknown): number | undefined {
   return (node as { range?: [number] } | null | undefined)?.range?.[0];

@@ -22,6 +22,10 @@ export function readSpecText(text: string): string {
   });
 }
 
+/** Values and characters that a document may have with its aliases written out. */
+const VALUES_MAX = 1_000_000;
+const CHARACTERS_MAX = 64 * 1024 * 1024;
+
 /**
  * YAML 1.2 core as JSON text. Numbers keep every digit. `refuse` gets in words why a text is not one
  * document, and throws.
@@ -29,13 +33,23 @@ export function readSpecText(text: string): string {
 export function jsonOfYaml(text: string, refuse: (reason: string) => never): Buffer {
   const read = readYaml(text, { exactNumbers: true });
   if ('faults' in read) return refuse(read.faults.map(renderYamlFault).join('; '));
-  const writeNumber = (_key: string, value: unknown): unknown => {
+  let [values, characters] = [0, 0];
+  const writeValue = (key: string, value: unknown): unknown => {
+    values += 1;
+    characters += key.length + (typeof value === 'string' ? value.length : 0);
+    if (values > VALUES_MAX || characters > CHARACTERS_MAX)
+      return refuse('its aliases make too much of it');
     if (typeof value === 'bigint') return rawNumber(value.toString());
     if (typeof value === 'number' && !Number.isFinite(value))
       return refuse('JSON has no infinite numbers');
     return value;
   };
-  return Buffer.from(JSON.stringify(read.value, writeNumber) ?? 'null');
+  try {
+    return Buffer.from(JSON.stringify(read.value, writeValue) ?? 'null');
+  } catch (error) {
+    if (error instanceof RangeError) return refuse('its aliases nest too deep');
+    throw error;
+  }
 }
 
 /** @throws {malformed-json} always */

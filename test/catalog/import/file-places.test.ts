@@ -24,6 +24,9 @@ top:
   "quoted key": x
   404: number
   alias: *shared
+  merged:
+    <<: [*shared, { last: 2 }]
+    own: 1
 `;
 
 test.each([
@@ -35,6 +38,9 @@ test.each([
   [['top', 'quoted key'], 7, 3],
   [['top', '404'], 8, 3],
   [['top', 'alias', 'deep'], 6, 9],
+  [['top', 'merged', 'own'], 12, 5],
+  [['top', 'merged', 'deep'], 6, 9],
+  [['top', 'merged', 'last'], 11, 21],
   [['top', 'missing', 'deeper'], 2, 1],
   [['top', 'list', '9'], 3, 3],
   [['top', 'list', '-1'], 3, 3],

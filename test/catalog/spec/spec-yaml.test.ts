@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { writeYaml } from '#catalog/spec/spec-yaml.ts';
+import { renderSpecYaml, writeYaml } from '#catalog/spec/spec-yaml.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 
-const yamlOf = (json: string): string | undefined =>
+const yamlOf = (json: string): string =>
   writeYaml(parseJsonText(Buffer.from(json), { exactNumbers: true }));
 
 /** @see https://yaml.org/type/float.html, where the exponent's sign is no choice */
@@ -39,7 +39,7 @@ test.each(['1.1', '1.2'] as const)('what is written is read alike as YAML %s', (
   fc.assert(
     fc.property(value, (given) => {
       const json = JSON.stringify(given);
-      const read: unknown = parse(yamlOf(json) ?? '', { version, merge: version === '1.1' });
+      const read: unknown = parse(yamlOf(json), { version, merge: version === '1.1' });
       expect(read).toEqual(JSON.parse(json));
     }),
     { numRuns: 500 },
@@ -53,7 +53,7 @@ test('reads well: no quotes around plain words, lines of a text below each other
     paths: { '/pets/{id}': { get: { tags: ['a', 'no'], responses: { 200: {} } } } },
     list: [{ a: 1, b: [[true], []] }, 'one\ntwo'],
   });
-  expect(yamlOf(json)).toBe(`openapi: "3.1.0"
+  expect(yamlOf(json)).toBe(`openapi: 3.1.0
 info:
   title: Pets & more
   description: |
@@ -62,7 +62,7 @@ info:
       Two.
   x-none: null
 paths:
-  "/pets/{id}":
+  /pets/{id}:
     get:
       tags:
         - a
@@ -108,8 +108,6 @@ test('what only looks like a number with an exponent is written as it is', () =>
 test('what would be longer than 16 Mi characters is not written', () => {
   const long = (characters: number): string => JSON.stringify({ a: 'x'.repeat(characters) });
   const max = 16 * 1024 * 1024;
-  expect(yamlOf(long(max - 'a: ""\n'.length))).toHaveLength(max);
-  expect(yamlOf(long(max))).toBeUndefined();
-  const deep = `${'{"a":'.repeat(60)}[${'"\\n",'.repeat(240_000)}1]${'}'.repeat(60)}`;
-  expect(yamlOf(deep)).toBeUndefined();
+  expect(renderSpecYaml(long(max - 'a: \n'.length))).toHaveLength(max);
+  expect(renderSpecYaml(long(max))).toBeUndefined();
 });
