@@ -1,4 +1,4 @@
-import { jsonResponse, refusal, type TrackerResponse } from '../tracker/api/response.ts';
+import { jsonResponse, Refusal, refusal, type TrackerResponse } from '../tracker/api/response.ts';
 import type { Barrier } from './barriers.ts';
 import type { TrackerRequest } from '../tracker/api/route.ts';
 import type { Tracker } from '../tracker/tracker-api.ts';
@@ -25,6 +25,7 @@ const OPERATIONS = [
   'renameRepository',
   'editRepository',
   'disableIssues',
+  'endVersion',
   'addWebhook',
   'fault',
   'clearFaults',
@@ -91,6 +92,7 @@ async function runOperation(
     if (!Array.isArray(args)) throw new Error('the body is the array of arguments');
     return jsonResponse((await operation(...(args as unknown[]))) ?? null);
   } catch (error) {
+    if (error instanceof Refusal) return error.response;
     return refusal(400, error instanceof Error ? error.message : 'failed').response;
   }
 }

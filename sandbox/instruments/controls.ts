@@ -22,8 +22,10 @@ import type {
   IssueRecord,
   Label,
   Repository,
+  VersionEnd,
   World,
 } from '../tracker/world/model.ts';
+import { invalid } from '../tracker/api/response.ts';
 import { accountOf, createRepository, repositoryNamed } from '../tracker/world/world.ts';
 
 /** Changes made at the tracker's own surface, as a person with all rights would make them. */
@@ -38,6 +40,8 @@ export type Controls = {
     change: { add?: readonly string[]; remove?: readonly string[] },
   ): IssueRecord;
   setState(number: number, state: 'open' | 'closed'): IssueRecord;
+  /** From now on answers to requests of this version announce its end, and after that it is 410. */
+  endVersion(version: string, end: VersionEnd): void;
   addComment(number: number, body: string): Comment;
   /** Readers get 410, or 404 with `hidden`. */
   deleteIssue(number: number, options?: { hidden?: boolean }): void;
@@ -79,6 +83,7 @@ export function createControls(deps: ControlDeps): Controls {
       hide(deps, number, options);
       return moved;
     },
+    endVersion: (version, end) => void world.versionEnds.set(version, end),
     deleteRevision: (number, at) => deleteRevision(deps, number, at),
     ...labelControls(deps),
     renameRepository: (name) => editRepository(world, deps, { name }),
@@ -100,8 +105,12 @@ function labelControls(deps: ControlDeps) {
   return {
     createLabel: (input: LabelInput) =>
       repository.labels.get(input.name.toLowerCase()) ?? createLabel(world, deps, input),
-    renameLabel: (name: string, newName: string) =>
-      editLabel(world, target(name), { name: newName }),
+    renameLabel: (name: string, newName: string) => {
+      const known = repository.labels.get(newName.toLowerCase());
+      if (known && known !== target(name).label)
+        throw invalid({ resource: 'Label', field: 'name', code: 'already_exists' });
+      return editLabel(world, target(name), { name: newName });
+    },
     deleteLabel: (name: string) => deleteLabel(world, target(name)),
   };
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createAppTokens } from './api/callers/app-tokens.ts';
+import { assignableLogins } from './api/callers/caller.ts';
 import { createCallLog } from '../instruments/call-log.ts';
 import { commentRoutes } from './api/routes/comments.ts';
 import { createControlRoutes } from '../instruments/control-routes.ts';
@@ -81,16 +82,17 @@ function createParts(options: Resolved) {
   const world = createWorld(options);
   const repository = createRepository(world, options.repository);
   const hooks = createHooks(world, repository);
+  const assignable = assignableLogins(options.tokens);
   const responder: Responder = {
     world,
     tokens: new Map(options.tokens.map((grant) => [grant.token, grant])),
     apps: createAppTokens(world, options.app),
     quota: createQuota(clock, options.quota),
     routes: [
-      ...issueRoutes(options.pageWall),
+      ...issueRoutes(options.pageWall, assignable),
       ...labelRoutes,
       ...commentRoutes,
-      ...repositoryRoutes(options.tokens),
+      ...repositoryRoutes(assignable),
       ...hookRoutes(hooks),
     ],
     appHook: {

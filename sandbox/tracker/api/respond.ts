@@ -7,7 +7,8 @@ import { graphqlLimitResponse } from '../graphql/graphql.ts';
 import { identify } from './callers/identify.ts';
 import { quotaHeaders } from './callers/quota.ts';
 import type { Responder } from './responder.ts';
-import { API_VERSIONS, type TrackerRequest } from './route.ts';
+import { API_VERSIONS, apiVersionOf, type TrackerRequest } from './route.ts';
+import type { World } from '../world/model.ts';
 import { catchUpReplicas } from '../world/world.ts';
 
 /** `billed`: the request counted against the caller's primary limit. */
@@ -24,7 +25,7 @@ export function respond(
   let caller: Caller | undefined;
   let response: TrackerResponse;
   try {
-    checkHeaders(request);
+    checkHeaders(deps.world, request);
     caller = identify(deps, request.headers.authorization);
     if (dropLabels && isAbleTo(caller, 'edit')) caller = { ...caller, can: 'edit' };
     response = withValidator(request, respondWithinQuota(deps, request, { caller, resource }));
@@ -37,6 +38,7 @@ export function respond(
   const limits = caller ? quotaHeaders(deps.quota.state(caller.quotaKey, resource), resource) : {};
   const headers = {
     ...commonHeaders(request),
+    ...versionHeaders(deps.world, request),
     ...limits,
     ...scopeHeaders(caller),
     ...response.headers,
@@ -48,7 +50,8 @@ function scopeHeaders({ scopes }: Partial<Caller> = {}): Record<string, string> 
   return scopes ? { 'x-oauth-scopes': scopes.join(', ') } : {};
 }
 
-function checkHeaders({ headers }: TrackerRequest): void {
+function checkHeaders(world: World, request: TrackerRequest): void {
+  const { headers } = request;
   if (!headers['user-agent'])
     throw refusal(
       403,
@@ -57,6 +60,19 @@ function checkHeaders({ headers }: TrackerRequest): void {
   const version = headers['x-github-api-version'];
   if (version && !API_VERSIONS.some((known) => known === version))
     throw refusal(400, `The API version '${String(version)}' is not supported.`);
+  const end = world.versionEnds.get(apiVersionOf(request));
+  if (end && end.sunsetAt <= world.clock.now())
+    throw refusal(410, 'This API version is no longer supported.');
+}
+
+/** @see RFC 8594 */
+function versionHeaders(world: World, request: TrackerRequest): Record<string, string> {
+  const end = world.versionEnds.get(apiVersionOf(request));
+  if (!end) return {};
+  const [deprecation, sunset] = [end.deprecatedAt, end.sunsetAt].map((at) =>
+    new Date(at).toUTCString(),
+  );
+  return { deprecation: deprecation ?? '', sunset: sunset ?? '' };
 }
 
 /** A 304 of an authorised request is free, and so is asking for one's limits. */

@@ -4,12 +4,13 @@ import {
   issueDocument,
   labelDocument,
 } from '../api/documents/issues.ts';
+import { changedFieldDocuments, issueTypeDocument } from '../api/documents/attributes.ts';
 import type { TrackerChange, World } from '../world/model.ts';
 import { repositoryDocument } from '../api/documents/repository.ts';
 
 /** The payload of a change, in the shape of the real webhooks. */
 export function payloadOf(world: World, change: TrackerChange): Record<string, unknown> {
-  const { repository, issue, comment, label, assignee } = change;
+  const { repository, issue, comment, label, assignee, issueType, fieldValue } = change;
   return {
     action: change.action,
     ...(issue ? { issue: issueDocument(world, repository, issue) } : {}),
@@ -18,6 +19,8 @@ export function payloadOf(world: World, change: TrackerChange): Record<string, u
       : {}),
     ...(label ? { label: labelDocument(world, repository, label) } : {}),
     ...(assignee ? { assignee: accountDocument(world, assignee) } : {}),
+    ...(issueType ? { type: issueTypeDocument(issueType) } : {}),
+    ...(fieldValue ? changedFieldDocuments(world, fieldValue) : {}),
     ...(change.changes ? { changes: change.changes() } : {}),
     repository: repositoryDocument(world, repository),
     organization: organizationOf(world, change),

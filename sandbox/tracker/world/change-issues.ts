@@ -1,9 +1,19 @@
+import { type AttributePatch, attributesAfter } from './change-attributes.ts';
 import { labelsNamed } from './change-labels.ts';
 import { putIssues } from './issue-index.ts';
-import type { Account, IssueRecord, Label, Repository, StateReason, World } from './model.ts';
+import type {
+  Account,
+  FieldValue,
+  IssueRecord,
+  IssueType,
+  Label,
+  Repository,
+  StateReason,
+  World,
+} from './model.ts';
 import { accountOf, commitIssue, nextId, nowInSeconds, publish } from './world.ts';
 
-export type NewIssue = {
+export type NewIssue = AttributePatch & {
   title: string;
   body?: string | null;
   labels?: readonly string[];
@@ -18,7 +28,7 @@ export type NewIssue = {
   updatedAt?: number;
 };
 
-export type IssuePatch = {
+export type IssuePatch = AttributePatch & {
   title?: string;
   body?: string | null;
   state?: 'open' | 'closed';
@@ -62,6 +72,7 @@ function recordOf(world: World, target: Target, input: NewIssue): IssueRecord {
     author: input.author === null ? null : accountOf(world, input.author ?? by.login),
     labels: labelsNamed(world, target, input.labels ?? []),
     assignees: accountsNamed(world, input.assignees ?? []),
+    ...attributesAfter(world, input),
     comments: [],
     revisions: [],
     isPullRequest: input.isPullRequest ?? false,
@@ -84,7 +95,8 @@ export function editIssue(world: World, target: IssueTarget, patch: IssuePatch):
   const next: IssueRecord = {
     ...old,
     ...textAfter(world, target, patch),
-    ...stateAfter(world, target, patch),
+    ...stateAfter(world, target, withStateOfStatus(patch)),
+    ...attributesAfter(world, patch, old),
     labels: patch.labels ? labelsNamed(world, target, patch.labels) : old.labels,
     assignees: patch.assignees ? accountsNamed(world, patch.assignees) : old.assignees,
   };
@@ -93,7 +105,9 @@ export function editIssue(world: World, target: IssueTarget, patch: IssuePatch):
   publishText(world, target, record);
   publishLabels(world, target, record);
   publishAssignees(world, target, record);
-  if (old.state !== record.state) {
+  publishAttributes(world, target, record);
+  // A status that closes or reopens tells that in its own event.
+  if (old.state !== record.state && old.status === record.status) {
     const action = record.state === 'closed' ? 'closed' : 'reopened';
     publishIssueChange(world, target, { action, issue: record });
   }
@@ -137,6 +151,19 @@ function textAfter(world: World, { issue, by }: IssueTarget, patch: IssuePatch) 
   return { title, body: patch.body, revisions: [...before, edit] };
 }
 
+const REASON_OF_CATEGORY = new Map<string, StateReason>([
+  ['completed', 'completed'],
+  ['not_planned', 'not_planned'],
+  ['duplicate', 'duplicate'],
+]);
+
+/** A status decides whether the issue is open. */
+function withStateOfStatus(patch: IssuePatch): IssuePatch {
+  if (!patch.status) return patch;
+  const stateReason = REASON_OF_CATEGORY.get(patch.status.category);
+  return stateReason ? { ...patch, state: 'closed', stateReason } : { ...patch, state: 'open' };
+}
+
 function stateAfter(world: World, { issue, by }: IssueTarget, patch: IssuePatch) {
   const state = patch.state ?? issue.state;
   if (state === 'closed') {
@@ -161,7 +188,7 @@ function differs(old: IssueRecord, next: IssueRecord): boolean {
 }
 
 /** Those of `of` that `from` has not. */
-function missing<T extends Label | Account>(of: readonly T[], from: readonly T[]): T[] {
+function missing<T extends { id: number }>(of: readonly T[], from: readonly T[]): T[] {
   return of.filter((item) => !from.some(({ id }) => id === item.id));
 }
 
@@ -189,11 +216,28 @@ function publishAssignees(world: World, target: IssueTarget, issue: IssueRecord)
     publishIssueChange(world, target, { action: 'assigned', issue, assignee });
 }
 
+function publishAttributes(world: World, target: IssueTarget, issue: IssueRecord): void {
+  const old = target.issue;
+  const tell = (change: Omit<IssueChange, 'issue'>): void =>
+    publishIssueChange(world, target, { ...change, issue });
+  if (old.type !== issue.type && old.type) tell({ action: 'untyped', issueType: old.type });
+  if (old.type !== issue.type && issue.type) tell({ action: 'typed', issueType: issue.type });
+  for (const fieldValue of missing(old.fieldValues, issue.fieldValues))
+    tell({ action: 'field_removed', fieldValue });
+  for (const fieldValue of issue.fieldValues.filter((value) => !old.fieldValues.includes(value)))
+    tell({ action: 'field_added', fieldValue });
+  if (old.status === issue.status) return;
+  const state = old.state === issue.state ? {} : { state: { from: old.state } };
+  tell({ action: 'status_changed', changes: () => ({ status: { from: old.status }, ...state }) });
+}
+
 type IssueChange = {
   action: string;
   issue: IssueRecord;
   label?: Label;
   assignee?: Account;
+  issueType?: IssueType;
+  fieldValue?: FieldValue;
   changes?: () => Record<string, unknown>;
 };
 

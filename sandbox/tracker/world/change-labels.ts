@@ -38,7 +38,7 @@ export function labelsNamed(
   return [...labels.values()];
 }
 
-/** Renames or recolours a label everywhere. No issue's `updatedAt` moves, as on the real tracker. */
+/** Renames or recolours a label everywhere; a new name must be free. No issue's `updatedAt` moves, as on the real tracker. */
 export function editLabel(
   world: World,
   target: { repository: Repository; by: Account; label: Label },
@@ -65,14 +65,22 @@ export function editLabel(
   return label;
 }
 
-/** Takes a label off the repository and every issue. No issue's `updatedAt` moves. */
+/** Takes a label off the repository and every issue, and tells of each. No issue's `updatedAt` moves. */
 export function deleteLabel(
   world: World,
   target: { repository: Repository; by: Account; label: Label },
 ): void {
   const { label, repository } = target;
+  const carriers = [...repository.issues.byNumber.values()].filter(
+    ({ isPullRequest, labels }) => !isPullRequest && labels.some(({ id }) => id === label.id),
+  );
   repository.labels.delete(label.name.toLowerCase());
   replaceOnIssues(world, repository, (carried) => (carried.id === label.id ? [] : [carried]));
+  for (const { number } of carriers) {
+    const issue = repository.issues.byNumber.get(number);
+    if (issue)
+      publish(world, { event: 'issues', action: 'unlabeled', issue, label, ...senderOf(target) });
+  }
   publish(world, { event: 'label', action: 'deleted', label, ...senderOf(target) });
 }
 

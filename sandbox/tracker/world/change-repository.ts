@@ -1,13 +1,10 @@
 import type { Target } from './change-issues.ts';
-import type { World } from './model.ts';
+import type { Repository, World } from './model.ts';
 import { fullNameOf, nowInSeconds, publish } from './world.ts';
 
-export type RepositoryPatch = {
-  name?: string;
-  isPrivate?: boolean;
-  isArchived?: boolean;
-  hasIssues?: boolean;
-};
+export type RepositoryPatch = Partial<
+  Pick<Repository, 'name' | 'isPrivate' | 'isArchived' | 'hasIssues' | 'issueCreationPolicy'>
+>;
 
 /** Changes settings and publishes each; after a rename the old name redirects. */
 export function editRepository(world: World, target: Target, patch: RepositoryPatch): void {
@@ -17,6 +14,7 @@ export function editRepository(world: World, target: Target, patch: RepositoryPa
   repository.isPrivate = patch.isPrivate ?? repository.isPrivate;
   repository.isArchived = patch.isArchived ?? repository.isArchived;
   repository.hasIssues = patch.hasIssues ?? repository.hasIssues;
+  repository.issueCreationPolicy = patch.issueCreationPolicy ?? repository.issueCreationPolicy;
   repository.updatedAt = nowInSeconds(world);
   world.names.set(fullNameOf(repository).toLowerCase(), repository.id);
   world.version += 1;

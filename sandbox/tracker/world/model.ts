@@ -31,6 +31,23 @@ export type Revision = {
 
 export type StateReason = 'completed' | 'reopened' | 'not_planned' | 'duplicate';
 
+export type IssueType = { id: number; name: string };
+
+/** `category` says what a status means, whatever its name. */
+type IssueStatus = { id: number; name: string; category: string };
+
+export type IssueField = {
+  id: number;
+  name: string;
+  dataType: 'text' | 'number' | 'date' | 'single_select' | 'multi_select';
+};
+
+export type FieldValue = {
+  id: number;
+  field: IssueField;
+  value: string | number | readonly string[];
+};
+
 export type IssueRecord = {
   readonly id: number;
   readonly number: number;
@@ -42,6 +59,9 @@ export type IssueRecord = {
   readonly author: Account | null;
   readonly labels: readonly Label[];
   readonly assignees: readonly Account[];
+  readonly type: IssueType | null;
+  readonly status: IssueStatus | null;
+  readonly fieldValues: readonly FieldValue[];
   readonly comments: readonly Comment[];
   readonly revisions: readonly Revision[];
   readonly isPullRequest: boolean;
@@ -66,6 +86,8 @@ export type Repository = {
   isPrivate: boolean;
   isArchived: boolean;
   hasIssues: boolean;
+  /** `collaborators_only`: nobody else opens an issue. */
+  issueCreationPolicy: 'all' | 'collaborators_only';
   updatedAt: number;
   nextNumber: number;
   /** By lower-case name: label names do not differ by case alone. */
@@ -95,9 +117,14 @@ export type TrackerChange = {
   comment?: Comment;
   label?: Label;
   assignee?: Account;
+  issueType?: IssueType;
+  fieldValue?: FieldValue;
   /** Documents of the `changes` member; built late, since most changes have no listener. */
   changes?: () => Record<string, unknown>;
 };
+
+/** Milliseconds since the Unix epoch. */
+export type VersionEnd = { deprecatedAt: number; sunsetAt: number };
 
 export type World = {
   readonly clock: Clock;
@@ -109,8 +136,14 @@ export type World = {
   /** Lower-case `owner/name` → id; old names stay, as redirects do. */
   readonly names: Map<string, number>;
   readonly accounts: Map<string, Account>;
+  /** The organization's, by name. */
+  readonly fields: Map<string, IssueField>;
+  /** Of types, statuses and options, by kind and name. */
+  readonly ids: Map<string, number>;
   readonly lagging: LaggingWrite[];
   readonly listeners: ((change: TrackerChange) => void)[];
+  /** When versions of the API end, by version. */
+  readonly versionEnds: Map<string, VersionEnd>;
   /** List rows as bytes of JSON, for the repository's name and API version that `key` holds. */
   readonly rendered: WeakMap<IssueRecord, { key: string; bytes: Buffer }>;
   nextId: number;

@@ -48,6 +48,17 @@ describe('a GitHub App', () => {
     ]);
   });
 
+  test('has a token of the form ghs_<app id>_<jwt>, longer than 500 characters', async () => {
+    const tracker = await openTracker({ app });
+    const { token } = (await octokitOf(tracker).auth({ type: 'installation' })) as {
+      token: string;
+    };
+    expect(token).toMatch(/^ghs_17_[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(token.length).toBeGreaterThan(500);
+    expect(token.length).toBeLessThan(560);
+    expect((await send(tracker, `GET ${REPO}/issues`, { token })).status).toBe(200);
+  });
+
   test('is described, for its own JWT only', async () => {
     const tracker = await openTracker({ app });
     const { data } = await octokitOf(tracker).rest.apps.getAuthenticated();

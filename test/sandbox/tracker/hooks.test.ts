@@ -47,7 +47,12 @@ function changeEverything(tracker: Tracker): void {
   tracker.editIssue(1, { assignees: [] });
   tracker.setState(1, 'closed');
   tracker.setState(1, 'open');
+  tracker.editIssue(1, { type: 'Bug' });
+  tracker.editIssue(1, { type: null });
+  tracker.editIssue(1, { fields: { Region: { option: 'EMEA' }, Size: 3, Products: ['A', 'B'] } });
+  tracker.editIssue(1, { fields: { Due: '2026-12-01', Note: 'soon', Region: null } });
   tracker.addComment(1, 'Hello');
+  tracker.relabel(1, { add: ['approved'] });
   tracker.renameLabel('approved', 'accepted');
   tracker.deleteLabel('accepted');
   tracker.transferIssue(1, 'acme/archive');
@@ -66,13 +71,23 @@ describe('payloads', () => {
       'issues.closed',
       'issues.deleted',
       'issues.edited',
+      'issues.field_added',
+      'issues.field_added',
+      'issues.field_added',
+      'issues.field_added',
+      'issues.field_added',
+      'issues.field_removed',
+      'issues.labeled',
       'issues.labeled',
       'issues.opened',
       'issues.opened',
       'issues.reopened',
       'issues.transferred',
+      'issues.typed',
       'issues.unassigned',
       'issues.unlabeled',
+      'issues.unlabeled',
+      'issues.untyped',
       'label.created',
       'label.deleted',
       'label.edited',
@@ -80,7 +95,7 @@ describe('payloads', () => {
     ]);
     for (const item of received) {
       const payload = payloadOf(item);
-      const name = `${String(item.headers['x-github-event'])}-${payload.action ?? ''}`.replace(
+      const name = `${String(item.headers['x-github-event'])}-${payload.action ?? ''}`.replaceAll(
         '_',
         '-',
       );
@@ -117,6 +132,53 @@ describe('payloads', () => {
     await tracker.hooks.settled();
     const edited = received.map(payloadOf).find(({ action }) => action === 'edited');
     expect(edited).toMatchObject({ changes: { title: { from: 'A' }, body: { from: 'old' } } });
+  });
+
+  test('a deleted label is told for each of its issues, none of which gets another date', async () => {
+    const { tracker, received } = await openHooked();
+    const { updatedAt } = tracker.createIssue({ title: 'A', labels: ['Hot'], createdAt: 0 });
+    tracker.createIssue({ title: 'B', labels: ['hot'], state: 'closed' });
+    tracker.createIssue({ title: 'C' });
+    tracker.createIssue({ title: 'D', labels: ['hot'], isPullRequest: true });
+    await tracker.hooks.settled();
+    received.length = 0;
+    await send(tracker, `DELETE ${REPO}/labels/hot`);
+    await tracker.hooks.settled();
+    const told = received.map(payloadOf).map(({ action, issue, label }) => ({
+      action,
+      number: (issue as { number?: number } | undefined)?.number,
+      label: (label as unknown as { name: string }).name,
+    }));
+    expect(told).toHaveLength(3);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        { action: 'unlabeled', number: 1, label: 'Hot' },
+        { action: 'unlabeled', number: 2, label: 'Hot' },
+        { action: 'deleted', number: undefined, label: 'Hot' },
+      ]),
+    );
+    expect(tracker.readIssue(1)).toMatchObject({ labels: [], updatedAt });
+  });
+
+  test.each([
+    ['completed', 'closed', 'completed'],
+    ['not_planned', 'closed', 'not_planned'],
+    ['started', 'open', null],
+    ['something-new', 'open', null],
+  ])('a status of the category %s leaves it %s, told once', async (category, state, reason) => {
+    const { tracker, received } = await openHooked();
+    tracker.createIssue({ title: 'A' });
+    await tracker.hooks.settled();
+    received.length = 0;
+    tracker.editIssue(1, { status: { name: 'Next', category } });
+    await tracker.hooks.settled();
+    expect(received.map(payloadOf)).toMatchObject([
+      {
+        action: 'status_changed',
+        issue: { state, state_reason: reason, status: { name: 'Next', category } },
+        changes: { status: { from: null }, ...(state === 'closed' && { state: { from: 'open' } }) },
+      },
+    ]);
   });
 
   test('pull requests are told to nobody who asked for issues', async () => {

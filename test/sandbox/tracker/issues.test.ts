@@ -99,11 +99,25 @@ describe('changes', () => {
     [{ state: 'gone' }, 'state'],
     [{ body: 'x'.repeat(65_537) }, 'body'],
     [{ title: ' ' }, 'title'],
+    [{ assignees: ['writer', 'reader'] }, 'assignees'],
+    [{ assignees: ['nobody'], labels: ['x'] }, 'assignees'],
   ])('an impossible change is 422 (%#)', async (body, field) => {
     const tracker = await openTracker();
     tracker.createIssue({ title: 'A' });
     const { status, data } = await send(tracker, `PATCH ${REPO}/issues/1`, { body });
     expect({ status, data }).toMatchObject({ status: 422, data: { errors: [{ field }] } });
+  });
+
+  test('an assignee who may not push is refused when an issue is opened, and one who may is taken', async () => {
+    const tracker = await openTracker();
+    const open = (login: string) =>
+      send(tracker, `POST ${REPO}/issues`, { body: { title: 'A', assignees: [login] } });
+    expect(await open('reader')).toMatchObject({
+      status: 422,
+      data: { errors: [{ value: 'reader', resource: 'Issue', code: 'invalid' }] },
+    });
+    expect(tracker.readIssue(1)).toBeUndefined();
+    expect((await open('Writer')).status).toBe(201);
   });
 
   test('a renamed or deleted label moves no issue’s date; adding and removing does', async () => {
@@ -203,6 +217,25 @@ describe('labels of an issue', () => {
 });
 
 describe('labels of the repository', () => {
+  test('a label is not renamed to a name that another has, in any case, by whomever', async () => {
+    const tracker = await openTracker();
+    tracker.createIssue({ title: 'A', labels: ['Hot', 'cold'] });
+    const isRefused = {
+      status: 422,
+      data: { errors: [{ resource: 'Label', field: 'name', code: 'already_exists' }] },
+    };
+    const body = { new_name: 'hot' };
+    expect(await send(tracker, `PATCH ${REPO}/labels/cold`, { body })).toMatchObject(isRefused);
+    const control = await fetch(`${tracker.url}/_control/renameLabel`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(['cold', 'hot']),
+    });
+    expect({ status: control.status, data: await control.json() }).toMatchObject(isRefused);
+    expect(tracker.readIssue(1)?.labels.map(({ name }) => name)).toEqual(['Hot', 'cold']);
+    expect(tracker.renameLabel('hot', 'HOT').name).toBe('HOT');
+  });
+
   test('are made once, renamed, and deleted', async () => {
     const tracker = await openTracker();
     const body = { name: 'approved', color: '1a7f37', description: 'ok' };

@@ -11,6 +11,22 @@ function quotaOf(headers: Headers): { used: number; remaining: number } {
   };
 }
 
+test('a version of the API announces its end, and is 410 for everything after it', async () => {
+  const clock = createFakeClock();
+  const tracker = await openTracker({ clock });
+  const ends = { deprecatedAt: clock.now() - 1000, sunsetAt: clock.now() + 60_000 };
+  tracker.endVersion('2022-11-28', ends);
+  const before = await send(tracker, `GET ${REPO}`);
+  expect(before.headers.get('deprecation')).toBe(new Date(ends.deprecatedAt).toUTCString());
+  expect(before.headers.get('sunset')).toBe(new Date(ends.sunsetAt).toUTCString());
+  await clock.advance(60_000);
+  const newer = { 'x-github-api-version': '2026-03-10' };
+  for (const path of [REPO, `${REPO}/issues`, '/user'])
+    expect((await send(tracker, `GET ${path}`)).status).toBe(410);
+  const { status, headers } = await send(tracker, `GET ${REPO}/labels`, { headers: newer });
+  expect({ status, sunset: headers.get('sunset') }).toEqual({ status: 200, sunset: null });
+});
+
 describe('conditional requests', () => {
   test('an unchanged answer is 304: free, empty, with Link and rate headers', async () => {
     const tracker = await openTracker();

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { HOUR, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { randomBase62 } from '#shared/ids.ts';
 import { jsonResponse, notFound, refusal, type TrackerResponse } from '../response.ts';
@@ -105,7 +105,7 @@ function mintToken(state: State, installationId: number): TrackerResponse {
   if (!installation) throw notFound();
   if (state.suspended.has(installationId))
     throw refusal(403, 'This installation has been suspended');
-  const token = `ghs_${randomBase62(36)}`;
+  const token = longToken(state, installationId);
   const expiresAt = state.world.clock.now() + HOUR;
   state.minted.set(token, { installationId, can: installation.can, expiresAt });
   const level = installation.can === 'read' ? 'read' : 'write';
@@ -118,6 +118,16 @@ function mintToken(state: State, installationId: number): TrackerResponse {
     },
     { status: 201 },
   );
+}
+
+/** About 520 characters, of the form `ghs_<app id>_<jwt>`; the tracker alone could check its signature. */
+function longToken({ app, world }: State, installationId: number): string {
+  const now = Math.floor(world.clock.now() / SECOND);
+  const claims = { iss: 'sandbox', sub: String(installationId), jti: randomBase62(36), iat: now };
+  const [head, payload] = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  return `ghs_${app?.id}_${head}.${payload}.${randomBytes(256).toString('base64url')}`;
 }
 
 function describeApp({ app, world }: State): TrackerResponse {

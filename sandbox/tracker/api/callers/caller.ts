@@ -39,3 +39,12 @@ export function isInScope({ scopes }: Caller, { isPrivate }: { isPrivate: boolea
 export function isAbleTo(caller: Pick<Caller, 'can'>, needed: Ability): boolean {
   return abilities.indexOf(caller.can) >= abilities.indexOf(needed);
 }
+
+/** Issues can be assigned to whoever may push: the users of these tokens, by login in lower case. */
+export function assignableLogins(tokens: readonly TokenGrant[]): ReadonlySet<string> {
+  return new Set(
+    tokens
+      .filter(({ can }) => isAbleTo({ can }, 'write'))
+      .map(({ login = DEFAULT_LOGIN }) => login.toLowerCase()),
+  );
+}

@@ -27,9 +27,8 @@ export function identify(
       quotaKey: `user-${account.id}`,
     };
   }
-  const caller = credential.includes('.')
-    ? deps.apps.callerOfJwt(credential)
-    : deps.apps.callerOfToken(credential);
+  const isJwt = credential.includes('.') && !credential.startsWith('ghs_');
+  const caller = isJwt ? deps.apps.callerOfJwt(credential) : deps.apps.callerOfToken(credential);
   if (!caller) throw refusal(401, 'Bad credentials');
   return caller;
 }

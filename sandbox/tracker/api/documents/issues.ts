@@ -1,20 +1,12 @@
 import { toRfc3339 } from '#shared/clock.ts';
 import type { Account, Comment, IssueRecord, Label, Repository, World } from '../../world/model.ts';
-import { encodeIntegers } from '../msgpack.ts';
+import { attributeDocuments } from './attributes.ts';
+import { nodeId } from './node-id.ts';
 import { fullNameOf } from '../../world/world.ts';
 
 /** Records as the REST API writes them (`issue`, `label`, `issue-comment`, … of its description). */
 
 type Document = Record<string, unknown>;
-
-/** The opaque id that GraphQL knows a record by: a prefix, then `[0, …ids]` in MessagePack. */
-export function nodeId(prefix: string, ...ids: number[]): string {
-  const values = [0, ...ids].map((value, at) => ({
-    value,
-    width: at === 0 ? ('smallest' as const) : ('uint32' as const),
-  }));
-  return `${prefix}_${encodeIntegers(values).toString('base64url')}`;
-}
 
 export function issueNodeId(repository: Repository, issue: IssueRecord): string {
   return nodeId(issue.isPullRequest ? 'PR' : 'I', repository.id, issue.id);
@@ -99,7 +91,7 @@ export function issueDocument(
     closed_at: issue.closedAt === null ? null : toRfc3339(issue.closedAt),
     author_association: associationOf(issue.author),
     active_lock_reason: null,
-    ...(issue.isPullRequest ? pullRequestOf(world, repository, issue) : ISSUE_ONLY),
+    ...(issue.isPullRequest ? pullRequestOf(world, repository, issue) : issueOnly(world, issue)),
     body: issue.body,
     ...(detail ? { closed_by: issue.closedBy && accountDocument(world, issue.closedBy) } : {}),
     reactions: reactionsOf(url),
@@ -109,16 +101,18 @@ export function issueDocument(
   };
 }
 
-const ISSUE_ONLY = {
-  type: null,
-  sub_issues_summary: { total: 0, completed: 0, percent_completed: 0 },
-  issue_dependencies_summary: {
-    blocked_by: 0,
-    total_blocked_by: 0,
-    blocking: 0,
-    total_blocking: 0,
-  },
-};
+function issueOnly(world: World, issue: IssueRecord): Document {
+  return {
+    ...attributeDocuments(world, issue),
+    sub_issues_summary: { total: 0, completed: 0, percent_completed: 0 },
+    issue_dependencies_summary: {
+      blocked_by: 0,
+      total_blocked_by: 0,
+      blocking: 0,
+      total_blocking: 0,
+    },
+  };
+}
 
 function pullRequestOf(world: World, repository: Repository, issue: IssueRecord): Document {
   const html = htmlUrlOf(world, repository, issue);

@@ -1,5 +1,6 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import { accountDocument, apiUrlOf, nodeId } from './issues.ts';
+import { accountDocument, apiUrlOf } from './issues.ts';
+import { nodeId } from './node-id.ts';
 import type { Repository, World } from '../../world/model.ts';
 import { fullNameOf } from '../../world/world.ts';
 
@@ -69,6 +70,7 @@ export function repositoryDocument(world: World, repository: Repository): Record
     svn_url: `${world.origin}/${fullName}`,
     ...SETTINGS,
     has_issues: repository.hasIssues,
+    issue_creation_policy: repository.issueCreationPolicy,
     archived: repository.isArchived,
     visibility: repository.isPrivate ? 'private' : 'public',
     default_branch: 'main',

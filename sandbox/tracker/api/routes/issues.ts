@@ -19,13 +19,18 @@ const BODY_CHARACTERS_MAX = 65_536;
 const TITLE_CHARACTERS_MAX = 256;
 const REASONS_OF_CLOSED = new Set(['completed', 'not_planned', 'duplicate']);
 
-export function issueRoutes(pageWall: number): Route[] {
+export function issueRoutes(pageWall: number, assignable: ReadonlySet<string>): Route[] {
   const list = listIssuesRoute(pageWall);
   return [
     { method: 'GET', pattern: 'issues', needs: 'read', handle: list },
-    { method: 'POST', pattern: 'issues', needs: 'edit', handle: openIssue },
+    { method: 'POST', pattern: 'issues', needs: 'edit', handle: (c) => openIssue(c, assignable) },
     { method: 'GET', pattern: 'issues/:number', needs: 'read', handle: readIssue },
-    { method: 'PATCH', pattern: 'issues/:number', needs: 'edit', handle: patchIssue },
+    {
+      method: 'PATCH',
+      pattern: 'issues/:number',
+      needs: 'edit',
+      handle: (c) => patchIssue(c, assignable),
+    },
     { method: 'PUT', pattern: 'issues/:number/lock', needs: 'write', handle: (c) => lock(c, true) },
     {
       method: 'DELETE',
@@ -69,11 +74,11 @@ function detailOf({ world, repository, apiVersion }: RouteContext, issue: IssueR
   return issueDocument(world, repository, issue, { detail: true, apiVersion });
 }
 
-function openIssue(context: RouteContext): TrackerResponse {
+function openIssue(context: RouteContext, assignable: ReadonlySet<string>): TrackerResponse {
   const { world, repository, caller, body } = context;
   const title = textOf(body, 'title');
   if (!title?.trim()) throw invalid({ resource: 'Issue', field: 'title', code: 'missing_field' });
-  const patch = { ...textPatch(body), ...listPatch(context) };
+  const patch = { ...textPatch(body), ...listPatch(context, assignable) };
   const issue = createIssue(
     world,
     { repository, by: caller.account },
@@ -82,18 +87,19 @@ function openIssue(context: RouteContext): TrackerResponse {
       ...(patch.body === undefined ? {} : { body: patch.body }),
       ...(patch.labels ? { labels: patch.labels } : {}),
       ...(patch.assignees ? { assignees: patch.assignees } : {}),
+      ...(patch.type ? { type: patch.type } : {}),
     },
   );
   const document = detailOf(context, issue);
   return jsonResponse(document, { status: 201, headers: { location: String(document['url']) } });
 }
 
-function patchIssue(context: RouteContext): TrackerResponse {
+function patchIssue(context: RouteContext, assignable: ReadonlySet<string>): TrackerResponse {
   const target = issueTargetOf(context);
   const { world, body } = context;
   const patch = {
     ...textPatch(body),
-    ...listPatch(context),
+    ...listPatch(context, assignable),
     ...statePatch(body, target.issue),
   };
   const issue = editIssue(world, target, patch);
@@ -118,12 +124,20 @@ function tooLong(field: string, max: number) {
   return invalid({ resource: 'Issue', field, code: 'custom', message });
 }
 
-/** Without push access labels and assignees are dropped in silence, as documented. */
-function listPatch({ body, caller }: RouteContext): IssuePatch {
+/** Without push access labels, assignees and the type are dropped in silence, as documented. */
+function listPatch({ body, caller }: RouteContext, assignable: ReadonlySet<string>): IssuePatch {
   const labels = namesOf(body, 'labels');
   const assignees = namesOf(body, 'assignees');
+  const type = textOrNullOf(body, 'type');
   if (!isAbleTo(caller, 'write')) return {};
-  return { ...(labels ? { labels } : {}), ...(assignees ? { assignees } : {}) };
+  const refused = assignees?.find((login) => !assignable.has(login.toLowerCase()));
+  if (refused !== undefined)
+    throw invalid({ value: refused, resource: 'Issue', field: 'assignees', code: 'invalid' });
+  return {
+    ...(labels ? { labels } : {}),
+    ...(assignees ? { assignees } : {}),
+    ...(type === undefined ? {} : { type }),
+  };
 }
 
 function statePatch(body: RouteContext['body'], issue: IssueRecord): IssuePatch {

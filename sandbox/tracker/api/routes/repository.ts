@@ -1,17 +1,11 @@
 import { emptyResponse, jsonResponse, notFound, type TrackerResponse } from '../response.ts';
-import { DEFAULT_LOGIN, isAbleTo, type TokenGrant } from '../callers/caller.ts';
+import { isAbleTo } from '../callers/caller.ts';
 import { editRepository } from '../../world/change-repository.ts';
 import { textOf } from '../input.ts';
 import { fullRepositoryDocument } from '../documents/repository.ts';
 import type { Route, RouteContext } from '../route.ts';
 
-/** Issues can be assigned to whoever may push: the users of these tokens. */
-export function repositoryRoutes(tokens: readonly TokenGrant[]): readonly Route[] {
-  const assignable = new Set(
-    tokens
-      .filter(({ can }) => isAbleTo({ can }, 'write'))
-      .map(({ login = DEFAULT_LOGIN }) => login.toLowerCase()),
-  );
+export function repositoryRoutes(assignable: ReadonlySet<string>): readonly Route[] {
   return [
     { method: 'GET', pattern: '', needs: 'read', handle: readRepository },
     { method: 'PATCH', pattern: '', needs: 'admin', handle: patchRepository },
@@ -39,6 +33,7 @@ function patchRepository(context: RouteContext): TrackerResponse {
     const value = body[key];
     return typeof value === 'boolean' ? value : undefined;
   };
+  const policy = textOf(body, 'issue_creation_policy');
   const [isPrivate, isArchived, hasIssues] = [
     flag('private'),
     flag('archived'),
@@ -52,6 +47,9 @@ function patchRepository(context: RouteContext): TrackerResponse {
       ...(isPrivate === undefined ? {} : { isPrivate }),
       ...(isArchived === undefined ? {} : { isArchived }),
       ...(hasIssues === undefined ? {} : { hasIssues }),
+      ...(policy === 'all' || policy === 'collaborators_only'
+        ? { issueCreationPolicy: policy }
+        : {}),
     },
   );
   return readRepository(context);
