@@ -314,6 +314,18 @@ describe('what keeps the tracker from working is named with what to do', () => {
     expect(bySubject(findings, 'tracker')?.fix).toContain('tracker.repository');
   });
 
+  test('a version of the API that is not taken any more', async () => {
+    const tracker = await trackerWith();
+    tracker.endVersion('2022-11-28', { deprecatedAt: 0, sunsetAt: Date.now() - 1000 });
+    const findings = await examine(settingsFor(tracker));
+    expect(bySubject(findings, 'tracker')).toEqual({
+      subject: `tracker ${tracker.url}`,
+      state: 'failed',
+      detail: 'It does not take version 2022-11-28 of its API any more.',
+      fix: 'Update Trackport.',
+    });
+  });
+
   test('an address where nothing answers', async () => {
     const findings = await examine(settingsFor({ url: 'http://127.0.0.1:1' }));
     expect(bySubject(findings, 'tracker')).toMatchObject({
@@ -359,6 +371,43 @@ describe('what keeps the tracker from working is named with what to do', () => {
     const settings = settingsFor(tracker, { tracker: { adminToken: TOKEN } });
     expect(bySubject(await examine(settings), 'admin token')).toMatchObject({ state: 'failed' });
   });
+});
+
+test.each([
+  ['fill in a form', undefined, 'collaborators_only', 'warning'],
+  ['fill in a form', undefined, 'all', undefined],
+  ['use a portal', ['acme-portal[bot]'], 'collaborators_only', undefined],
+] as const)(
+  'strangers who %s (%j) and a repository where %s open issues: %s',
+  async (_how, portalAuthors, issueCreationPolicy, state) => {
+    const tracker = await trackerWith();
+    tracker.editRepository({ issueCreationPolicy });
+    const leads = portalAuthors && { leads: { portalAuthors } };
+    const finding = bySubject(await examine(settingsFor(tracker, leads)), 'issue creation');
+    expect(finding?.state).toBe(state);
+    if (finding) expect(finding.detail).toContain('issue_creation_policy is collaborators_only');
+  },
+);
+
+test.each([
+  [{ deprecation: 'Fri, 10 Mar 2028 00:00:00 GMT' }, / deprecated as of 2028-03-10T00:00:00Z\.$/],
+  [{ deprecation: '@1836259200' }, / as of 2028-03-10T00:00:00Z\.$/],
+  [{ sunset: 'Fri, 10 Mar 2028 00:00:00 GMT' }, /deprecated, and ends at 2028-03-10T/],
+  [{ deprecation: 'true', sunset: 'soon <script>' }, undefined],
+])('the end of the API’s version, told by %j, is a warning', async (headers, detail) => {
+  const api = 'https://api.ending.test';
+  nock(api).get('/repos/acme/leads').reply(200, wireRepository, headers);
+  nock(api).persist().get(/.*/).reply(404);
+  const settings = settingsFor({ url: api }, { tracker: { webhookSecrets: [] } });
+  const findings = await examine(settings).finally(() => nock.cleanAll());
+  const finding = bySubject(findings, 'API version');
+  if (!detail) expect(finding).toBeUndefined();
+  else
+    expect(finding).toMatchObject({
+      state: 'warning',
+      detail: expect.stringMatching(detail),
+      fix: 'Update Trackport before it ends.',
+    });
 });
 
 test.each([

@@ -229,6 +229,7 @@ const meanings: Record<Exclude<TrackerFailureKind, 'limited'>, Refusal> = {
   forbidden: { kind: 'paused', code: 'forbidden' },
   missing: { kind: 'paused', code: 'repository-missing' },
   moved: { kind: 'paused', code: 'repository-missing' },
+  'version-retired': { kind: 'paused', code: 'version-retired' },
   'repository-missing': { kind: 'paused', code: 'repository-missing' },
   'issues-disabled': { kind: 'paused', code: 'issues-disabled' },
   timeout: { kind: 'transient', code: 'tracker-timeout' },

@@ -39,7 +39,7 @@ export function createLeadTracker({ client, repository }: LeadTrackerDeps): Lead
         { ...name, ...parametersOf(query) },
         { schema: pageSchema, ...validatorOption(validator) },
       )
-      .catch((error: unknown) => refuseList(error));
+      .catch((error: unknown) => refuseList(repository, error));
     const next = nextOf(response, query);
     if (response.kind === 'other') return { kind: 'unchanged', ...next };
     return {
@@ -76,9 +76,10 @@ function rethrow(error: unknown): never {
   throw toTrackportError(error);
 }
 
-/** A list that is not there means that the repository or its issues are not. */
-function refuseList(error: unknown): never {
+/** A list that is not there means that the repository or its issues are not, if not the API's version. */
+async function refuseList(repository: Repository, error: unknown): Promise<never> {
   if (!isTrackerFailure(error, 'missing')) throw error;
+  if (error.status === 410) await repository.assertWell();
   const kind = error.status === 410 ? 'issues-disabled' : 'repository-missing';
   throw new TrackerFailure(kind, { status: error.status ?? 404 });
 }

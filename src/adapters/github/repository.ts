@@ -34,6 +34,8 @@ export type RepositoryFacts = {
   isAdmin: boolean;
   /** Whether its permissions suffice to change issues; undefined when the tracker tells none. */
   mayWrite: boolean | undefined;
+  /** Whether nobody but collaborators can open an issue. */
+  isForCollaborators: boolean;
 };
 
 const repositorySchema = z
@@ -43,6 +45,7 @@ const repositorySchema = z
     has_issues: z.boolean(),
     private: z.boolean().nullish(),
     archived: z.boolean().nullish(),
+    issue_creation_policy: z.string().nullish().catch(undefined),
     permissions: z.record(z.string(), z.boolean()).nullish(),
   })
   .transform((wire): RepositoryFacts => {
@@ -56,6 +59,7 @@ const repositorySchema = z
       mayWrite: wire.permissions
         ? ['admin', 'maintain', 'push', 'triage'].some((name) => may(name))
         : undefined,
+      isForCollaborators: wire.issue_creation_policy?.toLowerCase() === 'collaborators_only',
     };
   });
 
@@ -63,7 +67,7 @@ const repositorySchema = z
 export type Repository = {
   name: RepositoryName;
   /**
-   * Asks the tracker. @throws {TrackerFailure} `repository-missing` for 404, 410 and redirects (a
+   * Asks the tracker. @throws {TrackerFailure} `repository-missing` for 404 and redirects (a
    * renamed repository is another one until the configuration says so)
    */
   read(): Promise<{ facts: RepositoryFacts; headers: Headers }>;

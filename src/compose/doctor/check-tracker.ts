@@ -10,6 +10,7 @@ import {
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
 import { coversWriting, createRepository } from '#adapters/github/repository.ts';
+import { API_VERSION } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
@@ -43,6 +44,8 @@ export async function checkTracker(
     );
     return [
       checkRepository(config, inspection),
+      ...checkCreation(config, inspection),
+      ...checkVersion(tracker),
       checkPermissions(deps, inspection),
       ...checkExpiry(inspection, clock.now()),
       checkClock(inspection),
@@ -65,6 +68,25 @@ function checkRepository({ tracker }: Config, { facts }: RepositoryInspection): 
     subject,
     `Found${facts.isPrivate ? ', private' : ', public: anyone can read its leads'}.`,
   );
+}
+
+/** A portal opens issues for people; without one they fill in the form themselves. */
+function checkCreation({ leads }: Config, { facts }: RepositoryInspection): Finding[] {
+  if (!facts.isForCollaborators || leads.portalAuthors.length > 0) return [];
+  return [
+    warning(
+      'issue creation',
+      'Only collaborators can open issues (issue_creation_policy is collaborators_only): the form of strangers is refused.',
+      'Let everybody open issues in the settings of the repository, or name in leads.portalAuthors who opens them for strangers.',
+    ),
+  ];
+}
+
+function checkVersion(tracker: TrackerParts): Finding[] {
+  const notice = tracker.versionNotice();
+  return notice === undefined
+    ? []
+    : [warning('API version', notice, 'Update Trackport before it ends.')];
 }
 
 function checkPermissions(
@@ -215,6 +237,10 @@ const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]
   forbidden: [
     'The credential may not read the repository.',
     'Give the credential Issues and Metadata: read; an organisation may have to approve it.',
+  ],
+  'version-retired': [
+    `It does not take version ${API_VERSION} of its API any more.`,
+    'Update Trackport.',
   ],
   'repository-missing': [
     'There is no such repository for this credential.',

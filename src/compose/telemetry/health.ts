@@ -1,4 +1,4 @@
-import type { HealthCheck } from '#http/readiness.ts';
+import type { CheckResult, HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
@@ -17,8 +17,19 @@ function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writ
 
 /** For people to read: reads go on from the cache while the tracker is away. */
 function trackerCheck(
-  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
+  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker' | 'versionNotice'>,
 ): HealthCheck {
+  const conditionCheck = trackerConditionCheck(tracker);
+  return () => {
+    const result = conditionCheck();
+    const details = [result.detail, tracker.versionNotice()].filter((text) => text !== undefined);
+    return { ...result, ...(details.length > 0 && { detail: details.join(' ') }) };
+  };
+}
+
+function trackerConditionCheck(
+  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
+): () => CheckResult {
   return () => {
     const quota = tracker.leadTracker.quota();
     const left =

@@ -22,6 +22,7 @@ import {
   type TrackerWatch,
 } from './condition.ts';
 import { createTrackerClock } from './tracker-clock.ts';
+import { createVersionNotice } from './version-end.ts';
 
 /** The configured repository on the tracker. */
 export type TrackerParts = {
@@ -36,6 +37,8 @@ export type TrackerParts = {
   condition(): TrackerCondition;
   /** The last failure of a call since the start; `at` in ms since the Unix epoch. */
   lastFailure: TrackerWatch['lastFailure'];
+  /** That the version of its API ends which we speak, for people; undefined until it says so. */
+  versionNotice(): string | undefined;
   /** The time as the tracker has it: for what is held against instants that it told. */
   clock: Clock;
   /** How far its clock is ahead of this machine's, in ms; undefined before its first response. */
@@ -61,8 +64,10 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
   const { settings, cut, log = silentLog } = deps;
   const trackerClock = createTrackerClock(deps.clock, log);
   const { clock } = trackerClock;
+  const versionNotice = createVersionNotice();
   const onExchange = (call: TrackerExchange): void => {
     trackerClock.note(call);
+    versionNotice.note(call);
     deps.onExchange?.(call);
   };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
@@ -104,6 +109,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     leadTracker,
     condition: () => watch.condition(),
     lastFailure: () => watch.lastFailure(),
+    versionNotice: () => versionNotice.text(),
     clock,
     clockSkewMs: () => trackerClock.skewMs(),
     probe,

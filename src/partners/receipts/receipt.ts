@@ -190,6 +190,7 @@ export const eventErrors = {
   refused: 'the tracker understood the write and refused it (422)',
   forbidden: 'the tracker does not let us write (403)',
   unauthorized: 'the tracker refuses the credential (401)',
+  'version-retired': 'the tracker does not take our version of its API any more (410)',
   'repository-missing': 'the repository cannot be seen',
   'issues-disabled': 'issues are switched off',
   'not-found': 'the issue is not found by its number, or was not just now',

@@ -192,7 +192,6 @@ describe('a list that cannot be had', () => {
     ['401', 401, {}],
     ['403 of an archived repository', 403, { 'x-ratelimit-remaining': '4000' }],
     ['404: hidden or gone', 404, {}],
-    ['410: issues are disabled', 410, {}],
     ['422', 422, {}],
     ['451', 451, {}],
     ['500', 500, {}],
@@ -204,6 +203,18 @@ describe('a list that cannot be had', () => {
     const error: unknown = await tracker.listIssues(newest).catch((error: unknown) => error);
     expect(error).toMatchObject({ ...isUnavailable, retryAfterSeconds: undefined });
     expect(everythingIn(error)).not.toContain('private words');
+  });
+
+  test.each([
+    ['issues are disabled', 200, { ...wireRepository, has_issues: false }, 'issues-disabled'],
+    ['the API’s version is retired', 410, {}, 'version-retired'],
+  ])('is tracker-unavailable on 410, since %s', async (_, status, body, kind) => {
+    nock(API).get(ISSUES).query(true).reply(410, {}).get(REPOSITORY).reply(status, body);
+    const { tracker } = createParts();
+    await expect(tracker.listIssues(newest)).rejects.toMatchObject({
+      ...isUnavailable,
+      cause: { kind },
+    });
   });
 
   test.each([
@@ -290,6 +301,7 @@ describe('reading one issue', () => {
     ['blocked', 451, {}],
     ['unreadable for this credential', 401, {}],
     ['forbidden', 403, {}],
+    ['of a retired version of the API', 410, {}],
     ['without issues', 200, { ...wireRepository, has_issues: false }],
   ])('is unknown, never absent, when the repository is %s', async (_, status, body) => {
     nock(API).get(ISSUE).reply(404).get(REPOSITORY).reply(status, body);

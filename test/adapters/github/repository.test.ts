@@ -58,6 +58,7 @@ describe('inspecting the repository', () => {
         id: 4711,
         hasIssues: true,
         isPrivate: true,
+        isForCollaborators: false,
         isArchived: false,
         isAdmin: false,
         mayWrite: true,
@@ -86,6 +87,7 @@ describe('inspecting the repository', () => {
     [403, 'forbidden'],
     [404, 'repository-missing'],
     [301, 'repository-missing'],
+    [410, 'version-retired'],
   ])('says what is wrong: %i is %s', async (status, kind) => {
     nock(API).get(REPOSITORY).reply(status, {});
     const parts = createParts();
@@ -125,6 +127,7 @@ const facts = {
   isArchived: false,
   isAdmin: false,
   mayWrite: true,
+  isForCollaborators: false,
 };
 
 const scopes = (text: string) => ({ 'x-oauth-scopes': text });

@@ -106,6 +106,38 @@ describe('the signature', () => {
   });
 });
 
+describe('whatever an issue’s event is called', () => {
+  const description = createRequire(import.meta.url)(
+    '@octokit/openapi/generated/api.github.com.json',
+  ) as { 'x-webhooks': object };
+  const published = Object.keys(description['x-webhooks'])
+    .filter((name) => name.startsWith('issues-'))
+    .map((name) => name.slice('issues-'.length).replaceAll('-', '_'));
+  const gone = new Set(['deleted', 'transferred']);
+
+  test.each([...published, 'status_changed', 'something_new', '', 'constructor'])(
+    '%s is taken by what its issue says',
+    async (action) => {
+      const issue = {
+        ...wireIssue,
+        state: 'closed',
+        labels: [{ name: 'other' }],
+        type: { id: 1, name: 'Bug' },
+        status: { id: 1, name: 'Done', category: 'completed' },
+        issue_field_values: [{ issue_field_id: 1, value: 3 }],
+      };
+      const changes = { state: { from: 'open' }, status: { from: null } };
+      await expect(
+        deliver('issues', { action, issue, changes, repository }),
+      ).resolves.toMatchObject({
+        kind: 'issue',
+        isGone: gone.has(action),
+        issue: { number: 7, state: 'closed', labels: ['other'] },
+      });
+    },
+  );
+});
+
 describe('a genuine body', () => {
   test.each([
     ['no JSON', 'not json'],

@@ -74,6 +74,29 @@ test('a reader that waits gets the change as soon as it is there', async () => {
   expect(page.pagination.hasMore).toBe(false);
 });
 
+test.each<[string, (tracker: World['tracker'], number: number) => void]>([
+  ['its label is deleted', (tracker) => tracker.deleteLabel('approved')],
+  [
+    'a status closes it',
+    (tracker, number) =>
+      tracker.editIssue(number, { status: { name: 'Done', category: 'completed' } }),
+  ],
+  ['it gets a type', (tracker, number) => tracker.editIssue(number, { type: 'Bug' })],
+  ['it gets a field', (tracker, number) => tracker.editIssue(number, { fields: { Size: 3 } })],
+])('a lead is in the feed at once when %s', async (_what, change) => {
+  const world = await setUp();
+  const { tracker, service } = world;
+  const number = world.lead();
+  const { cursor } = await catchUp(world, 'from=start');
+  await service.clock.advance(2000);
+  change(tracker, number);
+  await tracker.hooks.settled();
+  const waiting = service.get(`${PATH}?cursor=${cursor}&wait=30s`);
+  await service.clock.advance(1000);
+  const page = (await (await waiting).json()) as FeedPage;
+  expect(page.items.map(({ id }) => id)).toEqual([String(number)]);
+});
+
 test('what no webhook told is in the feed within the interval, without partners, too', async () => {
   const settings = { partners: {}, leads: { freshFor: '1s', feedInterval: '2s' } };
   const world = await setUp(settings, { tells: false });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Fault } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
 import { claimLeads } from '../../support/directory.ts';
 import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
@@ -133,6 +133,31 @@ test.each(badDays)(
     await expectToldTooLate(world, day);
   },
 );
+
+test('that the version of the tracker’s API ends is told in /readyz, and after its end the cause', async () => {
+  const warn = vi.spyOn(console, 'warn');
+  const { tracker, clock, get } = await openWorld({});
+  const sunsetAt = clock.now() + 10 * MINUTE;
+  tracker.endVersion('2022-11-28', { deprecatedAt: clock.now(), sunsetAt });
+  expect((await get('/api/v1/leads')).status).toBe(200);
+  const notice =
+    "Version 2022-11-28 of the tracker's API is deprecated as of 2026-03-01T12:00:00Z, and ends at 2026-03-01T12:10:00Z.";
+  expect(await trackerCheck(get)).toEqual({
+    state: 'ok',
+    detail: expect.stringMatching(/calls left until .*Z\. Version/),
+  });
+  expect((await trackerCheck(get)).detail).toContain(notice);
+  await clock.advance(10 * MINUTE);
+  for (let count = 0; count < 3; count += 1) {
+    await get(`/api/v1/leads/${count + 100}`);
+    await clock.advance(3 * MINUTE);
+  }
+  expect(await trackerCheck(get)).toEqual({
+    state: 'failing',
+    detail: expect.stringContaining(`Last cause: version-retired (410). ${notice}`),
+  });
+  expect(warn.mock.calls).toEqual([]); // @octokit/request would name the addresses that were called
+});
 
 /** Both reads say so and hand on when to come back; so does /readyz, of a refused credential or the third failure. */
 async function expectToldCold({ clock, get }: World, { name, answer: wanted }: BadDay) {

@@ -47,7 +47,7 @@ export type TokenSource = {
 
 export type TokenSourceDeps = { apiUrl: string; requestTimeoutMs: number; clock: Clock };
 
-/** Octokit writes addresses and upstream messages into its log, so it gets none. */
+/** Octokit writes addresses and upstream messages into its log, so it gets none; its requests need to be told, too. */
 export const noOctokitLog = { debug: noop, info: noop, warn: noop, error: noop };
 
 function noop(): void {}
@@ -97,7 +97,7 @@ function createMint(
   const auth = { appId, installationId, privateKey: key.pem };
   const openOctokit = async (): Promise<Octokit> => {
     const { createAppAuth: authStrategy } = await import('@octokit/auth-app');
-    const request = { fetch: fetchWithin(requestTimeoutMs) };
+    const request = { fetch: fetchWithin(requestTimeoutMs), log: noOctokitLog };
     return new Octokit({ baseUrl: apiUrl, log: noOctokitLog, authStrategy, auth, request });
   };
   let opened: Promise<Octokit> | undefined;
@@ -120,6 +120,7 @@ function fetchWithin(timeoutMs: number): typeof fetch {
 function mintFailure(error: unknown, clock: Clock): TrackerFailure {
   const rejection = readRejection(error);
   if (!rejection) return transportFailure(error);
+  if (rejection.status === 410) return new TrackerFailure('version-retired', { status: 410 });
   // An unknown app or installation is 404: the credential is what is wrong, not the repository.
   if ([400, 404, 422].includes(rejection.status))
     return new TrackerFailure('unauthorized', { status: rejection.status });

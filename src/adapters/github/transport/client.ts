@@ -18,6 +18,8 @@ import { createWire, type WireDeps, type WireRequest, type WireResponse } from '
 /** GitHub allows 100 at once for all programs that share a credential. */
 const REQUESTS_AT_ONCE_MAX = 30;
 const RETRIED_STATUSES = new Set([502, 503, 504]);
+/** Nothing else is ever gone: there a 410 speaks of the API's version, and of an issue it may. */
+const IS_ABOUT_ISSUES = /\/issues(\/|$)/;
 
 export type TrackerClientDeps = WireDeps & {
   credential: TrackerCredential;
@@ -112,6 +114,8 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
           headers,
           data: parseResponse(response.text, schema, status),
         };
+      if (status === 410 && !IS_ABOUT_ISSUES.test(route))
+        throw new TrackerFailure('version-retired', { status });
       const isExpected = accept.includes(status) || (status === 304 && validator !== undefined);
       if (!isExpected) throw failureOf(response, clock.now());
       return { kind: 'other', status, headers };

@@ -11,6 +11,7 @@ import { TrackportError } from '#shared/errors.ts';
  * - `invalid`: another 4xx: the tracker understood and refused.
  * - `server`: 5xx. `nonsense`: a success that cannot be understood.
  * - `numbered-pages`: a list that goes on by page numbers alone, without a cursor.
+ * - `version-retired`: the tracker does not take our version of its API any more.
  * - `repository-missing`, `issues-disabled`: found out by asking for the repository itself.
  */
 export type TrackerFailureKind =
@@ -25,6 +26,7 @@ export type TrackerFailureKind =
   | 'server'
   | 'nonsense'
   | 'numbered-pages'
+  | 'version-retired'
   | 'repository-missing'
   | 'issues-disabled';
 

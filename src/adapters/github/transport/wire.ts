@@ -1,7 +1,7 @@
 import { Octokit } from '@octokit/rest';
 
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 
 import {
   graphqlSaysLimited,
@@ -16,7 +16,10 @@ import { isTrackerFailure, type TrackerFailureKind } from './failure.ts';
 import { createRateLimits, type Headers } from './rate-limits.ts';
 
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
-const API_VERSION = '2022-11-28';
+export const API_VERSION = '2022-11-28';
+
+/** When our version of the API ends, as responses tell; milliseconds since the Unix epoch. */
+export type VersionEnd = { deprecatedAt?: number; sunsetAt?: number };
 
 /** One request as it went over the wire; for metrics. Holds no address and no data. */
 export type TrackerExchange = {
@@ -30,6 +33,8 @@ export type TrackerExchange = {
   durationMs: number;
   /** The tracker's clock when it responded, in ms since the Unix epoch; absent when it told no time. */
   dateMs?: number;
+  /** Absent as long as the tracker announces no end. */
+  versionEnd?: VersionEnd;
 };
 
 export type WireDeps = {
@@ -81,7 +86,7 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
       throw failure;
     });
     const { status, headers } = response;
-    observe({ status, isBilled: status !== 304, ...dateOf(headers) });
+    observe({ status, isBilled: status !== 304, ...dateOf(headers), ...versionEndOf(headers) });
     const says = isGraphql(request) ? graphqlSaysLimited(response.text) : saysLimited(response);
     if (limits.note({ ...response, resource, saysLimited: says })) limits.assertAllowed(resource);
     return response;
@@ -94,6 +99,20 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
 function dateOf({ date, age }: Headers): Pick<TrackerExchange, 'dateMs'> {
   const dateMs = age === undefined ? Date.parse(date?.toString() ?? '') : NaN;
   return Number.isNaN(dateMs) ? {} : { dateMs };
+}
+
+/** `Deprecation` is an HTTP date, or `@` and seconds (RFC 9745); `Sunset` is an HTTP date (RFC 8594). */
+function versionEndOf({ deprecation, sunset }: Headers): Pick<TrackerExchange, 'versionEnd'> {
+  const seconds = /^@(\d{1,11})$/.exec(deprecation?.toString() ?? '')?.[1];
+  const deprecatedAt = seconds ? Number(seconds) * SECOND : instantOf(deprecation);
+  const sunsetAt = instantOf(sunset);
+  if (deprecatedAt === undefined && sunsetAt === undefined) return {};
+  return { versionEnd: { deprecatedAt, sunsetAt } };
+}
+
+function instantOf(header: Headers[string]): number | undefined {
+  const ms = Date.parse(header?.toString() ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function isGraphql({ route }: WireRequest): boolean {
@@ -116,7 +135,12 @@ async function send(octokit: Octokit, request: WireRequest, token: string): Prom
         'x-github-api-version': API_VERSION,
         ...(validator !== undefined && { 'if-none-match': validator }),
       },
-      request: { signal, redirect: 'manual', parseSuccessResponseBody: false },
+      request: {
+        signal,
+        redirect: 'manual',
+        parseSuccessResponseBody: false,
+        log: noOctokitLog,
+      },
     });
     return { status, headers, text: await readText(data), data: undefined };
   } catch (error) {

@@ -18,7 +18,12 @@ export type Refusal =
   /** The tracker understood and refused. */
   | { kind: 'invalid'; code: EventErrorCode };
 
-export type PauseCode = 'unauthorized' | 'forbidden' | 'repository-missing' | 'issues-disabled';
+export type PauseCode =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'version-retired'
+  | 'repository-missing'
+  | 'issues-disabled';
 
 /** An issue as the worker reads it before it writes. */
 export type EditableIssue = IssueContent & {

@@ -52,6 +52,17 @@ describe('an App', () => {
     expect(isSignedBy(jwt)).toBe(true);
   });
 
+  test('says nothing on the console of a version that ends, be it of a token or of a call', async () => {
+    const warn = vi.spyOn(console, 'warn');
+    const { credential, mintPath } = createApp();
+    const ending = { deprecation: 'Fri, 10 Mar 2028 00:00:00 GMT' };
+    nock(API).post(mintPath).reply(201, minted('ghs_one'), ending);
+    nock(API).get('/x').reply(200, { ok: true }, ending);
+    const { client } = createParts({ credential });
+    await client.request('GET /x', {}, shape);
+    expect(warn.mock.calls).toEqual([]);
+  });
+
   test('renews its token once for all calls that were refused together', async () => {
     const { credential, mintPath } = createApp();
     nock(API)

@@ -142,7 +142,7 @@ describe('refusals are told apart', () => {
     [403, 'forbidden'],
     [404, 'missing'],
     [409, 'invalid'],
-    [410, 'missing'],
+    [410, 'version-retired'],
     [422, 'invalid'],
     [451, 'forbidden'],
     [500, 'server'],

@@ -429,6 +429,7 @@ describe('a tracker that refuses everything', () => {
   const refusals = [
     ['unauthorized', { kind: 'bad-credentials' }],
     ['repository-missing', { kind: 'repository-missing' }],
+    ['version-retired', { kind: 'status', status: 410 }],
   ] as const;
 
   test('pauses it when issues are switched off, though each issue looks deleted', async () => {
