@@ -19,6 +19,7 @@ import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import type { BodyHold, ReadBody } from './requests/read-body.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
+import type { Unread } from './responses/unread.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -50,6 +51,7 @@ export type HttpContext = {
   rethrowRefusal: RethrowRefusal;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;
+  unread: Unread;
   /** For areas that people read: failures before routing can be pages there. */
   problemPages: Pick<Set<ProblemPage>, 'add'>;
   /** What the framework refuses before a route is found can be another failure on the paths of an area. */

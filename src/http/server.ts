@@ -18,6 +18,7 @@ import type { Tracing } from '#shared/tracing.ts';
 import type { Log } from '#shared/log.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createResponseHooks } from './responses/response-hooks.ts';
+import { createUnread } from './responses/unread.ts';
 import { createCors } from './responses/cors.ts';
 import {
   type BodyBudget,
@@ -110,6 +111,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       log,
       rethrowRefusal,
       readBody,
+      unread: createUnread(),
       problemPages,
       earlyErrors,
     },

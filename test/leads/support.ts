@@ -1,5 +1,6 @@
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
+import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
@@ -45,7 +46,12 @@ export type World = {
 };
 
 export function createWorld(
-  options: { freshForMs?: number; cacheBytesMax?: number; rules?: LeadRules } = {},
+  options: {
+    freshForMs?: number;
+    cacheBytesMax?: number;
+    rules?: LeadRules;
+    feedStore?: FeedStore;
+  } = {},
 ): World {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
@@ -62,7 +68,7 @@ export function createWorld(
       },
     },
     instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
-    feedStore: unfollowed,
+    feedStore: options.feedStore ?? unfollowed,
     identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,

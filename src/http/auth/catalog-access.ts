@@ -11,8 +11,10 @@ import { admitKey } from './key-access.ts';
  * `catalog:read` instead. Who sends both is who the token says.
  */
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
-  const byKey = (request: FastifyRequest): Promise<void> =>
-    admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
+  const byKey = async (request: FastifyRequest): Promise<void> => {
+    await admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
+    await context.unread.send(request, ANSWER_BYTES_MAX, () => undefined);
+  };
   app.addHook('onRequest', async (request) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);
     if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken();
@@ -21,6 +23,9 @@ export function requireCatalogAccess(app: HttpApp, context: BearerContext): void
     await (isByKey ? byKey(request) : byToken()).catch(challengeForBoth);
   });
 }
+
+/** What a version can be with its spec: how long an answer is shows only when it was made. */
+const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 
 /** A 401 names every kind of credential that would do. */
 function challengeForBoth(error: unknown): never {

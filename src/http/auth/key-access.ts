@@ -10,6 +10,7 @@ import { grantedLabels } from '#access/grant.ts';
 import type { Visibility } from '#leads/reading/prepared-query.ts';
 import { memoize } from '#shared/caching.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { createTurns } from '#shared/resilience/turns.ts';
 
 /**
  * Lets the holder of a key in: who it is, whether it may come here, then its quota. From here on the
@@ -69,8 +70,14 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
  * looked at only after all three.
  */
 export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
-  app.addHook('onRequest', (request) => admitKey(context, request, visibilityFor));
+  const turn = createTurns(ADMITTED_A_TURN);
+  app.addHook('onRequest', (request) =>
+    turn().then(() => admitKey(context, request, visibilityFor)),
+  );
 }
+
+/** One connection can bring hundreds of requests at once: others get their turn of the event loop in between. */
+const ADMITTED_A_TURN = 32;
 
 /** What the consumer may see. */
 export function visibilityOf(request: FastifyRequest): Visibility {

@@ -186,7 +186,7 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     },
   },
   'quota-exceeded': {
-    meaning: 'You made more calls in a minute than you may.',
+    meaning: 'You made more calls in a minute than you may, or did not read what you were sent.',
     remedy:
       'Wait as long as the header Retry-After says. The header RateLimit tells how many calls are left.',
     onPage: TRY_AGAIN,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { feedPageOut, renderFeedPage, renderFeedItem } from '#leads/lead-feed/feed-item.ts';
+import { bytesOfPage, feedPageOut, piecesOf, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
 import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
@@ -22,16 +22,17 @@ const BEAT_MS = 15 * SECOND;
 
 /** What changed of the leads that a key may read: page by page, waiting for more, or as a stream of events. */
 export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
-  const { leadFeed } = context.leads;
+  const { leads, unread } = context;
+  const { leadFeed } = leads;
   const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
   const readPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const { wait: waitMs = 0 } = query;
     const read = async (signal: AbortSignal) =>
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
-    return reply
-      .headers({ ...headers, 'content-type': JSON_MEDIA_TYPE })
-      .send(renderFeedPage(page));
+    return unread.send(request, bytesOfPage(page), () =>
+      reply.headers({ ...headers, 'content-type': JSON_MEDIA_TYPE }).send(renderFeedPage(page)),
+    );
   };
   const stream = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const { 'last-event-id': lastEventId } = request.headers;
@@ -39,7 +40,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(from, visibilityOf(request), wait);
-      await sendEvents({ request, reply, headers }, events, signal);
+      await sendEvents({ request, reply, unread }, events, signal);
     });
     return reply;
   };
@@ -174,19 +175,9 @@ function refuseListener(): never {
 /** A listener that has not read what it was sent for so long is ended. */
 const READ_WITHIN_MS = 10 * SECOND;
 
-/**
- * Sends events until there are no more. What fails before the first one is the caller's to report; what fails later
- * ends the stream, and whoever listens goes on behind its last event.
- * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
- */
-async function sendEvents(
-  { request, reply, headers }: Exchange & { headers: Readonly<Record<string, string>> },
-  events: AsyncGenerator<FeedEvent, void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const first = await events.next();
+/** Begins the response, whose headers say what follows. */
+function beginStream({ request, reply }: Exchange): ServerResponse {
   const { raw } = reply;
-  reply.hijack();
   raw.writeHead(200, [
     ...(request.headersOut ?? []),
     ...Object.entries(headers).flat(),
@@ -195,24 +186,56 @@ async function sendEvents(
     'x-accel-buffering',
     'no',
   ]);
+  reply.hijack();
+  return raw;
+}
+
+/**
+ * Sends events until there are no more. What fails before the first one is the caller's to report; what fails later
+ * ends the stream, and whoever listens goes on behind its last event.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+async function sendEvents(
+  { unread, ...exchange }: Exchange & Pick<AreaContext, 'unread'>,
+  events: AsyncGenerator<FeedEvent, void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = async (raw: ServerResponse, event: FeedEvent): Promise<void> => {
+    const pieces = toPieces(event);
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const wasRead = await unread.take(exchange.request, bytes);
+    await write(raw, pieces, signal).finally(wasRead);
+  };
+  const first = await events.next();
+  const raw = beginStream(exchange);
   try {
-    if (!first.done) await write(raw, toText(first.value), signal);
-    for await (const event of events) await write(raw, toText(event), signal);
+    if (!first.done) await send(raw, first.value);
+    for await (const event of events) await send(raw, event);
     raw.end();
   } catch {
     raw.destroy();
+  } finally {
+    await events.return();
   }
 }
 
 /** Without an item it is no event, and its `id` is kept all the same. */
-const toText = memoize(({ cursor, item }: FeedEvent): Buffer => {
-  if (!item) return Buffer.from(`: \nid: ${cursor}\n\n`);
+const toPieces = memoize(({ cursor, item }: FeedEvent): readonly Buffer[] => {
+  if (!item) return [Buffer.from(`: \nid: ${cursor}\n\n`)];
   const head = Buffer.from(`id: ${cursor}\nevent: ${item.type}\ndata: `);
-  return Buffer.concat([head, renderFeedItem(item), Buffer.from('\n\n')]);
+  return [head, ...piecesOf(item), Buffer.from('\n\n')];
 });
 
-async function write(raw: ServerResponse, text: Buffer, signal: AbortSignal): Promise<void> {
-  if (raw.write(text) || signal.aborted) return;
+/** In one go, without a copy of what others are sent, too. */
+async function write(
+  raw: ServerResponse,
+  pieces: readonly Buffer[],
+  signal: AbortSignal,
+): Promise<void> {
+  raw.cork();
+  const isRead = pieces.map((piece) => raw.write(piece)).every(Boolean);
+  raw.uncork();
+  if (isRead || signal.aborted) return;
   await once(raw, 'drain', {
     signal: AbortSignal.any([signal, AbortSignal.timeout(READ_WITHIN_MS)]),
   });

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { leadListOut, leadOut, renderLead, renderLeadList } from '#leads/model/lead-out.ts';
+import {
+  bytesOfList,
+  leadListOut,
+  leadOut,
+  renderLead,
+  renderLeadList,
+} from '#leads/model/lead-out.ts';
 import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
@@ -68,7 +74,7 @@ const leadListQuery = leadListParameters.transform(
 export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
-  const { publicUrl, leads } = context;
+  const { publicUrl, leads, unread } = context;
   requireLeadGrant(app, context);
   app.get('/api/v1/leads', listRoute, (request, reply) =>
     leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
@@ -76,14 +82,18 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
       const { nextCursor } = value.pagination;
       if (nextCursor !== undefined)
         headers.push('link', nextLink(request, nextCursor, publicUrl()));
-      return sendRendered({ request, reply }, renderList(value), headers);
+      return unread.send(request, bytesOfList(value), () =>
+        sendRendered({ request, reply }, renderList(value), headers),
+      );
     }),
   );
   app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
     leads.reader
       .read(request.params.leadId, visibilityOf(request))
       .then(({ value, cache }) =>
-        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+        unread.send(request, renderLead(value).length, () =>
+          sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+        ),
       ),
   );
   addRemovals(app, context);

@@ -24,6 +24,8 @@ const feedItemOut = z
 
 export type FeedItem = z.infer<typeof feedItemOut>;
 
+const REMOVAL_BYTES = 100;
+
 /** One page of the lead feed, oldest first. */
 export const feedPageOut = z
   .object({
@@ -39,16 +41,27 @@ export const feedPageOut = z
 
 export type FeedPage = z.infer<typeof feedPageOut>;
 
-/** An item as JSON, made once. */
-export const renderFeedItem: (item: FeedItem) => Buffer = memoize((item) => {
-  if (item.type === 'lead.removed') return Buffer.from(JSON.stringify(item));
+/** About how long an item is as JSON. */
+export function bytesOfItem(item: FeedItem): number {
+  return item.type === 'lead.removed' ? REMOVAL_BYTES : renderLead(item.lead).length;
+}
+
+/** An item as JSON, in pieces: the long one is the lead as everybody gets it. */
+export function piecesOf(item: FeedItem): Buffer[] {
+  if (item.type === 'lead.removed') return [Buffer.from(JSON.stringify(item))];
   const { lead, ...head } = item;
   const open = JSON.stringify(head).slice(0, -1);
-  return Buffer.concat([Buffer.from(`${open},"lead":`), renderLead(lead), Buffer.from('}')]);
-});
+  return [Buffer.from(`${open},"lead":`), renderLead(lead), Buffer.from('}')];
+}
 
-export function renderFeedPage({ items, pagination }: FeedPage): Buffer {
-  const parts = items.flatMap((item) => [Buffer.from(','), renderFeedItem(item)]).slice(1);
+/** About how long a page is as JSON: known before it is made. */
+export function bytesOfPage({ items }: FeedPage): number {
+  return items.reduce((bytes, item) => bytes + bytesOfItem(item), 0);
+}
+
+/** A page as JSON, made once: many can ask for the same. */
+export const renderFeedPage: (page: FeedPage) => Buffer = memoize(({ items, pagination }) => {
+  const parts = items.flatMap((item) => [Buffer.from(','), ...piecesOf(item)]).slice(1);
   const end = `],"pagination":${JSON.stringify(pagination)}}`;
   return Buffer.concat([Buffer.from('{"items":['), ...parts, Buffer.from(end)]);
-}
+});

@@ -1,11 +1,12 @@
-import { addAbortListener } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { atMostEntries, memoizePair } from '#shared/caching.ts';
-import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion } from '#shared/resilience/single-flight.ts';
+import { createTurns } from '#shared/resilience/turns.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
+import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import {
   beginFeed,
   createFeedCursors,
@@ -72,15 +73,15 @@ export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
 const WAITING_MS = SECOND;
 /** A stream outlives the failures of the tracker. */
 const FAILED_MS = 5 * SECOND;
-/** In any case: what tells of changes may be cut off unnoticed. */
-const LOOK_EVERY_MS = 15 * SECOND;
 const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
+/** Others get their turn of the event loop in between. */
+const EVENTS_A_TURN = 50;
 /** Where a reader is, is noted that late. */
 const NOTED_WITHIN_MS = 30 * SECOND;
 
 export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
-  const deps = { ...options, walked: new WeakMap() };
+  const deps = { ...options, walked: new WeakMap(), turn: createTurns(EVENTS_A_TURN) };
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
   const changes = createChangeSignal(deps);
@@ -100,6 +101,10 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
     ...(item && { item }),
   }));
 
+  const toPage = memoizePair((step: FeedStep, visibility: Visibility) => ({
+    items: step.entries.map(({ item }) => item),
+    pagination: { hasMore: step.hasMore, nextCursor: cursors.seal(step.next, visibility) },
+  }));
   /** One for all of a consumer who stand at the same place: a change wakes many. */
   const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
     const step = await readFeedStep(deps, from, request);
@@ -113,13 +118,13 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
       const until = clock.monotonicMs() + waitMs;
       for (;;) {
         const seen = changes.seen();
-        const { entries, next, hasMore, isWaiting } = await readStep(request);
-        request.from = next;
+        const step = await readStep(request);
+        const { entries, hasMore, isWaiting } = step;
+        request.from = step.next;
         const leftMs = until - clock.monotonicMs();
         if (entries.length > 0 || leftMs <= 0 || signal.aborted) {
           for (const _entry of entries) deps.onItem();
-          const nextCursor = cursors.seal(next, visibility);
-          return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
+          return toPage(step, visibility);
         }
         if (!hasMore || isWaiting)
           await changes.next(seen, isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs, signal);
@@ -147,15 +152,16 @@ type Place = { position: FeedPosition; item?: FeedItem };
 type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
 
 type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
-  changes: ReturnType<typeof createChangeSignal>;
+  changes: ChangeSignal;
   noteReader: ReturnType<typeof createReaderNotes>;
   readStep: (request: StepRequest) => Promise<FeedStep>;
   toEvent: (entry: Place, visibility: Visibility) => FeedEvent;
+  turn: () => Promise<void>;
 };
 
 /** Who had all there was once waits for each item from then on. */
 async function* followFrom(
-  { clock, onItem, changes, noteReader, readStep, toEvent }: Following,
+  { clock, onItem, changes, noteReader, readStep, toEvent, turn }: Following,
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
@@ -169,6 +175,7 @@ async function* followFrom(
     const failed = { entries: [], next: request.from, hasMore: true, isWaiting: true };
     const { entries, next, hasMore, isWaiting } = step ?? failed;
     for (const entry of entries) {
+      await turn();
       yield toEvent(entry, visibility);
       onItem(hasAll ? Math.max(0, clock.now() - Date.parse(entry.item.at)) : undefined);
     }
@@ -186,47 +193,6 @@ async function* followFrom(
 
 function unlessTrackerFails(error: unknown): undefined {
   if (!isTrackerFault(error)) throw error;
-}
-
-/** Looks into the store, or listens to it, from the first who reads on. */
-function createChangeSignal({ store, clock }: LeadFeedDeps) {
-  const waiting = new Set<() => void>();
-  let watching: ReturnType<LeadFeedDeps['store']['watch']> | undefined;
-  let looking: ReturnType<typeof setInterval> | undefined;
-  let known: string | undefined;
-  let seen = 0;
-  /** What else was written to the store wakes nobody. */
-  const look = async (): Promise<void> => {
-    const end = await store.end().then(String, () => undefined);
-    if (end !== undefined && end === known) return;
-    known = end;
-    seen += 1;
-    for (const wake of waiting) wake();
-  };
-  return {
-    /** How many changes there were; what is read after it has them all. */
-    seen: (): number => {
-      watching ??= store.watch(() => void look());
-      looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
-      return seen;
-    },
-    /** Resolves with the first change after `before` or when the signal is aborted; false: after `ms` without either. */
-    next: async (before: number, ms: number, signal: AbortSignal): Promise<boolean> => {
-      const isOver = (): boolean => before !== seen || signal.aborted;
-      if (isOver()) return true;
-      const woken = new AbortController();
-      const wake = (): void => woken.abort();
-      using _over = addAbortListener(signal, wake);
-      waiting.add(wake);
-      await sleepUntilAborted(clock, ms, woken.signal);
-      waiting.delete(wake);
-      return isOver();
-    },
-    close: async (): Promise<void> => {
-      clearInterval(looking);
-      await watching?.close();
-    },
-  };
 }
 
 /** While anybody follows, the lead directory is kept; and people see who, and how far. */

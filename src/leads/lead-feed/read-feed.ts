@@ -3,10 +3,10 @@ import { TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, refuseCursor } from '#shared/pagination/page.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
-import type { Lead, LeadList } from '../model/lead-out.ts';
+import { type Lead, type LeadList, renderLead } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import type { FeedItem } from './feed-item.ts';
+import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import { FEED_READABLE_MS, type FeedPlace, type FeedStore, type LeadChange } from './feed-store.ts';
 import { type LiveLeadDeps, readLiveLead } from './live-lead.ts';
 
@@ -78,6 +78,15 @@ export type FeedStep = {
 const LIST_LIMIT_MAX = 100;
 /** So many leads are read at the same time. */
 const READ_AT_ONCE = 8;
+/** What the leads of a page come to; one that is longer comes alone. */
+const PAGE_BYTES_MAX = 1024 * 1024;
+
+/** How many of the leads, from the first on, a page has room for. */
+function countFitting(leads: readonly Lead[]): number {
+  let bytes = 0;
+  const over = leads.findIndex((lead) => (bytes += renderLead(lead).length) > PAGE_BYTES_MAX);
+  return over === -1 ? leads.length : Math.max(1, over);
+}
 
 /**
  * Where a reader begins: behind all changes of now, or with the lead list, and before it by the age of what is
@@ -116,14 +125,13 @@ async function walkList(
   { place, walk: cursor }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
-  const { value, cache } = await deps.reader.list(
-    {
-      limit: Math.min(limit, LIST_LIMIT_MAX),
-      labels: [],
-      ...(cursor === '' ? { state: 'all' } : { cursor }),
-    },
-    visibility,
-  );
+  const start = cursor === '' ? { state: 'all' as const } : { cursor };
+  const list = (most: number) =>
+    deps.reader.list({ limit: most, labels: [], ...start }, visibility);
+  const whole = await list(Math.min(limit, LIST_LIMIT_MAX));
+  const fitting = countFitting(whole.value.items);
+  const isCut = fitting < whole.value.items.length;
+  const { value, cache } = isCut ? await list(fitting) : whole;
   // What changed since a last good list was read would never come.
   if (cache.outcome === 'stale') throw new TrackportError('tracker-unavailable');
   const { nextCursor } = value.pagination;
@@ -166,17 +174,17 @@ async function readChanges(
     .map(({ change, item }) => ({ item, position: toPosition(placeOf(change), removedUpTo) }));
   const lastRead = read.done.at(-1);
   const last = lastRead ? placeOf(lastRead.change) : place;
+  const next = toPosition(last, removedUpTo);
+  if (read.isFull) return { entries, next, hasMore: true, isWaiting: false };
   if (read.done.length < changes.length) {
     const rest = changes.slice(read.done.length);
-    const removals = removalsAlone(rest, toPosition(last, removedUpTo));
-    const all = [...entries, ...removals];
+    const all = [...entries, ...removalsAlone(rest, next)];
     if (all.length === 0 && read.error !== undefined) throw read.error;
-    const next = all.at(-1)?.position ?? toPosition(last, removedUpTo);
-    return { entries: all, next, hasMore: true, isWaiting: true };
+    return { entries: all, next: all.at(-1)?.position ?? next, hasMore: true, isWaiting: true };
   }
   const hasMore = changes.length === limit;
-  const next = hasMore || !isBehind(end, last) ? last : end;
-  return { entries, next: { place: next }, hasMore, isWaiting: false };
+  const isAtEnd = !hasMore && isBehind(end, last);
+  return { entries, next: { place: isAtEnd ? end : last }, hasMore, isWaiting: false };
 }
 
 /** The removals among changes whose first one cannot be read yet. */
@@ -203,13 +211,14 @@ function toPosition(place: FeedPlace, removedUpTo: FeedPlace | undefined): FeedP
 
 type Read = { change: LeadChange; item: FeedItem };
 
-/** Items until the first that cannot be told yet; `error` is why. */
+/** Items until the page is full, or until the first that cannot be told yet; `error` is why. */
 async function readInOrder(
   deps: ReadFeedDeps,
   changes: readonly LeadChange[],
   visibility: Visibility,
-): Promise<{ done: Read[]; error?: unknown }> {
+): Promise<{ done: Read[]; isFull?: boolean; error?: unknown }> {
   const done: Read[] = [];
+  let bytes = 0;
   for (let at = 0; at < changes.length; at += READ_AT_ONCE) {
     const some = changes.slice(at, at + READ_AT_ONCE);
     const items = await Promise.allSettled(some.map((one) => toItem(deps, one, visibility)));
@@ -219,8 +228,11 @@ async function readInOrder(
         if (!isTrackerFault(result.reason)) throw result.reason;
         return { done, error: result.reason };
       }
-      if (result?.value === undefined) return { done };
-      done.push({ change, item: result.value });
+      const item = result?.value;
+      if (item === undefined) return { done };
+      bytes += bytesOfItem(item);
+      if (bytes > PAGE_BYTES_MAX && done.length > 0) return { done, isFull: true };
+      done.push({ change, item });
     }
   }
   return { done };

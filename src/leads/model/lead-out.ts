@@ -63,6 +63,11 @@ export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
   Buffer.from(JSON.stringify(z.encode(leadOut, lead))),
 );
 
+/** About how long a list is as JSON: known before it is made. */
+export const bytesOfList: (list: LeadList) => number = memoize(({ items }) =>
+  items.reduce((bytes, lead) => bytes + renderLead(lead).length, 0),
+);
+
 export function renderLeadList({ items, pagination }: LeadList): Buffer {
   const parts = items.flatMap((lead) => [Buffer.from(','), renderLead(lead)]).slice(1);
   const end = `],"pagination":${JSON.stringify(z.encode(paginationOut, pagination))}}`;

@@ -1,0 +1,58 @@
+import { addAbortListener } from 'node:events';
+import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
+import { createTurns } from '#shared/resilience/turns.ts';
+import type { FeedStore } from './feed-store.ts';
+
+type ChangeSignalDeps = { store: Pick<FeedStore, 'watch' | 'end'>; clock: Clock };
+
+/** In any case: what tells of changes may be cut off unnoticed. */
+const LOOK_EVERY_MS = 15 * SECOND;
+/** A change is for many: others get their turn of the event loop in between. */
+const WOKEN_A_TURN = 50;
+
+export type ChangeSignal = ReturnType<typeof createChangeSignal>;
+
+/** Looks into the store, or listens to it, from the first who reads on. */
+export function createChangeSignal({ store, clock }: ChangeSignalDeps) {
+  const turn = createTurns(WOKEN_A_TURN);
+  const waiting = new Set<() => void>();
+  let watching: ReturnType<FeedStore['watch']> | undefined;
+  let looking: ReturnType<typeof setInterval> | undefined;
+  let known: string | undefined;
+  let seen = 0;
+  /** What else was written to the store wakes nobody. */
+  const look = async (): Promise<void> => {
+    const end = await store.end().then(String, () => undefined);
+    if (end !== undefined && end === known) return;
+    known = end;
+    seen += 1;
+    for (const wake of Array.from(waiting)) {
+      await turn();
+      wake();
+    }
+  };
+  return {
+    /** How many changes there were; what is read after it has them all. */
+    seen: (): number => {
+      watching ??= store.watch(() => void look());
+      looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
+      return seen;
+    },
+    /** Resolves with the first change after `before` or when the signal is aborted; false: after `ms` without either. */
+    next: async (before: number, ms: number, signal: AbortSignal): Promise<boolean> => {
+      const isOver = (): boolean => before !== seen || signal.aborted;
+      if (isOver()) return true;
+      const woken = new AbortController();
+      const wake = (): void => woken.abort();
+      using _over = addAbortListener(signal, wake);
+      waiting.add(wake);
+      await sleepUntilAborted(clock, ms, woken.signal);
+      waiting.delete(wake);
+      return isOver();
+    },
+    close: async (): Promise<void> => {
+      clearInterval(looking);
+      await watching?.close();
+    },
+  };
+}

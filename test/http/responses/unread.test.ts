@@ -1,0 +1,115 @@
+/** What a consumer was sent and does not read fills no memory, and holds nobody up. */
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import nock from 'nock';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { LeadFeed } from '#leads/lead-feed/lead-feed.ts';
+import type { Lead, LeadList } from '#leads/model/lead-out.ts';
+import { eventually } from '../../support/eventually.ts';
+import { buildTestApp } from '../../support/http/app.ts';
+import { fakeLeads, GOOD_KEY, someLead } from '../../support/http/leads.ts';
+
+// It would read what comes in the test's place.
+beforeAll(() => nock.restore());
+
+const MIB = 1024 * 1024;
+const UNREAD_MAX = 16 * MIB;
+const REQUESTS = 230;
+const STATUS = 'HTTP/1.1 200 OK';
+
+const longLead = (at: number): Lead => ({
+  ...someLead,
+  id: String(at),
+  contact: { message: 'word '.repeat(12_000) },
+});
+const lead = longLead(1);
+const list: LeadList = {
+  items: Array.from({ length: 17 }, (_, at) => longLead(at + 1)),
+  pagination: { hasMore: false },
+};
+const changes = list.items.map((one) => ({
+  type: 'lead.changed' as const,
+  id: one.id,
+  at: one.updatedAt,
+  lead: one,
+}));
+const leadFeed: Partial<LeadFeed> = {
+  read: async () => ({ items: changes, pagination: { hasMore: true, nextCursor: 'c' } }),
+  listeners: () => 0,
+};
+
+/** A service with long answers, and how many bytes of them wait to be sent. */
+async function openService() {
+  const leads = fakeLeads({ lead, limitPerMinute: 100_000 });
+  // Another object each time: no two callers share a rendering.
+  const reader = {
+    list: async () => ({ value: { ...list }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } }),
+    read: async () => ({ value: { ...lead }, cache: { outcome: 'hit', ageMs: 0, ttlMs: 1 } }),
+  };
+  const app = buildTestApp({ ...leads, leads: { reader, leadFeed } as never });
+  onTestFinished(() => app.close());
+  const responses: { writableLength: number }[] = [];
+  app.server.prependListener('request', (_request, response) => responses.push(response));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const waiting = () => responses.reduce((sum, { writableLength }) => sum + writableLength, 0);
+  return { port: (app.server.address() as AddressInfo).port, responses, waiting };
+}
+
+async function ask(port: number, path: string, times: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${GOOD_KEY}\r\n\r\n`.repeat(times));
+  return socket;
+}
+
+const paths = [
+  ['pages of changes', '/api/v1/leads/changes'],
+  ['lists', '/api/v1/leads'],
+  ['leads', '/api/v1/leads/1'],
+] as const;
+
+test.each(paths)(
+  '%s that nobody reads hold 16 MiB at most, on one connection and on many, and all come when they are read',
+  async (_what, path) => {
+    const { port, responses, waiting } = await openService();
+    const sockets = [await ask(port, path, REQUESTS)];
+    for (let more = 0; more < 20; more += 1) sockets.push(await ask(port, path, 1));
+    let most = 0;
+    await eventually(() => expect(responses).toHaveLength(REQUESTS + 20));
+    for (let turns = 0; turns < 500; turns += 1) {
+      await nextTurn();
+      most = Math.max(most, waiting());
+    }
+    expect(most).toBeGreaterThan(MIB);
+    expect(most).toBeLessThan(UNREAD_MAX + MIB);
+    let statuses = 0;
+    for (const socket of sockets) {
+      let end = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        statuses += `${end}${text}`.split(STATUS).length - 1;
+        end = text.slice(1 - STATUS.length);
+      });
+      socket.resume();
+    }
+    await eventually(() => expect(statuses).toBe(REQUESTS + 20));
+    expect(waiting()).toBe(0);
+  },
+);
+
+test('others are served while one consumer reads nothing, and what it has hung up on counts no more', async () => {
+  const { port, waiting } = await openService();
+  const stuck = await ask(port, '/api/v1/leads', REQUESTS);
+  await eventually(() => expect(waiting()).toBeGreaterThan(10 * MIB));
+  const healthy = await fetch(`http://127.0.0.1:${port}/problems/overloaded`);
+  expect(healthy.status).toBe(200);
+  stuck.destroy();
+  await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/leads`, {
+      headers: { 'x-api-key': GOOD_KEY },
+    });
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,115 @@
+/** Whatever is asked of the feed, its answers have a size, and others get their turn of the event loop. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createChangeSignal } from '#leads/lead-feed/change-signal.ts';
+import { type FeedItem, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
+import type { FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
+import { MINUTE } from '#shared/clock.ts';
+import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import { unfollowed } from '../../support/directory.ts';
+import { turnsDuring } from '../../support/work/turns.ts';
+import { createWorld, everybody } from '../support.ts';
+
+const MIB = 1024 * 1024;
+const LEADS = 120;
+const signal = new AbortController().signal;
+
+/** So many leads of 60 KB, each of which changed. */
+async function openLongFeed(message = 'word '.repeat(12_000)) {
+  const changes: LeadChange[] = [];
+  const feedStore: FeedStore = {
+    ...unfollowed,
+    end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER],
+    changesAfter: async ([position], { limit }) =>
+      changes.filter((one) => one.position > position).slice(0, limit),
+  };
+  const world = createWorld({ feedStore });
+  const { tracker, clock } = world;
+  const { feed } = { feed: world.leads.leadFeed };
+  const read = (query: { cursor?: string; fromStart?: boolean } = {}) => {
+    const asked = { limit: 500, fromStart: false, ...query };
+    return whileTimePasses(clock, feed.read(asked, everybody, { waitMs: 0, signal }));
+  };
+  const { nextCursor: begin } = (await read()).pagination;
+  for (let at = 0; at < LEADS; at += 1) {
+    const { number, updatedAt } = tracker.open({ body: `### Message\n\n${message}` });
+    const position = clock.now() + at + 1;
+    changes.push({ number, position, isVisible: true, updatedAt, labels: ['approved'] });
+  }
+  await clock.advance(MINUTE);
+  return { ...world, feed, read, begin };
+}
+
+test.each([
+  [
+    'what changed',
+    async ({ begin }: Awaited<ReturnType<typeof openLongFeed>>) => ({ cursor: begin }),
+  ],
+  ['what there is', async () => ({ fromStart: true })],
+])('a page of %s ends at about 1 MiB, and the next one goes on behind it', async (_of, first) => {
+  const world = await openLongFeed();
+  const ids: string[] = [];
+  let query: Parameters<typeof world.read>[0] = await first(world);
+  for (;;) {
+    const page = await world.read(query);
+    expect(renderFeedPage(page).length).toBeLessThan(1.1 * MIB);
+    ids.push(...page.items.map(({ id }) => id));
+    query = { cursor: page.pagination.nextCursor };
+    if (ids.length >= LEADS) break;
+    expect(page.items.length).toBeGreaterThan(10);
+    expect(page.pagination.hasMore).toBe(true);
+  }
+  expect(new Set(ids).size).toBe(LEADS);
+});
+
+test('a lead that is longer than a page comes alone', async () => {
+  const { read, begin } = await openLongFeed('\u0001'.repeat(200_000));
+  const page = await read({ cursor: begin });
+  expect(page.items).toHaveLength(1);
+  expect(page.pagination.hasMore).toBe(true);
+});
+
+test('who asks for the same at the same time gets the same page, rendered once', async () => {
+  const { read, begin } = await openLongFeed();
+  const pages = await Promise.all(Array.from({ length: 20 }, () => read({ cursor: begin })));
+  expect(new Set(pages.map(renderFeedPage)).size).toBe(1);
+});
+
+test('a hundred streams from the start let others in between their events', async () => {
+  const { feed, clock } = await openLongFeed('word');
+  const hangUp = new AbortController();
+  onTestFinished(() => hangUp.abort());
+  const readAll = async (): Promise<FeedItem[]> => {
+    const items: FeedItem[] = [];
+    const wait = { waitMs: MINUTE, signal: hangUp.signal };
+    for await (const { item } of feed.follow({ limit: 100, fromStart: true }, everybody, wait)) {
+      if (item) items.push(item);
+      if (items.length === LEADS) return items;
+    }
+    return items;
+  };
+  await whileTimePasses(clock, readAll()); // the tracker was asked
+  const all = Promise.all(Array.from({ length: 100 }, readAll));
+  expect(await turnsDuring(whileTimePasses(clock, all))).toBeGreaterThan(100);
+});
+
+test('a change that wakes a thousand listeners lets others in between', async () => {
+  let tell: () => void = () => undefined;
+  let position = 1;
+  const changes = createChangeSignal({
+    clock: createFakeClock(),
+    store: {
+      end: async () => [position, 0],
+      watch: (onChanged) => {
+        tell = onChanged;
+        return { close: async () => undefined };
+      },
+    },
+  });
+  onTestFinished(() => changes.close());
+  const seen = changes.seen();
+  const woken = Promise.all(Array.from({ length: 1000 }, () => changes.next(seen, MINUTE, signal)));
+  position = 2;
+  tell();
+  expect(await turnsDuring(woken)).toBeGreaterThanOrEqual(15);
+  expect(new Set(await woken)).toEqual(new Set([true]));
+});
