@@ -264,6 +264,11 @@ CREATE TABLE event (
   progress jsonb, -- the worker's own: what is matched and done so far
   stage text NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> 'stage' = 'act' THEN 'act' ELSE 'match' END) STORED,
+  is_deletion boolean NOT NULL, -- by the path that it came on
+  rank integer NOT NULL GENERATED ALWAYS AS -- whose turn it is: deletions that redact or delete, other ones, events
+    (CASE WHEN NOT is_deletion THEN 2
+      WHEN progress -> 'actions' ?| ARRAY['redact', 'delete'] THEN 0
+      ELSE 1 END) STORED,
   again bigint NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   history jsonb NOT NULL DEFAULT '[]', -- steps, oldest first, at most 50
   names text, -- kinds, never values, with a space between; NULL: none, or not known
@@ -275,6 +280,7 @@ CREATE TABLE event (
 ) WITH (fillfactor = 80); -- it changes several times: new versions of its row find room beside the old ones
 
 CREATE INDEX event_due ON event (stage, due_at, asked_at) WHERE outcome = 'PENDING';
+CREATE INDEX event_turn ON event (stage, rank, due_at) WHERE outcome = 'PENDING';
 CREATE INDEX event_by_event_id ON event (event_id, receipt) WHERE event_id IS NOT NULL;
 CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external_id IS NOT NULL;
 CREATE INDEX event_by_outcome ON event (outcome, receipt);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClaimStore } from '#leads/claims/claim-store.ts';
-import type { ActProgress } from '#partners/worker/progress.ts';
+import type { ActProgress, Todo } from '#partners/worker/progress.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -103,6 +103,55 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(items.map(({ payload }) => payload?.toString())).toEqual(['a', 'b']);
         expect(await store.lease('match', 50, 10)).toEqual([]);
         expect(await store.nextDueAt('match')).toBe(99);
+      });
+
+      test('is for deletions before events, and first for those that redact or delete', async () => {
+        const { store, accept } = await setUp();
+        const isEvent = { path: 'events' } as const;
+        const wanted: Record<string, Todo> = {
+          'event 1': { actions: [], effect: { addLabels: ['won'], removeLabels: [], assign: [] } },
+          'event 2': { actions: [], effect: { addLabels: ['lost'], removeLabels: [], assign: [] } },
+          close: { actions: ['relabel', 'close'] },
+          redact: { actions: ['relabel', 'close', 'redact'] },
+          delete: { actions: ['delete'] },
+        };
+        const names = Object.keys(wanted);
+        for (const [at, name] of names.entries())
+          await accept(name, at, name.startsWith('event') ? isEvent : {});
+        const nameOf = ({ payload }: WorkItem): string => payload?.toString() ?? '';
+        const items = await store.lease('match', 9, 9);
+        expect(items.map(nameOf)).toEqual(['close', 'redact', 'delete', 'event 1', 'event 2']);
+        const confirm = (item: WorkItem) => {
+          const todo = wanted[nameOf(item)] ?? { actions: [] };
+          const at = names.indexOf(nameOf(item));
+          return store.confirm(item, { leads: [1], conflicts: [] }, { ...todo, now: at });
+        };
+        for (const item of items) await confirm(item);
+        const due = [];
+        for (let turn = 0; turn < names.length; turn += 1)
+          due.push(await leaseOne(store, 'act', 9));
+        expect(due.map(nameOf)).toEqual(['redact', 'delete', 'close', 'event 1', 'event 2']);
+        const event = due.find((item) => nameOf(item) === 'event 1') as WorkItem;
+        const close = due.find((item) => nameOf(item) === 'close') as WorkItem;
+        const isOvertaken = () =>
+          Promise.all([event, close].map((item) => store.isOvertaken(item, 9)));
+        expect(await isOvertaken()).toEqual([false, false]); // the others are worked on
+        await store.giveBack(close);
+        expect(await isOvertaken()).toEqual([true, false]);
+        await store.reschedule(due[0] as WorkItem, { dueAt: 10, attempts: 1 });
+        expect(await isOvertaken()).toEqual([true, false]);
+        await store.giveBack(due[1] as WorkItem);
+        expect(await isOvertaken()).toEqual([true, true]);
+      });
+
+      test('is for events while every deletion waits for its next try', async () => {
+        const { store, accept } = await setUp();
+        for (const text of ['a', 'b']) await accept(text);
+        await accept('event', 5, { path: 'events' });
+        for (const item of await store.lease('match', 0, 2))
+          await store.reschedule(item, { dueAt: 90, attempts: 1 });
+        expect((await leaseOne(store, 'match', 5)).payload?.toString()).toBe('event');
+        expect(await store.nextDueAt('match')).toBe(90);
       });
 
       test('ends after 25 seconds; then whoever had it can write nothing any more', async () => {

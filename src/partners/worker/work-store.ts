@@ -85,7 +85,8 @@ export type Recheck = {
  */
 export type WorkStore = {
   /**
-   * Up to `limit` due events of a stage, oldest due first, leased to the caller. `aheadMaxMs` is the
+   * Up to `limit` due events of a stage, leased to the caller: deletions that redact or delete go before the
+   * other ones, and those before events; then oldest due first. `aheadMaxMs` is the
    * longest wait that there is: what is due later was stored by a clock that was ahead, and is due now.
    */
   lease(
@@ -159,6 +160,8 @@ export type WorkStore = {
   leadsOf(item: WorkItem): Promise<readonly number[]>;
   /** The same, without those of an event that a deletion has claimed; undefined when the lease was lost. */
   leadsUnderLease(item: WorkItem): Promise<readonly number[] | undefined>;
+  /** Whether an event that goes before this one, for what it is and not for its age, is due for its actions. */
+  isOvertaken(item: WorkItem, now: number): Promise<boolean>;
   /**
    * When what is to be done with the lead before the event is due (ms since the Unix epoch): an event that
    * came before, or a deletion that has claimed it until its match is certain. Undefined: nothing is, or

@@ -26,9 +26,9 @@ const FILL = `
   SELECT i, 'r' || i, 'crm-' || i % 5, 'deletions', 'lead.deletion', 'c' || i,
     CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'PROCESSED' END, i
   FROM generate_series(1, ${ROWS}) i;
-  INSERT INTO event (id, receipt, position, event_id, external_id, outcome, lead_ids, completed_at)
+  INSERT INTO event (id, receipt, position, event_id, external_id, outcome, lead_ids, completed_at, is_deletion)
   SELECT i, i, 0, 'e' || i, 'x' || i, CASE i % 1000 WHEN 0 THEN 'FAILED' ELSE 'DONE' END,
-    jsonb_build_array(i::text), i
+    jsonb_build_array(i::text), i, true
   FROM generate_series(1, ${ROWS}) i;
   INSERT INTO same_event (event, id_key, person_key, key, first_seen_at)
   SELECT i, decode(md5(i::text), 'hex'), '', decode(md5(i::text), 'hex'), i FROM generate_series(1, ${ROWS}) i;

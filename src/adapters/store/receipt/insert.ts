@@ -17,7 +17,7 @@ const EVENTS = rowsInto(
   'event',
   `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
    outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
-   payload bytea, due_at bigint, asked_at bigint`,
+   payload bytea, due_at bigint, asked_at bigint, is_deletion boolean`,
 );
 
 const SAME_EVENTS = rowsInto(
@@ -109,7 +109,7 @@ export async function insertDeliveries(
 }
 
 /** Only these claim what they name. */
-function isDeletion({ delivery }: Row): boolean {
+function isDeletion({ delivery }: Pick<Row, 'delivery'>): boolean {
   return delivery.path === 'deletions';
 }
 
@@ -138,6 +138,7 @@ function toEventRow(
     names: toNameKinds(event.names),
     leadIds: leads.length > 0 ? leads.map(String) : undefined,
     lastError,
+    isDeletion: isDeletion({ delivery }),
     ...(outcome === 'PENDING'
       ? {
           payload: sealer.seal(identity, event.payload),

@@ -10,6 +10,7 @@ import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
 import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
 import { openPayload } from '../receipt/insert.ts';
 import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import { OVERTAKEN } from './due.ts';
 import { claimedLeads, isMine, type LeasedEvent } from './matches.ts';
 import { type LeasedRow, workWrites } from './writes.ts';
 
@@ -142,7 +143,7 @@ function leased({ event, receiptId, path, lease }: WorkItem): LeasedEvent {
 
 type ItemReads = Pick<
   WorkStore,
-  'match' | 'leadsOf' | 'leadsUnderLease' | 'blockedUntil' | 'hasLeadsElsewhere'
+  'match' | 'leadsOf' | 'leadsUnderLease' | 'isOvertaken' | 'blockedUntil' | 'hasLeadsElsewhere'
 >;
 
 function createItemReads(session: Session, repository: string): ItemReads {
@@ -159,6 +160,8 @@ function createItemReads(session: Session, repository: string): ItemReads {
         ? unclaimed(session, repository, item)
         : claimedLeads(session, repository, item.event);
     },
+    isOvertaken: async ({ event }, now) =>
+      (await session.get(OVERTAKEN, { event, now })) !== undefined,
     blockedUntil: async ({ event, path }, leadId, now) => {
       if (path === 'deletions') return undefined;
       const repositoryId = await readRepositoryId(session, repository);

@@ -11,7 +11,8 @@ import {
   WITH_GIVEN_STEP,
   withStep,
 } from '../receipt/requeue.ts';
-import { either, type Session, toJson } from '../session.ts';
+import { type Session, toJson } from '../session.ts';
+import { DUE } from './due.ts';
 import {
   claim,
   claimedLeads,
@@ -27,15 +28,6 @@ const DUE_TOO_LATE = `
   WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
 
 const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
-
-/** SQLite sorts what its index has in order already, if it is asked for more of an order. */
-const DUE = `
-  SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
-    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
-  FROM event JOIN receipt ON receipt.number = event.receipt
-  WHERE event.stage = @stage AND event.outcome = 'PENDING' AND event.due_at <= @now
-    AND (event.lease_until IS NULL OR event.lease_until <= @now)
-  ORDER BY event.due_at ${either(', event.id', '')} LIMIT @limit`;
 
 const LEASE = `
   UPDATE event SET lease_token = @token::text || '/' || id, lease_until = @until

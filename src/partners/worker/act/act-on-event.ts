@@ -10,7 +10,14 @@ import {
 import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
 import type { ActProgress, LeadProgress } from '../progress.ts';
-import { type LeasedLeads, openLeads, LeadBlocked, LeadGone, LeaseLost } from './leased-leads.ts';
+import {
+  type LeasedLeads,
+  openLeads,
+  LeadBlocked,
+  LeadGone,
+  LeaseLost,
+  Overtaken,
+} from './leased-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
@@ -35,6 +42,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   store: Pick<
     WorkStore,
     | 'leadsUnderLease'
+    | 'isOvertaken'
     | 'blockedUntil'
     | 'hasLeadsElsewhere'
     | 'saveProgress'
@@ -61,7 +69,7 @@ export type ActResult =
   | Extract<Delay, { kind: 'limited' | 'paused' }>
   /** A write was refused: perhaps only of this issue, perhaps of all. */
   | { kind: 'unclear' }
-  /** Another worker has it, or this one stops. */
+  /** Another worker has it, this one stops, or a deletion goes first. */
   | { kind: 'left' };
 
 type BegunItem = WorkItem & { progress: ActProgress };
@@ -95,7 +103,7 @@ async function act(
     return await actOnLeads(eventDeps, { ...item, progress }, signal);
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
-    if (signal.aborted) {
+    if (signal.aborted || error instanceof Overtaken) {
       await store.giveBack(item);
       return { kind: 'left' };
     }

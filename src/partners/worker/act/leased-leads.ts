@@ -7,6 +7,8 @@ import type { WorkItem, WorkStore } from '../work-store.ts';
 export class LeaseLost extends Error {}
 /** An operator has given the lead back, or a deletion has claimed what an event was to change. */
 export class LeadGone extends Error {}
+/** A deletion came that goes first. What is done is kept, and the turn to write is still there. */
+export class Overtaken extends Error {}
 /** What came before is to be done with the lead first. */
 export class LeadBlocked extends Error {
   /** When to ask again: ms since the Unix epoch. */
@@ -31,14 +33,14 @@ export type LeasedLeads = {
   save(): Promise<void>;
   /**
    * Waits for the turn to write. @throws {LeaseLost} @throws {LeadGone} @throws {LeadBlocked}
-   * @throws {store-unavailable}
+   * @throws {Overtaken} @throws {store-unavailable}
    * @throws the signal's reason when it is aborted
    */
   turn(number: number): Promise<void>;
 };
 
 export type LeasedLeadsDeps = {
-  store: Pick<WorkStore, 'leadsUnderLease' | 'blockedUntil' | 'saveProgress'>;
+  store: Pick<WorkStore, 'leadsUnderLease' | 'isOvertaken' | 'blockedUntil' | 'saveProgress'>;
   pacer: Pick<Pacer, 'turn'>;
   clock: Pick<Clock, 'now'>;
 };
@@ -64,6 +66,7 @@ export function openLeads(
     turn: async (number) => {
       await pacer.turn(signal);
       const now = clock.now();
+      if (await store.isOvertaken(item, now)) throw new Overtaken();
       const dueAt = await store.blockedUntil(item, number, now);
       if (dueAt !== undefined)
         throw new LeadBlocked(

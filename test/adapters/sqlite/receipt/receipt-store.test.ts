@@ -102,8 +102,8 @@ describe('a large store', () => {
       INSERT INTO receipt (number, id, partner_id, path, event_type, correlation_id, status, received_at)
       VALUES (1, 'id', 'crm-one', 'deletions', 'lead.deletion', 'c', 'FAILED', 1);
       WITH RECURSIVE n (value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 2500)
-      INSERT INTO event (receipt, position, outcome, completed_at, payload)
-      SELECT 1, value, 'FAILED', 1, x'00' FROM n;
+      INSERT INTO event (receipt, position, outcome, completed_at, payload, is_deletion)
+      SELECT 1, value, 'FAILED', 1, x'00', true FROM n;
       INSERT INTO same_event (id_key, person_key, key, event, first_seen_at)
       SELECT randomblob(16), randomblob(16), randomblob(32), id, 1 FROM event`);
     const store = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
@@ -138,8 +138,8 @@ describe('a filter on a large store', () => {
       INSERT INTO receipt (number, id, partner_id, path, event_type, correlation_id, status, received_at)
       SELECT value, value, iif(value % 1000 = 0, 'rare', 'usual'), 'deletions', 't', value,
         iif(value % 1000 = 1, 'FAILED', 'PROCESSED'), value FROM n;
-      INSERT INTO event (receipt, position, outcome, completed_at)
-      SELECT number, 0, iif(status = 'FAILED', 'FAILED', 'DONE'), 1 FROM receipt`);
+      INSERT INTO event (receipt, position, outcome, completed_at, is_deletion)
+      SELECT number, 0, iif(status = 'FAILED', 'FAILED', 'DONE'), 1, true FROM receipt`);
     return database;
   }
 
