@@ -263,6 +263,11 @@ CREATE TABLE event (
   progress TEXT, -- JSON, the worker's own: what is matched and done so far
   stage TEXT NOT NULL GENERATED ALWAYS AS
     (CASE WHEN progress ->> '$.stage' = 'act' THEN 'act' ELSE 'match' END) VIRTUAL,
+  is_deletion INTEGER NOT NULL, -- by the path that it came on
+  rank INTEGER NOT NULL GENERATED ALWAYS AS -- whose turn it is: deletions that redact or delete, other ones, events
+    (CASE WHEN is_deletion = 0 THEN 2
+      WHEN progress ->> '$.actions' LIKE '%"redact"%' OR progress ->> '$.actions' LIKE '%"delete"%' THEN 0
+      ELSE 1 END) VIRTUAL,
   again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   history TEXT NOT NULL DEFAULT '[]', -- JSON: steps, oldest first, at most 50
   names TEXT, -- kinds, never values, with a space between; NULL: none, or not known
@@ -455,6 +460,8 @@ CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 
 CREATE INDEX event_due ON event (stage, due_at, asked_at) WHERE outcome = 'PENDING';
+
+CREATE INDEX event_turn ON event (stage, rank, due_at) WHERE outcome = 'PENDING';
 
 CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
 

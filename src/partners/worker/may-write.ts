@@ -28,66 +28,39 @@ export function createPacer(clock: Clock, intervalMs: number): Pacer {
   };
 }
 
-/** One issue in a row is its own matter; so many are a reason to ask whether any may be written. */
-const DOUBTED_IN_A_ROW = 2;
 /** So many issues in a row that may not be written are no coincidence. */
 const ISSUES_IN_A_ROW_MAX = 3;
-/** Issues that are remembered; far more than are ever refused while others are written. */
-const REMEMBERED_MAX = 1000;
 
-/**
- * What a 403 to a write means of which the tracker tells no reason:
- *
- * - `own`: another issue was written since this one was refused first, or no other was refused since
- *   the last that was written, so that it is this issue's.
- * - `unclear`: a second issue in a row was refused. The next one will tell.
- * - `general`: several issues in a row were refused: it may not write at all.
- */
-type RefusalMeaning = 'own' | 'unclear' | 'general';
-
-/** Tells an issue that may not be written from a repository in which none may. */
+/** Tells an issue that may not be written from a repository in which none may, where the tracker tells no reason. */
 export type WriteRefusals = {
-  noteSuccess(number: number): void;
-  noteRefusal(number: number): RefusalMeaning;
-  /** True while what was refused since the last write is one issue's own matter. */
-  isWell(): boolean;
+  /** An issue was written. */
+  noteSuccess(): void;
+  /** True when so many issues were refused since the last one was written that none may be. */
+  noteRefusal(number: number): boolean;
 };
 
 export function createWriteRefusals(): WriteRefusals {
-  /** By issue: whether another one was written since it was refused first. */
-  const refused = new Map<number, { isOwn: boolean }>();
-  let inARow = new Set<number>();
+  const refused = new Set<number>();
   return {
-    noteSuccess: (number) => {
-      refused.delete(number);
-      for (const refusal of refused.values()) refusal.isOwn = true;
-      inARow = new Set();
-    },
+    noteSuccess: () => refused.clear(),
     noteRefusal: (number) => {
-      if (refused.size >= REMEMBERED_MAX) refused.clear();
-      const refusal = refused.get(number) ?? { isOwn: false };
-      refused.set(number, refusal);
-      if (refusal.isOwn) return 'own';
-      inARow.add(number);
-      if (inARow.size < DOUBTED_IN_A_ROW) return 'own';
-      return inARow.size < ISSUES_IN_A_ROW_MAX ? 'unclear' : 'general';
+      if (refused.size < ISSUES_IN_A_ROW_MAX) refused.add(number);
+      return refused.size >= ISSUES_IN_A_ROW_MAX;
     },
-    isWell: () => inARow.size < DOUBTED_IN_A_ROW,
   };
 }
 
 /**
- * What keeps the worker from changing issues, for all events alike. `isCertain`: false while it may
- * be one issue's own; then the others are tried as ever. `since`: ms since the Unix epoch; `probeAt`: ms of the
- * monotonic clock.
+ * What keeps the worker from changing issues, for all events alike. `since`: ms since the Unix epoch; `probeAt`: ms
+ * of the monotonic clock.
  */
-export type Pause = { code: PauseCode; since: number; probeAt: number; isCertain: boolean };
+export type Pause = { code: PauseCode; since: number; probeAt: number };
 
 /** Whether the tracker lets the worker change issues, as far as it is known. */
 export type TrackerPause = {
   current(): Readonly<Pause> | undefined;
   /** The tracker refuses, or still does: the next probe is due after the time between two. */
-  begin(code: PauseCode, facts?: { isCertain: boolean }): void;
+  begin(code: PauseCode): void;
   /** A probe told nothing: the next one is due after the time between two. */
   probeLater(): void;
   end(): void;
@@ -111,10 +84,10 @@ export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDep
   const nextProbeAt = (): number => clock.monotonicMs() + probeEveryMs;
   return {
     current: () => pause,
-    begin: (code, { isCertain } = { isCertain: true }) => {
+    begin: (code) => {
       if (!pause) log.error({ reason: code }, 'the tracker refuses: deletions wait');
       const since = pause?.since ?? clock.now();
-      pause = { code, since, probeAt: nextProbeAt(), isCertain };
+      pause = { code, since, probeAt: nextProbeAt() };
     },
     probeLater: () => {
       if (pause) pause.probeAt = nextProbeAt();

@@ -210,7 +210,6 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
       missingLooksMs,
       pacer: createPacer(clock, deps.writeIntervalMs),
       refusals: createWriteRefusals(),
-      probeEveryMs,
     },
     recheck: { ...deps, rechecksMs },
     alarms: { match: createAlarm(clock), act: createAlarm(clock), recheck: createAlarm(clock) },

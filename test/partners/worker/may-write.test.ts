@@ -53,57 +53,19 @@ test('a worker that stops begins no write', async () => {
   await expect(createPacer(createFakeClock(), 0).turn(stopped)).rejects.toThrow('stop');
 });
 
-describe('a write that is refused without a reason', () => {
-  test('is the issue’s own while no other issue is refused', () => {
+describe('writes that are refused without a reason are the repository’s', () => {
+  test('once three issues in a row were refused, each counted once', () => {
     const refusals = createWriteRefusals();
-    expect([1, 1, 1, 1].map((number) => refusals.noteRefusal(number))).toEqual(
-      Array(4).fill('own'),
-    );
-    expect(refusals.isWell()).toBe(true);
-    expect(refusals.noteRefusal(2)).toBe('unclear');
-    expect(refusals.isWell()).toBe(false);
+    const isGeneral = [1, 1, 1, 2, 1, 3, 1].map((number) => refusals.noteRefusal(number));
+    expect(isGeneral).toEqual([false, false, false, false, false, true, true]);
   });
 
-  test('is the issue’s own once another issue was written since its first refusal', () => {
+  test('only with no success between', () => {
     const refusals = createWriteRefusals();
     for (const number of [1, 2]) refusals.noteRefusal(number);
-    refusals.noteSuccess(3);
-    expect([1, 2, 1, 2].map((number) => refusals.noteRefusal(number))).toEqual(
-      Array(4).fill('own'),
-    );
-  });
-
-  test('is not its own for what was written before, nor for a write of its own', () => {
-    const refusals = createWriteRefusals();
-    refusals.noteSuccess(2);
-    refusals.noteRefusal(3);
-    expect(refusals.noteRefusal(1)).toBe('unclear');
-    refusals.noteSuccess(1);
-    refusals.noteRefusal(4);
-    expect(refusals.noteRefusal(1)).toBe('unclear');
-  });
-
-  test('is the repository’s once three issues in a row were refused', () => {
-    const refusals = createWriteRefusals();
-    expect([1, 1, 2, 2, 1, 3, 1].map((number) => refusals.noteRefusal(number))).toEqual([
-      'own',
-      'own',
-      'unclear',
-      'unclear',
-      'unclear',
-      'general',
-      'general',
-    ]);
-    refusals.noteSuccess(4);
-    expect(refusals.noteRefusal(5)).toBe('own');
-  });
-
-  test('of issues that are known to be refused alone says nothing of the repository', () => {
-    const refusals = createWriteRefusals();
-    for (const number of [1, 2]) refusals.noteRefusal(number);
-    refusals.noteSuccess(3);
-    for (const number of [1, 2]) refusals.noteRefusal(number);
-    expect(refusals.isWell()).toBe(true);
+    refusals.noteSuccess();
+    expect([3, 1].map((number) => refusals.noteRefusal(number))).toEqual([false, false]);
+    expect(refusals.noteRefusal(2)).toBe(true);
   });
 });
 
@@ -117,16 +79,11 @@ function createWorld() {
 
 test('a pause that is confirmed goes on since it began, and is said once', async () => {
   const { clock, lines, pause } = createWorld();
-  pause.begin('forbidden', { isCertain: false });
+  pause.begin('forbidden');
   await clock.advance(1000);
   pause.begin('unauthorized');
   const probeAt = clock.monotonicMs() + MINUTE;
-  expect(pause.current()).toEqual({
-    code: 'unauthorized',
-    since: HOUR,
-    probeAt,
-    isCertain: true,
-  });
+  expect(pause.current()).toEqual({ code: 'unauthorized', since: HOUR, probeAt });
   pause.end();
   expect([pause.current(), lines.length]).toEqual([undefined, 2]);
 });

@@ -85,7 +85,6 @@ const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): ActDeps 
   missingLooksMs: [],
   pacer: createPacer(world.clock, 0),
   refusals: createWriteRefusals(),
-  probeEveryMs: 1000,
   clock: world.clock,
   log: silentLog,
   reporter: reporterOf(silentLog),

@@ -55,8 +55,6 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   random: Random;
   /** Those in force; read once for each event. */
   rules: () => DeletionRules;
-  /** How long an event waits whose write was refused without a reason, in ms. */
-  probeEveryMs: number;
   tracing?: Tracing;
 };
 
@@ -67,8 +65,6 @@ export type ActResult =
   | { kind: 'settled'; outcome: Settlement['outcome'] }
   | { kind: 'rescheduled' }
   | Extract<Delay, { kind: 'limited' | 'paused' }>
-  /** A write was refused: perhaps only of this issue, perhaps of all. */
-  | { kind: 'unclear' }
   /** Another worker has it, this one stops, or a deletion goes first. */
   | { kind: 'left' };
 
@@ -173,17 +169,11 @@ async function actOnOne(
   }
 }
 
-/** A 403 is taken for the repository's only when it is not this one issue's. */
+/** A 403 is this one issue's own, and the repository's after several issues in a row. */
 function classifyForbidden({ refusals }: ActDeps, number: number, delay: Delay): Delay {
   if (delay.kind !== 'forbidden') return delay;
-  switch (refusals.noteRefusal(number)) {
-    case 'own':
-      return { kind: 'transient', code: 'forbidden' };
-    case 'unclear':
-      return delay;
-    case 'general':
-      return { kind: 'paused', code: 'forbidden' };
-  }
+  const kind = refusals.noteRefusal(number) ? 'paused' : 'transient';
+  return { kind, code: 'forbidden' };
 }
 
 /** Waiting for the tracker spends no try. */
@@ -209,23 +199,12 @@ async function delayEvent(
   item: WorkItem,
   { leads, delays }: Unfinished,
 ): Promise<ActResult> {
-  const { clock, probeEveryMs, refusals, store } = deps;
-  const { attempts } = item;
-  if (delays.some(({ kind }) => kind === 'forbidden') && !refusals.isWell()) {
-    // Behind all others: the next one tells whether only this issue may not be written.
-    const dueAt = clock.now() + probeEveryMs;
-    await store.reschedule(item, { dueAt, attempts, lastError: 'forbidden' });
-    return { kind: 'unclear' };
-  }
-  const failure = delays.find(({ kind }) => kind === 'transient' || kind === 'forbidden');
-  if (failure) {
-    const lastError = failure.kind === 'transient' ? failure.code : 'forbidden';
-    return retry(deps, item, { leads, lastError });
-  }
+  const failure = delays.find((delay) => delay.kind === 'transient');
+  if (failure) return retry(deps, item, { leads, lastError: failure.code });
   const instants = delays.flatMap((delay) => ('retryAt' in delay ? [delay.retryAt] : []));
-  await store.reschedule(item, {
+  await deps.store.reschedule(item, {
     dueAt: Math.min(...instants),
-    attempts,
+    attempts: item.attempts,
     ...(delays.some(({ kind }) => kind === 'missing') && { lastError: 'not-found' }),
   });
   return { kind: 'rescheduled' };

@@ -158,7 +158,7 @@ async function editIssue(
   if (edited.kind !== 'done') return seenBefore(edited);
   const left = planFor(task, edited.issue, labels);
   if (!left) {
-    refusals.noteSuccess(issue.number);
+    refusals.noteSuccess();
     return undefined;
   }
   if (!left.labels) return { kind: 'transient', code: 'not-applied' };
@@ -183,7 +183,7 @@ async function postComment(
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, text);
   if (posted.kind !== 'done') return seenBefore(posted);
-  refusals.noteSuccess(lead.number);
+  refusals.noteSuccess();
   return undefined;
 }
 

@@ -35,14 +35,13 @@ export function runActing(deps: ActingDeps): Promise<void> {
 }
 
 async function actWhenAllowed(deps: ActingDeps): Promise<number> {
-  const { act, alarms, leasing, pause } = deps;
+  const { alarms, leasing, pause } = deps;
   const current = pause.current();
-  if (current?.isCertain) return probe(deps, current);
+  if (current) return probe(deps, current);
   const limitedMs = pause.limitedMs();
   if (limitedMs > 0) return limitedMs;
   const result = await actOnNext(deps);
   if (!result) return leasing.waitMs('act');
-  if (pause.current()?.isCertain === false && act.refusals.isWell()) pause.end();
   alarms.match.ring(); // it may have come again while it was worked on
   return 0;
 }
@@ -59,7 +58,6 @@ async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
       actOnEvent(act, item as WorkItem<ActProgress>, stopping),
   );
   if (result.kind === 'paused') pause.begin(result.code);
-  if (result.kind === 'unclear') pause.begin('forbidden', { isCertain: false });
   if (result.kind === 'limited') pause.limitUntil(result.retryAt);
   const isDropped = result.kind === 'settled' && DROPPING.has(result.outcome);
   if (isDropped) walTruncation.noteDropped();
@@ -111,7 +109,7 @@ async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Prom
   else {
     const result = await actOnNext(deps);
     if (result?.kind === 'paused') return probeEveryMs;
-    if (result?.kind !== 'unclear') pause.end();
+    pause.end();
   }
   return 0;
 }
