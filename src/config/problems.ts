@@ -66,13 +66,21 @@ function toProblem(issue: z.core.$ZodIssue, prefix: KeyPath, findings: Findings)
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
   if (issue.code === 'invalid_union') {
     const deeper = issue.errors.find((option) => option.length > 0 && option.every(isBelow));
-    if (deeper) return deeper.flatMap((inner) => toProblem(inner, path, findings));
+    const stray = issue.errors.find((option) => option.some(isStray));
+    const closest = deeper ?? stray;
+    if (closest) return closest.flatMap((inner) => toProblem(inner, path, findings));
   }
   const isName = issue.code === 'custom' && issue.params?.['name'] === true;
-  const found = isName ? 'this name' : describe(path, findings);
+  const stray = isStray(issue) ? ` ${issue.params?.['stray']}` : '';
+  const found = isName ? 'this name' : `${describe(path, findings)}${stray}`;
   const suggestion = isBareSecret(path, findings) ? 'put it in quotation marks' : meant(issue);
   const hint = suggestion !== undefined && { suggestion };
   return [{ path: pathText(path), found, allowed: issue.message, ...hint }];
+}
+
+/** A secret with something in it or around it that does not belong to it. */
+function isStray(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueCustom {
+  return issue.code === 'custom' && issue.params?.['stray'] !== undefined;
 }
 
 /** What the check itself takes the value for. */

@@ -2,6 +2,7 @@ import { isRecord, lookUp } from '#shared/text/json.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
 
 import type { Problem } from '../problems.ts';
+import { straysIn } from './secrets.ts';
 
 /** One partner as given, and the path of its section. */
 type PartnerAt = { path: string; partner: unknown };
@@ -110,7 +111,8 @@ function checkSecrets({ path, partner }: PartnerAt): Problem[] {
 
 function checkWebhookSecret(path: string, secret: unknown): Problem[] {
   const text = isRecord(secret) ? secret['value'] : secret;
-  if (typeof text !== 'string' || text.trim() === '' || webhookSecretBytes(text)) return [];
+  if (typeof text !== 'string' || text.trim() === '' || straysIn(text).length > 0) return [];
+  if (webhookSecretBytes(text)) return [];
   const allowed = 'whsec_ and base64, as Standard Webhooks has its secrets';
   return [{ path, found: 'a secret that is not shown', allowed }];
 }

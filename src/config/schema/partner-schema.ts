@@ -12,11 +12,11 @@ import {
   line,
   list,
   pointers,
-  secret,
   section,
   shaped,
   word,
 } from './values.ts';
+import { secret } from './secrets.ts';
 
 const action = word(['relabel', 'close', 'comment', 'redact', 'delete']);
 const actions = list(action, 'actions', { min: 1, max: 5 });
@@ -42,7 +42,7 @@ const signature = section({
   header: headerName(),
   algorithm: word(['sha256', 'sha512']).prefault('sha256'),
   encoding: word(['hex', 'base64']).prefault('hex'),
-  prefix: shaped(/^[\x21-\x2b\x2d-\x7e]*$/, 'visible ASCII without a comma').prefault(''),
+  prefix: shaped(/^[\x20-\x2b\x2d-\x7e]*$/, 'printable ASCII without a comma').prefault(''),
   pairs: section(
     { timestamp: pairName().optional(), signature: pairName() },
     'names of pairs: timestamp, signature',

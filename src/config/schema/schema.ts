@@ -12,19 +12,18 @@ import {
   flag,
   httpUrl,
   integer,
-  keyMaterial,
   line,
   list,
   named,
   positive,
   proxyAddress,
-  secret,
   section,
   shaped,
   size,
   storeUrl,
   word,
 } from './values.ts';
+import { keyMaterial, pemKey, secret } from './secrets.ts';
 
 const PORT_MAX = 65_535;
 const PROCESSES_MAX = 64;
@@ -74,7 +73,7 @@ const trackerAuth = section(
       .transform(String)
       .optional(),
     installationId: numericId("the number of the App's installation").optional(),
-    privateKey: secret("the App's private key as PEM text").optional(),
+    privateKey: pemKey("the App's private key as PEM text").optional(),
   },
   'token, or appId, installationId and privateKey',
 );

@@ -12,6 +12,7 @@ import {
   parseSize,
   SIZE_PATTERN,
 } from '#shared/text/units.ts';
+import { refuseStray } from './secrets.ts';
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/; // RFC 6901, without the pointer to everything
@@ -113,27 +114,6 @@ export function size(min: string, max: string) {
   return shaped(SIZE_PATTERN, error)
     .transform((text) => parseSize(text) ?? Number.NaN)
     .refine((bytes) => bytes >= least && bytes <= most, { error });
-}
-
-/** Text that must never be shown. It is not trimmed: every byte of a secret counts. */
-export function secret(allowed = 'a secret that is not empty') {
-  return z
-    .string({ error: allowed })
-    .min(1, { error: allowed })
-    .refine((text) => text.trim() !== '', { error: allowed })
-    .transform((text) => new Secret(text))
-    .meta({ writeOnly: true });
-}
-
-/** At least 32 bytes in base64. */
-export function keyMaterial() {
-  const error = 'at least 32 random bytes in base64, as `openssl rand -base64 32` prints them';
-  return z
-    .string({ error })
-    .refine((text) => /^[A-Za-z0-9+/_-]+={0,2}$/.test(text.trim()), { error })
-    .refine((text) => Buffer.from(text, 'base64').length >= 32, { error })
-    .transform((text) => new Secret(text.trim()))
-    .meta({ writeOnly: true });
 }
 
 /** An absolute http(s) address without credentials, query and fragment, and without a last slash. */
@@ -239,10 +219,13 @@ const STORE_URL =
 
 /** `sqlite:PATH` or `postgres://…`. */
 export function storeUrl() {
-  return shaped(
-    STORE_URL,
-    'sqlite:PATH with the path of a file, or postgres://user:password@host/database (in a password / is %2F, ? is %3F, # is %23)',
-  ).transform(toStoreAddress);
+  const error =
+    'sqlite:PATH with the path of a file, or postgres://user:password@host/database (in a password / is %2F, ? is %3F, # is %23)';
+  return z
+    .string({ error })
+    .superRefine(refuseStray)
+    .regex(STORE_URL, { error })
+    .transform(toStoreAddress);
 }
 
 function toStoreAddress(url: string): StoreAddress {

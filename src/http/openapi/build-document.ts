@@ -51,6 +51,9 @@ export function buildDocument(routes: readonly RouteOptions[]): OpenApiDocument 
 /** A route that the document describes. */
 type Described = { route: RouteOptions; described: RouteDescription };
 
+/** What signed bodies may be called. */
+const ANY_JSON = ['application/json', 'application/*+json'];
+
 function operationOf({ route, described }: Described, toJsonSchema: ToJsonSchema) {
   const { tag, operationId, summary, description, scope, signedBody } = described;
   const body = (route.schema?.body ?? signedBody) as z.ZodType | undefined;
@@ -63,7 +66,12 @@ function operationOf({ route, described }: Described, toJsonSchema: ToJsonSchema
     ...(body && {
       requestBody: {
         required: !(body instanceof z.ZodOptional),
-        content: { 'application/json': { schema: toJsonSchema(body, 'input') } },
+        content: Object.fromEntries(
+          (signedBody ? ANY_JSON : ['application/json']).map((type) => [
+            type,
+            { schema: toJsonSchema(body, 'input') },
+          ]),
+        ),
       },
     }),
     ...(parameters.length > 0 && { parameters }),

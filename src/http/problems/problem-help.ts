@@ -157,7 +157,8 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
   },
   'unsupported-media-type': {
     meaning: 'The body is not of a kind that this path reads.',
-    remedy: 'Send Content-Type: application/json in UTF-8, and no Content-Encoding.',
+    remedy:
+      'Send Content-Type: application/json in UTF-8 (to a partner path also application/…+json), and no Content-Encoding.',
     onPage: {
       text: 'The portal takes forms as browsers send them.',
       nextStep: 'send the form from its page.',

@@ -11,18 +11,26 @@ export function headerValues(request: Pick<FastifyRequest, 'raw'>, name: string)
   );
 }
 
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+/** JSON as such, or in a type that is made of it (RFC 6839 section 3.1). */
+export const ANY_JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
+
 /**
  * The request must be called JSON even when it has no body; its charset and encoding are the concern
  * of `mediaTypeProblem`. @throws {unsupported-media-type}
  */
-export function requireJson({ headers }: Pick<FastifyRequest, 'headers'>): void {
-  const type = headers['content-type'] ?? '';
-  if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) throw notJson();
+export function requireJson(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  type: RegExp = JSON_TYPE,
+): void {
+  const isAny = type === ANY_JSON_TYPE;
+  if (!type.test((headers['content-type'] ?? '').trim())) throw notJson(isAny);
 }
 
-/** The 415 of a body that is not called JSON. */
-export function notJson(): TrackportError {
-  return unsupported('Send the body as `Content-Type: application/json`.');
+/** The 415 of a body that is not called JSON; `isAny` where every type of JSON is taken. */
+export function notJson(isAny = false): TrackportError {
+  const others = isAny ? ', or as another type of JSON (`application/…+json`)' : '';
+  return unsupported(`Send the body as \`Content-Type: application/json\`${others}.`);
 }
 
 /** The 415 of a compressed body, or one of another charset than UTF-8; null when neither is so. */

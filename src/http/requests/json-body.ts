@@ -35,7 +35,7 @@ type Parse = (request: FastifyRequest, bytes: Buffer) => unknown;
 /** In this scope, and below it, bodies of these types are read and parsed, and no others. */
 export function takeBodies(
   app: HttpApp,
-  { types, read }: { types: string[]; read: ReadBody },
+  { types, read }: { types: string[] | RegExp; read: ReadBody },
   parse: Parse,
 ): void {
   app.removeAllContentTypeParsers();
@@ -72,8 +72,12 @@ export async function toBody(
  * In this scope, and below it, `request.body` is the untouched bytes: what a signature covers.
  * A request without a body has an empty buffer.
  */
-export function acceptRawJson(app: HttpApp, read: ReadBody): void {
-  takeBodies(app, { types: ['application/json'], read }, (_request, bytes) => bytes);
+export function acceptRawJson(
+  app: HttpApp,
+  read: ReadBody,
+  types: string[] | RegExp = ['application/json'],
+): void {
+  takeBodies(app, { types, read }, (_request, bytes) => bytes);
 }
 
 /** The bytes of a request in a scope of `acceptRawJson`. */

@@ -20,7 +20,7 @@ import {
   requirePartnerId,
   unverifiedSignature,
 } from '../auth/partner-signature.ts';
-import { requireJson, headerValues } from '../requests/headers.ts';
+import { ANY_JSON_TYPE, requireJson, headerValues } from '../requests/headers.ts';
 import { STATUS_PATH } from './receipt-status.ts';
 import { z } from 'zod';
 
@@ -42,11 +42,11 @@ export function partnerRoutes(app: HttpApp, context: AreaContext): void {
     limiter: createLimiter({ clock: context.clock, limitPerMinute: Infinity }),
   };
   context.earlyErrors.add((request, error) => asRefusal(context.rethrowRefusal, request, error));
-  acceptRawJson(app, context.readBody);
+  acceptRawJson(app, context.readBody, ANY_JSON_TYPE);
   app.addHook('onRequest', async (request, reply) => {
     echoCorrelationId(request, reply);
     requirePartnerId(services, request);
-    requireJson(request);
+    requireJson(request, ANY_JSON_TYPE);
   });
   for (const path of partnerPaths) addDeliveryRoute(app, services, path);
 }

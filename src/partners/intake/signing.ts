@@ -54,7 +54,7 @@ export type Signing = {
 export type HmacForm = {
   algorithm: 'sha256' | 'sha512';
   encoding: 'hex' | 'base64';
-  /** Before the digits. */
+  /** Before the digits. Where it ends in a blank, any blanks may stand there. */
   prefix: string;
   /** `{body}`, `{timestamp}`, `{method}` and `{url}` stand for what the request has. */
   content: string;
@@ -74,13 +74,18 @@ const PLACEHOLDER = /\{(body|timestamp|method|url)\}/;
 
 /** How a partner signs by a keyed hash of that form. */
 export function createHmacSigning(form: HmacForm): Signing {
-  const { algorithm, encoding, prefix, content, time, pairs } = form;
+  const { algorithm, encoding, content, time, pairs } = form;
   const parts = content.split(PLACEHOLDER).map(toPart);
+  // A header's value begins with no blank; however many end the prefix, they are one.
+  const prefix = form.prefix.trimStart().replace(/ +$/, ' ');
+  const word = prefix.trimEnd();
 
   /** Of one signature there is one spelling. */
   const normalize = (text: string): string[] => {
-    const digits = text.slice(prefix.length);
-    if (!text.startsWith(prefix) || !DIGITS[algorithm][encoding].test(digits)) return [];
+    if (!text.startsWith(word)) return [];
+    const rest = text.slice(word.length);
+    const digits = word === prefix ? rest : rest.trimStart();
+    if (!DIGITS[algorithm][encoding].test(digits)) return [];
     return [prefix + (encoding === 'hex' ? digits.toLowerCase() : digits)];
   };
 
@@ -121,9 +126,9 @@ export function createHmacSigning(form: HmacForm): Signing {
 /** What a header such as `t=…,v1=…` says under a name, in order. */
 function valuesOf(header: string, name: string): string[] {
   return header
-    .split(/, ?/)
+    .split(/[ \t]*,[ \t]*/)
     .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
+    .map((pair) => pair.slice(name.length + 1).replace(/^[ \t]+/, ''));
 }
 
 /** How a partner signs; `hmac` as its configuration says. */

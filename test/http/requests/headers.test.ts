@@ -2,6 +2,7 @@ import { expect, test, describe } from 'vitest';
 import {
   prefersYaml,
   mediaTypeProblem,
+  ANY_JSON_TYPE,
   requireJson,
   ENTITY_TAGS,
   matchesNone,
@@ -62,6 +63,28 @@ test.each(['', 'text/plain', 'application/jsonp', 'application/json5', 'applicat
     );
   },
 );
+
+test.each([
+  'application/json',
+  'application/cloudevents+json',
+  'Application/Vnd.Acme.v1+JSON; charset=utf-8',
+  'application/ld+json;profile="x"',
+])('%s is JSON of any type', (type) => {
+  expect(() => requireJson(typed(type), ANY_JSON_TYPE)).not.toThrow();
+});
+
+test.each([
+  '',
+  'text/json',
+  'text/x+json',
+  'application/+json',
+  'application/x+jsonp',
+  'application/x +json',
+])('%j is JSON of no type', (type) => {
+  expect(() => requireJson(typed(type), ANY_JSON_TYPE)).toThrow(
+    expect.objectContaining({ code: 'unsupported-media-type' }),
+  );
+});
 
 test.each([
   {},

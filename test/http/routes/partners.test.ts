@@ -407,11 +407,24 @@ describe('the order of checks', () => {
     [undefined, 415],
     ['application/json; charset=utf-16', 415],
     ['application/json; charset=utf-8', 401],
+    ['application/cloudevents+json', 401],
+    ['application/cloudevents+json; charset=utf-16', 415],
+    ['application/jsonl', 415],
   ])('content type %s before the signature: %d', async (type, status) => {
     const server = buildPartnerServer();
     const response = await send(server, { headers: { ...badSignature, 'content-type': type } });
     expect(response.status).toBe(status);
   });
+
+  test.each(['application/cloudevents+json', 'Application/Vnd.Acme.V1+JSON; charset=utf-8'])(
+    'a signed call is taken as %s',
+    async (type) => {
+      const server = buildPartnerServer();
+      const headers = { ...signedHeaders('crm-one', { body: DELETION }), 'content-type': type };
+      const call = { method: 'POST', url: DELETIONS, headers, payload: DELETION } as const;
+      expect((await server.app.inject(call)).statusCode).toBe(202);
+    },
+  );
 
   test('a content type even for a body of no bytes', async () => {
     const server = buildPartnerServer();

@@ -288,6 +288,63 @@ describe('hmac', () => {
       expect(verdictOf(make({}), { headers: { 'x-sig': value }, body })).toBe('verified');
   });
 
+  describe('takes a prefix with blanks', () => {
+    const digits = hmac('sha256', '{}').digest('hex');
+    // As Node hands values over: without blanks at their ends.
+    test.each([
+      ['sha256= ', `sha256= ${digits}`],
+      ['sha256= ', `sha256=${digits}`],
+      ['sha256= ', `sha256=  \t${digits}`],
+      [' sha256=  ', `sha256= ${digits}`],
+      ['HMAC SHA256 ', `HMAC SHA256 ${digits}`],
+      [' sha256=', `sha256=${digits}`],
+      ['  ', digits],
+    ])('%j reads %j', (prefix, value) => {
+      const partner = configured({ prefix });
+      expect(verdictOf(partner, { headers: { 'X-Sig': value }, body: '{}' })).toBe('verified');
+      const other = verdictOf(partner, { headers: { 'X-Sig': value }, body: '{ }' });
+      expect(other).toBe('signature-wrong');
+    });
+
+    test.each([
+      ['sha256=', `sha256= ${digits}`],
+      ['HMAC SHA256 ', `HMAC  SHA256 ${digits}`],
+      ['sha256= ', `sha256 =${digits}`],
+      ['sha256= ', `sha256= ${digits.replace(/(?<=^.{32})/, ' ')}`],
+    ])('%j does not read %j', (prefix, value) => {
+      const partner = configured({ prefix });
+      expect(verdictOf(partner, { headers: { 'X-Sig': value }, body: '{}' })).toBe(
+        'signature-malformed',
+      );
+    });
+
+    test('within pairs, with blanks around each', () => {
+      const pairs = { timestamp: 't', signature: 'sig' };
+      const partner = configured({ prefix: 'sha256= ', pairs, content: '{timestamp}.{body}' });
+      const good = hmac('sha256', `${NOW / 1000}.{}`).digest('hex');
+      const value = `t=${NOW / 1000} ,\tsig= sha256= ${good}`;
+      expect(verdictOf(partner, { headers: { 'X-Sig': value }, body: '{}' })).toBe('verified');
+    });
+
+    test('and signs with it', () => {
+      const partner = configured({ prefix: 'sha256=  ' });
+      const signed = signRequest(partner, { uri, body: Buffer.from('{}'), id: 'm' }, NOW);
+      expect(signed?.['X-Sig']).toBe(`sha256= ${digits}`);
+    });
+
+    /** As the configuration has it. */
+    function configured(signature: object): Partner {
+      const tracker = { repository: 'acme/leads', auth: { token: 't' } };
+      const p = {
+        scheme: 'hmac',
+        secrets: ['a secret'],
+        signature: { header: 'X-Sig', ...signature },
+      };
+      const config = loadConfig({ environment: {}, settings: { tracker, partners: { p } } });
+      return createPartner('p', config.partners['p'] as PartnerSettings);
+    }
+  });
+
   test('reads pairs: one of several signatures, one time', () => {
     const partner = make({
       content: '{timestamp}.{body}',
