@@ -1,51 +1,42 @@
-import type { Ajv, Options, ValidateFunction } from 'ajv';
+import type { Ajv, Options } from 'ajv';
 import addFormats from 'ajv-formats';
-import { FINDINGS_MAX } from '../finding.ts';
+import { closestErrors } from './closest-errors.ts';
 import type { SchemaCheck } from './schema-errors.ts';
-import { errorsOf, unionKeyword, withUnions } from './schema-unions.ts';
 
 const SCHEMA = 'document';
-/** Each list of errors that is joined to another one is copied: as often as there are faults. More are not counted. */
-const JOINED_ERRORS_MAX = 50 * FINDINGS_MAX;
-const OPTIONS: Options = {
-  allErrors: true,
-  strict: false,
-  validateSchema: false,
-  verbose: true,
-  code: {
-    process: (code) =>
-      code.replaceAll(
-        'vErrors.concat(',
-        `vErrors.length > ${JOINED_ERRORS_MAX} ? vErrors : vErrors.concat(`,
-      ),
-  },
-};
+const OPTIONS: Options = { allErrors: true, strict: false, validateSchema: false, verbose: true };
 
 /** Compiled schemas are the same for everybody. */
-const compiled = new Map<string, Promise<ValidateFunction>>();
+const compiled = new Map<string, Promise<SchemaCheck>>();
 
 /** The check by a published schema, all of whose references are local; `load` is called once for each `name`. */
-export async function checkBy(
+export function checkBy(
   name: string,
   Validator: new (options: Options) => Ajv,
   load: () => Promise<object>,
 ): Promise<SchemaCheck> {
-  const loading =
+  const check =
     compiled.get(name) ?? load().then((schema) => compile(new Validator(OPTIONS), schema));
-  compiled.set(name, loading);
-  const check = await loading;
+  compiled.set(name, check);
+  return check;
+}
+
+function compile(ajv: Ajv, schema: object): SchemaCheck {
+  (addFormats as unknown as (ajv: Ajv) => void)(ajv);
+  ajv.addFormat('media-range', true);
+  ajv.addSchema(withWholeReferences(schema), SCHEMA);
+  const check = ajv.getSchema(SCHEMA);
+  if (!check) throw new Error('the schema was not added');
   return (document) => {
-    check(document);
-    return errorsOf(check);
+    void check(document);
+    return closestErrors(ajv, check.errors ?? []);
   };
 }
 
-function compile(ajv: Ajv, schema: object): ValidateFunction {
-  (addFormats as unknown as (ajv: Ajv) => void)(ajv);
-  ajv.addFormat('media-range', true);
-  ajv.addKeyword(unionKeyword(ajv));
-  ajv.addSchema(withUnions(schema, SCHEMA), SCHEMA);
-  const check = ajv.getSchema(SCHEMA);
-  if (!check) throw new Error('the schema was not added');
-  return check;
+/** Such as `document#/definitions/Schema`: with them an alternative is a schema of its own. */
+function withWholeReferences(schema: object): object {
+  const { id: _id, $id: _own, $schema: _dialect, ...rest } = schema as Record<string, unknown>;
+  const whole = (key: string, value: unknown): unknown =>
+    key === '$ref' && typeof value === 'string' && value.startsWith('#') ? SCHEMA + value : value;
+  return JSON.parse(JSON.stringify(rest), whole) as object;
 }

@@ -1,49 +1,53 @@
 import { readFile } from 'node:fs/promises';
-import { Ajv } from 'ajv';
+import type { Ajv, Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import AjvDraft04 from 'ajv-draft-04';
 import { packageUrl } from '#shared/program.ts';
 import { escapePointer, isRecord } from '#shared/text/json.ts';
 import { checkBy } from './compile-schema.ts';
 import type { SchemaCheck, SchemaError } from './schema-errors.ts';
 
-const DRAFT_4 = 'http://json-schema.org/draft-04/schema#';
+/** Its types speak of another module system. */
+const Draft4 = AjvDraft04 as unknown as new (options: Options) => Ajv;
+const DRAFT_4 = 'http://json-schema.org/draft-04/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12';
+/** What a document or a Schema Object may name as the dialect of its schemas. By another one they are not judged. */
+const DIALECT = String.raw`^(?:https://json-schema\.org/draft/2020-12/schema|https://spec\.openapis\.org/oas/3\.[12]/dialect/[^#]+)#?$`;
 
 /** The check by a published schema, such as that of `3.1`. It comes with a package: nothing is fetched. */
-export async function loadOpenApiCheck(version: string): Promise<SchemaCheck> {
-  const name = `openapi ${version}`;
+export async function loadOpenApiCheck(
+  version: string,
+  document: Readonly<Record<string, unknown>>,
+): Promise<SchemaCheck> {
   const check =
     version === '2.0' || version === '3.0'
-      ? await checkBy(name, Ajv, async () => withoutDraft4(await readSchema(version)))
-      : await checkBy(name, Ajv2020, async () => withDialect(await readSchema(version)));
-  return (document) => [...check(document), ...repeatedNames(document as Record<string, unknown>)];
+      ? await checkBy(`openapi ${version}`, Draft4, async () =>
+          withDraft4(await readSchema(version)),
+        )
+      : await checkByDialect(version, document['jsonSchemaDialect']);
+  return (given) => [...check(given), ...repeatedNames(given as Record<string, unknown>)];
 }
 
-async function readSchema(version: string): Promise<string> {
+function checkByDialect(version: string, named: unknown): Promise<SchemaCheck> {
+  const isForeign = typeof named === 'string' && !new RegExp(DIALECT).test(named);
+  return checkBy(`openapi ${version} ${isForeign}`, Ajv2020, async () =>
+    withDialect(await readSchema(version), isForeign),
+  );
+}
+
+async function readSchema(version: string): Promise<Record<string, unknown>> {
   const file = `@seriousme/openapi-schema-validator/schemas/v${version}/schema.json`;
-  return readFile(packageUrl(file), 'utf8');
+  return JSON.parse(await readFile(packageUrl(file), 'utf8')) as Record<string, unknown>;
 }
 
-/** A schema in JSON Schema's draft 4 as one of draft 7, which the validator knows. */
-function withoutDraft4(text: string): object {
-  const schema = JSON.parse(text, (_key, value: unknown) => {
-    const { $ref, exclusiveMinimum, minimum, ...rest } = (value ?? {}) as Record<string, unknown>;
-    if (exclusiveMinimum === true) return { ...rest, exclusiveMinimum: minimum };
-    if (typeof $ref !== 'string' || !$ref.startsWith(DRAFT_4)) return value;
-    if ($ref.includes('/exclusive')) return { type: 'boolean' };
-    const name = $ref.slice(DRAFT_4.length).replace('positiveInteger', 'nonNegativeInteger');
-    return { $ref: `#/definitions/draft7${name}` };
-  }) as Record<string, unknown>;
-  const draft7 = localCopy(new Ajv(), 'http://json-schema.org/draft-07/schema', [
-    ['"#/', '"#/definitions/draft7/'],
-    ['"#"', '"#/definitions/draft7"'],
-  ]);
-  const definitions = { ...(schema['definitions'] as object), draft7 };
-  return { ...schema, id: undefined, $schema: undefined, definitions };
+/** With its draft inside of it: of a schema elsewhere no alternative can be had alone. */
+function withDraft4(schema: Record<string, unknown>): object {
+  const draft4 = localCopy(new Draft4({}), DRAFT_4, '#/definitions/draft4');
+  const definitions = { ...(schema['definitions'] as object), draft4 };
+  const text = JSON.stringify({ ...schema, definitions });
+  return JSON.parse(text.replaceAll(`"${DRAFT_4}#`, '"#/definitions/draft4')) as object;
 }
 
-/** What a Schema Object may name as its dialect. By another one it is not judged. */
-const DIALECTS = [`${DRAFT_2020}/schema`, 'https://spec.openapis.org/oas/3.1/dialect/base'];
 const VOCABULARIES = [
   'core',
   'applicator',
@@ -53,38 +57,52 @@ const VOCABULARIES = [
   'format-annotation',
   'content',
 ];
+/** A definition of the document's own is called `content`, too. */
+const nameOf = (vocabulary: string): string => `vocabulary-${vocabulary}`;
 
 /**
  * The schema of a document, which is published without a word about Schema Objects, with their dialect in
- * that place: the vocabularies of JSON Schema 2020-12, and that of OpenAPI.
+ * that place: the vocabularies of JSON Schema 2020-12, and that of OpenAPI. `isForeign`: the document names
+ * another one, but a Schema Object can still name this.
  * @see https://spec.openapis.org/oas/v3.1.1.html#schema-object
  */
-function withDialect(text: string): object {
-  const schema = JSON.parse(text) as Record<string, unknown>;
+function withDialect(schema: Record<string, unknown>, isForeign: boolean): object {
   const ajv = new Ajv2020();
-  const vocabularies = VOCABULARIES.map((name) => [
-    name,
-    localCopy(ajv, `${DRAFT_2020}/meta/${name}`, [
-      ['"#/', `"#/$defs/${name}/`],
-      ['"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'],
-    ]),
-  ]);
+  const vocabularies = VOCABULARIES.map((name) => {
+    const copy = localCopy(ajv, `${DRAFT_2020}/meta/${name}`, `#/$defs/${nameOf(name)}`);
+    return [nameOf(name), copy];
+  });
+  const judged = { properties: { $schema: { pattern: DIALECT } } };
   const dialect = {
     type: ['object', 'boolean'],
-    if: { required: ['$schema'], properties: { $schema: { not: { enum: DIALECTS } } } },
-    else: { allOf: [...VOCABULARIES.map((name) => ({ $ref: `#/$defs/${name}` })), OPENAPI] },
+    if: { not: isForeign ? { ...judged, required: ['$schema'], type: 'object' } : judged },
+    else: {
+      allOf: [...VOCABULARIES.map((name) => ({ $ref: `#/$defs/${nameOf(name)}` })), OPENAPI],
+    },
   };
-  const own = Object.fromEntries(vocabularies) as object;
-  const $defs = { ...(schema['$defs'] as object), ...own, schema: dialect };
-  return { ...schema, $id: undefined, $schema: undefined, $defs };
+  const $defs = {
+    ...(schema['$defs'] as object),
+    ...(Object.fromEntries(vocabularies) as object),
+    schema: dialect,
+  };
+  return { ...schema, $defs };
 }
 
-/** A schema that the validator brings along, to be put into another one; `changes` are made in its text. */
-function localCopy(ajv: Ajv, name: string, changes: readonly [string, string][]): object {
-  const own = { $id: undefined, $schema: undefined, $dynamicAnchor: undefined, type: undefined };
-  const text = JSON.stringify({ ...(ajv.getSchema(name)?.schema as object), ...own });
-  const copied = changes.reduce((copy, [from, to]) => copy.replaceAll(from, to), text);
-  return JSON.parse(copied) as object;
+/** A schema that the validator brings along, to be put into another one at `place`. */
+function localCopy(ajv: Ajv, name: string, place: string): object {
+  const {
+    $schema: _s,
+    $id: _i,
+    id: _d,
+    $dynamicAnchor: _a,
+    type: _t,
+    ...copied
+  } = (ajv.getSchema(name)?.schema ?? {}) as Record<string, unknown>;
+  const text = JSON.stringify(copied)
+    .replaceAll('"#/', `"${place}/`)
+    .replaceAll('"$ref":"#"', `"$ref":"${place}"`)
+    .replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"');
+  return JSON.parse(text) as object;
 }
 
 const words = { type: 'string' };

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { packageUrl } from '#shared/program.ts';
-import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf, type SpecKind, specKindOf } from '../finding.ts';
 import { checkBy } from './compile-schema.ts';
 import { loadOpenApiCheck } from './openapi-schema.ts';
+import { brokenReferences } from './references.ts';
 import { findingOfReference, findingsOfErrors, type SchemaCheck } from './schema-errors.ts';
 
 /** Swagger 2.0, OpenAPI 3.0, 3.1 and 3.2. */
@@ -61,7 +62,7 @@ export async function findingsOf(specText: string): Promise<Finding[]> {
   if (!standard || !isRecord(document)) return [];
   const version = standard.versionOf(document);
   if (version === undefined) return [unknownVersion(standard, document)];
-  const check = await standard.loadCheck(version);
+  const check = await standard.loadCheck(version, document);
   const broken = brokenReferences(document).map(findingOfReference);
   return bound([...findingsOfErrors(check(document)), ...broken]);
 }
@@ -90,46 +91,5 @@ type SpecStandard = {
   /** Which versions are known, for people. */
   known: string;
   /** Loads each schema with the first document of its version. */
-  loadCheck(version: string): Promise<SchemaCheck>;
+  loadCheck(version: string, document: Readonly<Record<string, unknown>>): Promise<SchemaCheck>;
 };
-
-/** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
-type BrokenReference = { pointer: string; target: string };
-
-/** Below these keys a document holds data of its own, in which `$ref` means nothing. */
-const DATA_KEYS = new Set(['example', 'examples', 'default', 'enum', 'const', 'value']);
-
-/**
- * The local references (`#/…`) of an OpenAPI document that lead nowhere. Other documents and named
- * anchors are not looked up.
- */
-function brokenReferences(document: object): BrokenReference[] {
-  const broken: BrokenReference[] = [];
-  const known = new Map<string, boolean>();
-  const isResolved = (target: string): boolean => {
-    const remembered = known.get(target);
-    if (remembered !== undefined) return remembered;
-    const found = isLocalTarget(document, target);
-    known.set(target, found);
-    return found;
-  };
-  const walk = (value: unknown, pointer: string): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const target = (value as { $ref?: unknown }).$ref;
-    if (typeof target === 'string' && !isResolved(target)) broken.push({ pointer, target });
-    for (const [key, child] of Object.entries(value))
-      if (!DATA_KEYS.has(key) && !key.startsWith('x-'))
-        walk(child, `${pointer}/${escapePointer(key)}`);
-  };
-  walk(document, '');
-  return broken;
-}
-
-function isLocalTarget(document: object, target: string): boolean {
-  if (!target.startsWith('#/')) return true;
-  try {
-    return valueAt(document, decodeURIComponent(target.slice(1))) !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -235,10 +235,9 @@ test('what could be two things of which it must be one is told so', async () => 
   ]);
 });
 
-test('references that lead in circles, or out of the document, are not followed', async () => {
-  const circle = { a: { $ref: '#/components/schemas/b' }, b: { $ref: '#/components/schemas/a' } };
+test('references out of the document are not followed', async () => {
   const far = { $ref: 'https://example.com/schemas.json#/a' };
-  expect(await shown(three({ components: { schemas: { ...circle, far } } }))).toEqual([]);
+  expect(await shown(three({ components: { schemas: { far } } }))).toEqual([]);
 });
 
 test('of thousands of findings the first hundred come, and how many more there are', async () => {
