@@ -450,23 +450,16 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at, bytes);
 
 -- Sessions of people at the portal. The browser has a random id, the row its SHA-256; who it is and
--- the issuer's tokens are encrypted.
+-- the ID token are encrypted.
 
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
-  issuer_subject TEXT NOT NULL, -- sub of the ID token
-  issuer_session TEXT, -- its sid
   time_zone TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
+  signed_in_at INTEGER NOT NULL, -- when the issuer said last who it is
   used_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,
-  renew_at INTEGER, -- NULL: its access token cannot be renewed
-  renewing_until INTEGER, -- one instance renews it
   sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX session_by_subject ON session (issuer_subject);
-CREATE INDEX session_by_issuer_session ON session (issuer_session) WHERE issuer_session IS NOT NULL;
 
 -- What the next page shows once, such as a new key; encrypted.
 CREATE TABLE session_once (
@@ -477,12 +470,6 @@ CREATE TABLE session_once (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_once_by_session ON session_once (session);
-
--- Logout tokens that were obeyed, so that none counts twice.
-CREATE TABLE logout_token (
-  digest BLOB PRIMARY KEY,
-  ends_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
 
 -- The store itself.
 

@@ -313,11 +313,6 @@ CREATE TABLE lead_feed_reader (
   read_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE logout_token (
-  digest BLOB PRIMARY KEY,
-  ends_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE migration (
     number integer PRIMARY KEY,
     name text NOT NULL,
@@ -364,14 +359,10 @@ CREATE TABLE secret_key (
 
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
-  issuer_subject TEXT NOT NULL, -- sub of the ID token
-  issuer_session TEXT, -- its sid
   time_zone TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
+  signed_in_at INTEGER NOT NULL, -- when the issuer said last who it is
   used_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,
-  renew_at INTEGER, -- NULL: its access token cannot be renewed
-  renewing_until INTEGER, -- one instance renews it
   sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -483,9 +474,5 @@ CREATE INDEX receipt_by_time ON receipt (received_at);
 CREATE INDEX recheck_due ON recheck (due_at);
 
 CREATE INDEX same_event_by_time ON same_event (first_seen_at);
-
-CREATE INDEX session_by_issuer_session ON session (issuer_session) WHERE issuer_session IS NOT NULL;
-
-CREATE INDEX session_by_subject ON session (issuer_subject);
 
 CREATE INDEX session_once_by_session ON session_once (session);

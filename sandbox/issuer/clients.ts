@@ -33,11 +33,8 @@ export function machineMetadata({ clientId, clientSecret, scopes }: MachineClien
   };
 }
 
-/**
- * A public client for people. It may come back to any port of loopback (RFC 8252 §7.3); a portal whose
- * address is known is told there when a person's session ends.
- */
-export function portalMetadata(portalUrl?: string): ClientMetadata {
+/** A public client for people. It may come back to any port of loopback (RFC 8252 §7.3). */
+export function portalMetadata(): ClientMetadata {
   return {
     client_id: PORTAL_CLIENT_ID,
     token_endpoint_auth_method: 'none',
@@ -45,12 +42,8 @@ export function portalMetadata(portalUrl?: string): ClientMetadata {
     redirect_uris: onLoopback('/portal/callback'),
     post_logout_redirect_uris: ['/portal/signed-out', '/portal', '/'].flatMap(onLoopback),
     response_types: ['code'],
-    grant_types: ['authorization_code', 'refresh_token'],
+    grant_types: ['authorization_code'],
     id_token_signed_response_alg: SIGNED_WITH,
-    ...(portalUrl !== undefined && {
-      backchannel_logout_uri: `${portalUrl}/portal/back-channel-logout`,
-      backchannel_logout_session_required: true,
-    }),
     [API_SCOPES]: ALL_SCOPES,
   };
 }

@@ -7,11 +7,12 @@ import {
   type Configuration,
   errors,
   type Grant,
+  interactionPolicy,
   type JWK,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
-import { API_SCOPES, type MachineClient, machineMetadata } from './clients.ts';
+import { API_SCOPES, type MachineClient, machineMetadata, portalMetadata } from './clients.ts';
 import { PAGE_POLICY, renderSignedOut, renderSignOut } from './pages.ts';
 import { people } from './people.ts';
 
@@ -19,10 +20,11 @@ import { people } from './people.ts';
 const RESOURCE = 'urn:trackport:api';
 
 const TOKEN_SECONDS = 3600;
+/** A person who is signed in there can be confirmed for longer than any session of the portal lasts. */
+const SIGNED_IN_SECONDS = 12 * 3600;
 
 export type ProviderOptions = {
   key: JWK;
-  /** Holds the clients that can change, beside what the provider keeps. */
   memory: AdapterFactory;
   audience: string;
   machines: readonly MachineClient[];
@@ -36,7 +38,7 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
   return {
     adapter: memory,
     jwks: { keys: [key] },
-    scopes: ['openid', 'profile', 'offline_access'],
+    scopes: ['openid', 'profile'],
     claims: { openid: ['sub', 'name', 'workspace_id'], profile: ['name'] },
     // Without the userinfo endpoint the ID token is where claims can be.
     conformIdTokenClaims: false,
@@ -44,18 +46,15 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
     pkce: { required: () => true },
     cookies: { keys: [randomBase62(32)] },
     extraClientMetadata: { properties: [API_SCOPES] },
-    clients: machines.map(machineMetadata),
-    // A portal stays signed in while the session lasts, without asking for `offline_access`.
-    issueRefreshToken: async (_context, client) => client.grantTypeAllowed('refresh_token'),
+    clients: [...machines.map(machineMetadata), portalMetadata()],
     ttl: {
       AccessToken: TOKEN_SECONDS,
       AuthorizationCode: 60,
       ClientCredentials: TOKEN_SECONDS,
-      Grant: TOKEN_SECONDS,
+      Grant: SIGNED_IN_SECONDS,
       IdToken: TOKEN_SECONDS,
       Interaction: 600,
-      RefreshToken: TOKEN_SECONDS,
-      Session: TOKEN_SECONDS,
+      Session: SIGNED_IN_SECONDS,
     },
     findAccount: (_context, subject) => accountOf(subject),
     extraTokenClaims: (_context, token) => ({
@@ -66,13 +65,11 @@ export function providerConfiguration(options: ProviderOptions): Configuration {
       context.type = 'text/plain; charset=utf-8';
       context.body = `${error}: ${reason ?? 'no more is known'}\n`;
     },
-    interactions: { url: (_context, { uid }) => interactionPath(uid) },
-    fetch: fetchUnguarded,
+    interactions: { policy: withoutConsent(), url: (_context, { uid }) => interactionPath(uid) },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       clientCredentials: { enabled: true },
-      backchannelLogout: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: (context, form) => show(context, renderSignOut(form)),
@@ -108,13 +105,6 @@ function show(context: KoaContextWithOIDC, page: string): void {
   context.body = page;
 }
 
-/** Without the provider's dispatcher, which refuses loopback, where everything here is. */
-function fetchUnguarded(url: string | URL | Request, options: RequestInit = {}): Promise<Response> {
-  const request = { ...options };
-  delete request.dispatcher;
-  return fetch(url, request);
-}
-
 function resourceServer({ audience }: ProviderOptions, resource: string, client: Client) {
   if (resource !== RESOURCE) throw new errors.InvalidTarget();
   return {
@@ -131,13 +121,20 @@ function apiScopesOf(client: Client): string {
   return typeof scopes === 'string' ? scopes : '';
 }
 
+/** By default a native client, which the portal is for its ports on loopback, is never confirmed in silence. */
+function withoutConsent(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  policy.get('consent')?.checks.remove('native_client_prompt');
+  return policy;
+}
+
 /** The portal is no stranger: people give no consent, and get what they may have. */
 async function grantWithoutQuestions({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider } = oidc;
   const accountId = session?.accountId;
   if (!client || accountId === undefined) return undefined;
   const grant = new provider.Grant({ clientId: client.clientId, accountId });
-  grant.addOIDCScope('openid profile offline_access');
+  grant.addOIDCScope('openid profile');
   const may = new Set(people.get(accountId)?.scopes.split(' '));
   const requested = apiScopesOf(client).split(' ');
   grant.addResourceScope(RESOURCE, requested.filter((scope) => may.has(scope)).join(' '));

@@ -7,7 +7,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { randomBase62 } from '#shared/ids.ts';
 import { closeServer, listenOnLoopback } from '../loopback.ts';
-import { ALL_SCOPES, type MachineClient, PORTAL_CLIENT_ID, portalMetadata } from './clients.ts';
+import { ALL_SCOPES, type MachineClient, PORTAL_CLIENT_ID } from './clients.ts';
 import { providerConfiguration } from './configuration.ts';
 import { createMemory } from './memory.ts';
 import { respondToInteraction, interactionPath, isInteraction } from './sign-in.ts';
@@ -30,8 +30,6 @@ export type Issuer = {
   machine: MachineClient;
   /** The public client of people; it comes back to `/portal/callback` on any loopback port. */
   portalClientId: string;
-  /** From now on the portal at this address is told when a person's session ends. */
-  connectPortal(url: string): Promise<void>;
   /** Every scope that can be had, with blanks between them. */
   scopes: string;
   close(): Promise<void>;
@@ -46,9 +44,6 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
   const url = `http://127.0.0.1:${await listenOnLoopback(server, options.port ?? 0)}`;
   const key = await makeKey();
   const memory = createMemory();
-  const connectPortal = async (portalUrl?: string): Promise<void> =>
-    memory('Client').upsert(PORTAL_CLIENT_ID, portalMetadata(portalUrl), 0);
-  await connectPortal();
   const provider = new Provider(
     url,
     providerConfiguration({ key, memory, audience, machines, interactionPath }),
@@ -65,7 +60,6 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
     tokenEndpoint: `${url}/token`,
     machine,
     portalClientId: PORTAL_CLIENT_ID,
-    connectPortal,
     scopes: ALL_SCOPES,
     close: () => closeServer(server),
   };

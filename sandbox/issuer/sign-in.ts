@@ -18,11 +18,7 @@ export async function respondToInteraction(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { prompt, uid } = await provider.interactionDetails(request, response);
-  if (prompt.name === 'consent') {
-    const once = { mergeWithLastSubmission: true };
-    return provider.interactionFinished(request, response, { consent: {} }, once);
-  }
+  const { uid } = await provider.interactionDetails(request, response);
   const person = request.method === 'POST' ? (await readForm(request)).get('person') : null;
   if (person === 'nobody')
     return provider.interactionFinished(request, response, { error: 'access_denied' });

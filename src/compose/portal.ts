@@ -1,7 +1,6 @@
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createSessions, type Sessions } from '#access/sessions/sessions.ts';
 import { issueAddressOf, readLabels } from '#adapters/github/repository.ts';
-import { createLogoutTokenVerifier } from '#adapters/jose/logout-token.ts';
 import { createIssuerClient } from '#adapters/openid-client/issuer-client.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
@@ -84,7 +83,7 @@ type SignInParts = { publicUrl: () => string; sessions: Sessions; closed: AbortS
 
 function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: SignInParts) {
   const { portal, rules, settings, identity, clock, log } = parts;
-  const { issuer, audience, clockTolerance: clockToleranceMs, algorithms } = rules;
+  const { issuer, audience, clockTolerance: clockToleranceMs } = rules;
   const { clientId, scopes, resource } = portal;
   return createSignIn({
     issuer: createIssuerClient({
@@ -102,13 +101,7 @@ function composeSignIn(parts: PortalParts, { publicUrl, sessions, closed }: Sign
     }),
     clientId,
     verifier: identity.verifier,
-    logoutTokens: createLogoutTokenVerifier({
-      keySet: identity.keySet,
-      rules: { issuer, clientId, algorithms, clockToleranceMs },
-      clock,
-    }),
     sessions,
-    clockToleranceMs,
     clock,
     log,
   });

@@ -69,7 +69,6 @@ async function start(
   const service = await startService({ config, clock, log, logOutput, tracing });
   cleanup.push('the service', () => service.stop());
   sandbox.connectWebhook(`${service.url}${GITHUB_WEBHOOK_PATH}`);
-  await sandbox.issuer.connectPortal(service.url);
   const apiKey = await createDemoKey(service);
   const configPath = path.join(folder, 'trackport.yaml');
   const server = { host, port: Number(new URL(service.url).port), publicUrl: service.url };

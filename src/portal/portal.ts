@@ -6,7 +6,7 @@ import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
 import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
-import { addBackChannelLogout, addSignInRoutes } from './sign-in/routes.ts';
+import { addSignInRoutes } from './sign-in/routes.ts';
 import { addTimeZonePages } from './sign-in/time-zone.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { auditPages } from './pages/audit.ts';
@@ -28,7 +28,6 @@ export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): v
   app.get('/portal/', PORTAL_ROUTE, async (_request, reply) => reply.redirect('/portal', 308));
   addAssetRoutes(app);
   addSignInRoutes(app, context);
-  addBackChannelLogout(app, context);
   const portal = createPortalRoutes(app, context);
   addTimeZonePages(portal, deps);
   deps.addPages(portal);

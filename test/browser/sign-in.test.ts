@@ -52,30 +52,6 @@ describeInBrowser('signing in and out', ({ open, portal }) => {
 });
 
 describeInBrowser('a session', ({ open, portal }) => {
-  test('ends when the issuer says so', async () => {
-    const { url } = await portal();
-    const { page } = await open();
-    await page.goto(`${url}/portal/audit`);
-    await page.getByRole('link', { name: /^Continue to/ }).click();
-    const issuer = new URL(page.url()).origin;
-    await page.getByRole('button', { name: PEOPLE.operator }).click();
-    await page.waitForURL(`${url}/portal/audit`);
-    const elsewhere = await open();
-    await openAs(elsewhere.page, { url, path: '/portal/audit', person: 'operator' });
-
-    // The person signs out at the issuer, in another tab and for another application.
-    const tab = await page.context().newPage();
-    await tab.goto(`${issuer}/session/end`);
-    await tab.getByRole('button', { name: 'Sign out' }).click();
-    await heading(tab, 'Signed out').waitFor();
-
-    await page.reload();
-    await page.getByText('Your session ended').waitFor();
-    // That of another browser is another session of the issuer.
-    await elsewhere.page.reload();
-    expect(elsewhere.page.url()).toBe(`${url}/portal/audit`);
-  });
-
   test.each(modes)(
     'that ends while a form is filled in loses nothing of it: %s',
     async (_mode, mode) => {

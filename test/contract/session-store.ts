@@ -8,9 +8,8 @@ type Open = () => Promise<[SessionStore, SessionStore]>;
 
 const row = (given: Partial<SessionRow> = {}): SessionRow => ({
   digest: randomBytes(32),
-  issuerSubject: 'olga',
   timeZone: 'UTC',
-  startedAt: 1000,
+  signedInAt: 1000,
   usedAt: 1000,
   endsAt: 100_000,
   sealed: Buffer.from('sealed'),
@@ -23,7 +22,7 @@ export function describeSessionStore(engine: string, open: Open): void {
     test('a session is known to every instance, and ended for all at once', async () => {
       const [one, other] = await open();
       const least = row();
-      const full = row({ issuerSession: 'sid-1', renewAt: 2000, timeZone: 'Europe/Berlin' });
+      const full = row({ timeZone: 'Europe/Berlin' });
       for (const session of [least, full]) await one.insert(session);
       expect(await other.find(least.digest)).toEqual(least);
       expect(await other.find(full.digest)).toEqual(full);
@@ -46,55 +45,13 @@ export function describeSessionStore(engine: string, open: Open): void {
       expect(await one.find(session.digest)).toEqual(now);
     });
 
-    test('its token is renewed by one instance at a time, when it has run out', async () => {
+    test('what the issuer says anew is known to every instance, and prolongs nothing', async () => {
       const [one, other] = await open();
-      const session = row({ renewAt: 2000 });
-      const { digest } = session;
+      const session = row();
       await one.insert(session);
-      expect(await one.leaseRenewal(digest, { now: 1999, until: 9000 })).toBe(false);
-      expect(await one.leaseRenewal(digest, { now: 2000, until: 9000 })).toBe(true);
-      expect(await other.leaseRenewal(digest, { now: 8999, until: 9999 })).toBe(false);
-      expect(await other.leaseRenewal(digest, { now: 9000, until: 9999 })).toBe(true);
-      await other.renew(digest, { sealed: Buffer.from('anew'), renewAt: 5000 });
-      expect(await one.find(digest)).toEqual({
-        ...session,
-        sealed: Buffer.from('anew'),
-        renewAt: 5000,
-      });
-      expect(await one.leaseRenewal(digest, { now: 5000, until: 9000 })).toBe(true);
-      await one.renew(digest, { sealed: Buffer.from('last') });
-      const { renewAt: _none, ...without } = session;
-      expect(await one.find(digest)).toEqual({ ...without, sealed: Buffer.from('last') });
-      expect(await one.leaseRenewal(digest, { now: 99_999, until: 100_000 })).toBe(false);
-    });
-
-    test('the issuer ends what it names: by person, by its session, or by both', async () => {
-      const [one, other] = await open();
-      const sessions = {
-        first: row({ issuerSession: 'a' }),
-        second: row({ issuerSession: 'b' }),
-        later: row({ issuerSession: 'a', startedAt: 5000 }),
-        stranger: row({ issuerSubject: 'sam', issuerSession: 'a' }),
-      };
-      const left = async (): Promise<string[]> => {
-        const found = await Promise.all(
-          Object.entries(sessions).map(async ([name, { digest }]) =>
-            (await other.find(digest)) ? name : '',
-          ),
-        );
-        return found.filter((name) => name !== '');
-      };
-      for (const session of Object.values(sessions)) await one.insert(session);
-      const token = () => ({ digest: randomBytes(32), endsAt: 5000 });
-      expect(await one.endOfIssuer({ startedUntil: 9000 }, token())).toBe(0);
-      const both = { issuerSubject: 'olga', issuerSession: 'a', startedUntil: 4999 };
-      expect(await one.endOfIssuer(both, token())).toBe(1);
-      expect(await left()).toEqual(['second', 'later', 'stranger']);
-      expect(await one.endOfIssuer({ issuerSession: 'a', startedUntil: 4999 }, token())).toBe(1);
-      expect(await left()).toEqual(['second', 'later']);
-      const person = { issuerSubject: 'olga', startedUntil: 5000 };
-      expect(await one.endOfIssuer(person, token())).toBe(2);
-      expect(await left()).toEqual([]);
+      const next = { sealed: Buffer.from('anew'), signedInAt: 2000 };
+      await other.signInAgain(session.digest, next);
+      expect(await one.find(session.digest)).toEqual({ ...session, ...next });
     });
 
     test('what is shown once is taken once, by its own session, in time', async () => {
@@ -127,23 +84,6 @@ export function describeSessionStore(engine: string, open: Open): void {
       await one.putOnce({ ...once, digest: randomBytes(32), sealed: Buffer.from('too late') });
       await one.insert(session);
       expect(await one.takeOnce({ ...once, now: 1 })).toBeUndefined();
-    });
-
-    test('a logout token that comes again ends nothing that began since', async () => {
-      const [one, other] = await open();
-      const token = { digest: randomBytes(32), endsAt: 5000 };
-      const session = row();
-      const end = (store: SessionStore) =>
-        store.endOfIssuer({ issuerSubject: 'olga', startedUntil: 9000 }, token);
-      await one.insert(session);
-      expect(await end(one)).toBe(1);
-      await one.insert(session);
-      expect(await end(other)).toBeUndefined();
-      await one.purge({ now: 4999, unusedSince: 0 });
-      expect(await end(one)).toBeUndefined();
-      expect(await other.find(session.digest)).toEqual(session);
-      await one.purge({ now: 5000, unusedSince: 0 });
-      expect(await end(one)).toBe(1);
     });
 
     test('a purge removes what is over and nothing else', async () => {

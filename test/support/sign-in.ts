@@ -4,7 +4,6 @@ import type { Issuer } from '#sandbox/issuer/issuer.ts';
 export type Tokens = {
   access_token: string;
   id_token: string;
-  refresh_token?: string;
   scope: string;
   token_type: string;
 };
@@ -39,6 +38,8 @@ export type SignInOptions = {
   scope?: string;
   /** Parameters of the authorization request that replace ours; an empty one is left out. */
   parameters?: Record<string, string>;
+  /** A browser that has been there before. */
+  browse?: Browse;
 };
 
 export type SignIn = {
@@ -53,9 +54,9 @@ export type SignIn = {
 
 /** Walks from the authorization request to the callback, as a person with a browser does. */
 export async function signIn(issuer: Issuer, options: SignInOptions = {}): Promise<SignIn> {
-  const browse = createBrowser();
   const verifier = randomBytes(32).toString('base64url');
   const { person = 'owner', scope = `openid ${issuer.scopes}`, parameters = {} } = options;
+  const { browse = createBrowser() } = options;
   const query = new URLSearchParams({
     client_id: issuer.portalClientId,
     response_type: 'code',
@@ -118,15 +119,6 @@ export async function redeem(issuer: Issuer, { callback, verifier }: SignIn) {
     code: callback.get('code') ?? '',
     redirect_uri: CALLBACK,
     code_verifier: verifier,
-  });
-}
-
-/** Asks for new tokens by a refresh token, as the portal. */
-export async function renew(issuer: Issuer, refreshToken = '') {
-  return askForTokens(issuer, {
-    grant_type: 'refresh_token',
-    client_id: issuer.portalClientId,
-    refresh_token: refreshToken,
   });
 }
 

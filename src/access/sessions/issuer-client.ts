@@ -10,7 +10,7 @@ export type SignInFailureKind =
   | 'unavailable'
   /** It does not take the client as it is configured: id, secret, redirect URI, scopes. */
   | 'client-refused'
-  /** The code or the refresh token is not good any more. */
+  /** The code is not good any more. */
   | 'grant-refused'
   /** Its clock and ours differ by more than is tolerated. */
   | 'clock'
@@ -50,41 +50,23 @@ export type SignInAttempt = { state: string; nonce: string; verifier: string };
 /** What the issuer gave. Tokens are bearer secrets: never logged. */
 export type IssuedTokens = {
   accessToken: string;
-  /** When the access token runs out, in milliseconds since the Unix epoch, where the issuer says so. */
-  endsAt?: number;
-  refreshToken?: string;
-  idToken?: string;
-  /** What the ID token says; a renewal need not bring one. */
-  identity?: { subject: string; session?: string; name?: string };
+  idToken: string;
+  /** What the ID token says. */
+  name?: string;
 };
 
 /** Port: the portal as a client of the issuer (OpenID Connect, code flow with PKCE). */
 export type IssuerClient = {
-  /** Where to send the browser. @throws {SignInFailure} */
-  begin(attempt: SignInAttempt): Promise<string>;
+  /**
+   * Where to send the browser. `isSilent`: nobody is to be asked anything there, and the issuer was reached a
+   * minute ago at most.
+   * @throws {SignInFailure}
+   */
+  begin(attempt: SignInAttempt, options?: { isSilent?: boolean }): Promise<string>;
   /** A new attempt, of the operating system's randomness. */
   newAttempt(): SignInAttempt;
   /** Exchanges the code. `query` is that of the callback. @throws {SignInFailure} */
   complete(query: string, attempt: SignInAttempt): Promise<IssuedTokens>;
-  /** @throws {SignInFailure} */
-  renew(refreshToken: string): Promise<IssuedTokens>;
   /** Where the browser signs out at the issuer; undefined where it has no such place, or is away. */
   signOutUrl(idToken: string | undefined): Promise<string | undefined>;
-};
-
-/** What a good logout token of the issuer says (OpenID Connect Back-Channel Logout 1.0 §2.4). */
-export type LogoutToken = {
-  /** Its `jti`: it counts once. */
-  id: string;
-  /** In milliseconds since the Unix epoch. */
-  issuedAt: number;
-  /** Whose sessions end: `sub`, `sid`, or the one session that has both. */
-  issuerSubject?: string;
-  issuerSession?: string;
-};
-
-/** Port: checks logout tokens. */
-export type LogoutTokenVerifier = {
-  /** @throws {unauthorized} it is not good @throws {identity-provider-unavailable} */
-  verify(token: string): Promise<LogoutToken>;
 };

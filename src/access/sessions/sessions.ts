@@ -25,11 +25,10 @@ type SessionsDeps = {
 };
 
 /** What a sign-in begins a session with. */
-export type NewSession = SignedIn &
-  Pick<SessionRow, 'issuerSubject' | 'issuerSession'> & {
-    /** In which times are shown; default UTC. */
-    timeZone?: string;
-  };
+export type NewSession = SignedIn & {
+  /** In which times are shown; default UTC. */
+  timeZone?: string;
+};
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -40,14 +39,18 @@ export function createSessions(deps: SessionsDeps) {
     start: (signedIn: NewSession) => startSession(deps, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
     find: (id: string) => findSession(deps, id),
+    /** Whether it is time to ask the issuer again who it is. */
+    isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
+    /** Whether what the issuer said last is too old for a form. */
+    isTooOldToAct: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_GOOD_MS,
     end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
-    endOfIssuer: (...by: Parameters<SessionStore['endOfIssuer']>) => store.endOfIssuer(...by),
     setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>
       store.setTimeZone(digest, timeZone),
-    leaseRenewal: ({ digest }: Pick<Session, 'digest'>, forMs: number) =>
-      store.leaseRenewal(digest, { now: clock.now(), until: clock.now() + forMs }),
-    renew: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) =>
-      store.renew(digest, sealSession(deps.sealer, digest, signedIn)),
+    /** It goes on with what the issuer says now, as long as it would have. */
+    signInAgain: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) => {
+      const sealed = sealSession(deps.sealer, digest, signedIn);
+      return store.signInAgain(digest, { sealed, signedInAt: clock.now() });
+    },
     /** Returns the id by which the next page takes it, within 10 minutes. */
     putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
     /** The value, for the first who asks. */
@@ -61,17 +64,15 @@ async function startSession(deps: SessionsDeps, input: NewSession): Promise<stri
   const { store, sealer, clock } = deps;
   const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
-  const { issuerSubject, issuerSession, timeZone = 'UTC', ...signedIn } = input;
+  const { timeZone = 'UTC', ...signedIn } = input;
   const now = clock.now();
   await store.insert({
     digest,
-    issuerSubject,
-    issuerSession,
     timeZone,
-    startedAt: now,
+    signedInAt: now,
     usedAt: now,
     endsAt: now + SESSION_MS,
-    ...sealSession(sealer, digest, signedIn),
+    sealed: sealSession(sealer, digest, signedIn),
   });
   return id;
 }
@@ -133,17 +134,18 @@ function onceIdentity(digest: Buffer): string {
 /** A session ends when it was not used for so long. */
 export const SESSION_IDLE_MS = 30 * MINUTE;
 /** And after this time in any case. */
-export const SESSION_MS = 12 * HOUR;
+export const SESSION_MS = 8 * HOUR;
+/** The first page after so long is the occasion to ask the issuer whether the person still may. */
+const SIGN_IN_FRESH_MS = HOUR;
+/** While the issuer cannot be asked, what it said last lets forms through for so long. */
+export const SIGN_IN_GOOD_MS = 2 * HOUR;
 
-/** What the issuer gave with a sign-in, or with a renewal. Tokens are bearer secrets: never logged. */
+/** What the issuer gave with a sign-in. Tokens are bearer secrets: never logged. */
 export type SignedIn = {
   /** What the access token says; the same rules as for any caller of the API. */
   principal: TokenPrincipal;
   /** What the page shows: a name, else the subject. */
   name: string;
-  /** When the access token runs out, in milliseconds since the Unix epoch. */
-  tokenEndsAt?: number;
-  refreshToken?: string;
   /** What sign-out at the issuer is asked with. */
   idToken?: string;
 };
@@ -159,23 +161,16 @@ const sealedSession = z.object({
     workspaceId: z.string(),
   }),
   name: z.string(),
-  tokenEndsAt: z.number().optional(),
-  refreshToken: z.string().optional(),
   idToken: z.string().optional(),
 });
 
-/** What is encrypted of a session, and when it wants a new access token. */
+/** What is encrypted of a session. */
 function sealSession(
   sealer: Sealer,
   digest: Buffer,
-  signedIn: SignedIn,
-): Pick<SessionRow, 'sealed' | 'renewAt'> {
-  const { principal, name, tokenEndsAt, refreshToken, idToken } = signedIn;
-  const bytes = Buffer.from(
-    JSON.stringify({ principal, name, tokenEndsAt, refreshToken, idToken }),
-  );
-  const renewAt = refreshToken === undefined ? undefined : tokenEndsAt;
-  return { sealed: sealer.seal(identityOf(digest), bytes), renewAt };
+  { principal, name, idToken }: SignedIn,
+): Buffer {
+  return sealer.seal(identityOf(digest), Buffer.from(JSON.stringify({ principal, name, idToken })));
 }
 
 /** Undefined for what another `secretKey` sealed: such a session is as good as over. */

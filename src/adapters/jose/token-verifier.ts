@@ -139,7 +139,7 @@ function descriptionOf({ claim, reason }: { claim: string; reason: string }): st
 const DESCRIBABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** A token that brings its own key, or says where to get it, proves nothing (RFC 8725 §3.10). */
-export function refuseForeignKeys(header: object): void {
+function refuseForeignKeys(header: object): void {
   for (const name of ['jwk', 'jku', 'x5u'])
     if (Object.hasOwn(header, name)) throw new errors.JWTInvalid(`the header holds ${name}`);
 }
@@ -167,7 +167,7 @@ function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
  * Several keys are there to try when the token names none and the issuer has more than one. One that cannot be
  * used (a weak one, say) made no signature of ours; once a signature is good, the claims decide.
  */
-export async function verifyWithAny(
+async function verifyWithAny(
   keys: readonly CryptoKey[],
   token: string,
   options: JWTVerifyOptions,

@@ -16,14 +16,13 @@ import {
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
-  refreshTokenGrant,
   type ServerMetadata,
   type TokenEndpointResponse,
   type TokenEndpointResponseHelpers,
 } from 'openid-client';
 
 import type { IssuedTokens, IssuerClient, SignInAttempt } from '#access/sessions/issuer-client.ts';
-import { type Clock, DAY, SECOND } from '#shared/clock.ts';
+import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import { isLoopbackHost } from '#shared/text/address.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
@@ -31,6 +30,8 @@ import { clientAuthOf, createBoundedFetch, toSignInFailure } from './requests.ts
 
 const REQUEST_TIMEOUT_SECONDS = 5;
 const DISCOVERY_TTL_MS = DAY;
+/** Before a browser is led there unasked. */
+const REACHED_WITHIN_MS = MINUTE;
 
 export type IssuerClientDeps = {
   /** Exactly as tokens name it. */
@@ -47,23 +48,24 @@ export type IssuerClientDeps = {
   /** Where the issuer leads after sign-out. */
   signedOutUri: () => string;
   clockToleranceMs: number;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  clock: Pick<Clock, 'monotonicMs'>;
   /** Gives up requests under way. */
   closed: AbortSignal;
 };
 
 export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
   const findServer = rememberServer(deps);
-  const configure = async (): Promise<Configuration> => configurationOf(deps, await findServer());
+  const configure = async (withinMs?: number): Promise<Configuration> =>
+    configurationOf(deps, await findServer(withinMs));
   return {
     newAttempt: () => ({
       state: randomState(),
       nonce: randomNonce(),
       verifier: randomPKCECodeVerifier(),
     }),
-    begin: ({ state, nonce, verifier }) =>
+    begin: ({ state, nonce, verifier }, { isSilent = false } = {}) =>
       translated(async () => {
-        const configuration = await configure();
+        const configuration = await configure(isSilent ? REACHED_WITHIN_MS : undefined);
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: deps.redirectUri(),
           scope: deps.scopes.join(' '),
@@ -72,16 +74,12 @@ export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
           state,
           nonce,
           audience: deps.audience,
+          ...(isSilent && { prompt: 'none' }),
           ...resourceOf(deps),
         });
         return url.href;
       }),
     complete: (query, attempt) => completeGrant(deps, configure, { query, attempt }),
-    renew: (refreshToken) =>
-      translated(async () => {
-        const tokens = await refreshTokenGrant(await configure(), refreshToken, resourceOf(deps));
-        return toIssuedTokens(tokens, deps.clock.now());
-      }),
     signOutUrl: async (idToken) => {
       const configuration = await configure().catch(() => undefined);
       if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
@@ -120,7 +118,7 @@ async function completeGrant(
         },
         resourceOf(deps),
       );
-      return toIssuedTokens(tokens, deps.clock.now());
+      return toIssuedTokens(tokens);
     },
     // Until the code is sent to the issuer, all that is looked at came with the browser.
     () => !isSent,
@@ -140,7 +138,7 @@ function resourceOf({ resource }: IssuerClientDeps): Record<string, string> {
 }
 
 /** Discovery, shared by those who wait for it. A failure is not remembered. */
-function rememberServer(deps: IssuerClientDeps): () => Promise<ServerMetadata> {
+function rememberServer(deps: IssuerClientDeps): (withinMs?: number) => Promise<ServerMetadata> {
   let known: { server: ServerMetadata; at: number } | undefined;
   const find = createSingleFlight(async () => {
     const configuration = await discovery(new URL(deps.issuer), deps.clientId, undefined, None(), {
@@ -151,8 +149,8 @@ function rememberServer(deps: IssuerClientDeps): () => Promise<ServerMetadata> {
     known = { server: configuration.serverMetadata(), at: deps.clock.monotonicMs() };
     return known.server;
   });
-  return async () =>
-    known && deps.clock.monotonicMs() - known.at < DISCOVERY_TTL_MS ? known.server : find();
+  return async (withinMs = DISCOVERY_TTL_MS) =>
+    known && deps.clock.monotonicMs() - known.at < withinMs ? known.server : find();
 }
 
 function configurationOf(deps: IssuerClientDeps, server: ServerMetadata): Configuration {
@@ -173,24 +171,8 @@ function isLoopback(issuer: string): boolean {
 
 function toIssuedTokens(
   tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
-  now: number,
 ): IssuedTokens {
-  const claims = tokens.claims();
-  const lifetime = tokens.expiresIn();
-  return {
-    accessToken: tokens.access_token,
-    ...(lifetime !== undefined && { endsAt: now + lifetime * SECOND }),
-    refreshToken: tokens.refresh_token,
-    idToken: tokens.id_token,
-    identity: claims && identityOf(claims),
-  };
-}
-
-function identityOf(claims: { sub: string } & Record<string, unknown>) {
-  const { sub: subject, sid, name } = claims;
-  return {
-    subject,
-    ...(typeof sid === 'string' && { session: sid }),
-    ...(typeof name === 'string' && { name }),
-  };
+  const { access_token: accessToken, id_token: idToken = '' } = tokens;
+  const name = tokens.claims()?.['name'];
+  return { accessToken, idToken, ...(typeof name === 'string' && { name }) };
 }

@@ -5,7 +5,7 @@ import { type ProblemPage, renderProblem } from '#http/problems/problem.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { ownPath, signInPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
-import { sessionOverPage } from '../sign-in/views.ts';
+import { sendAgainPage } from '../sign-in/views.ts';
 import { BROKEN_ADDRESS, type Failed, framedView, loneView, pageBefore } from './error-views.ts';
 import { PortalRefusal } from './portal-request.ts';
 import { PORTAL_HEADERS, sendDocument, sendPage } from './send-page.ts';
@@ -36,13 +36,15 @@ const FORBIDDEN = 403;
 function sendRefusal(context: PortalContext, exchange: Exchange, refusal: PortalRefusal) {
   const { request, reply } = exchange;
   request.logFacts = { ...request.logFacts, code: refusal.kind };
-  if (refusal.kind !== 'no-session') {
+  const { kind } = refusal;
+  if (kind !== 'no-session' && kind !== 'old-sign-in') {
     const error = new TrackportError('insufficient-scope');
     return send(context, exchange, { request, error, refusal }, FORBIDDEN);
   }
   if (request.method === 'POST') {
-    reply.header('set-cookie', context.cookies.session.clear());
-    const document = sessionOverPage(context, pageBefore(request, context.publicUrl()));
+    // A session that is only old shows pages still, while the issuer is out of reach.
+    if (kind === 'no-session') reply.header('set-cookie', context.cookies.session.clear());
+    const document = sendAgainPage(context, pageBefore(request, context.publicUrl()), kind);
     return sendDocument(reply, document, FORBIDDEN);
   }
   const location = signInPath(ownPath(request.url));

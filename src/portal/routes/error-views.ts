@@ -88,6 +88,7 @@ export const BROKEN_ADDRESS: ErrorText = {
 
 const refusals: Readonly<Record<PortalRefusalKind, (publicUrl: string) => ErrorText>> = {
   'no-session': () => ({}),
+  'old-sign-in': () => ({}),
   'stale-form': () => ({
     heading: 'This form is from an earlier session',
     text: 'Nothing was changed.',

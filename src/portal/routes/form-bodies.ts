@@ -56,22 +56,14 @@ export function fieldsOf(request: Pick<FastifyRequest, 'body'>): TypedFields {
   return Object.fromEntries(fields);
 }
 
-/** The value of a field that stands there once; undefined for any other. */
-export function fieldOnce(
-  request: Pick<FastifyRequest, 'body'>,
-  field: string,
-): string | undefined {
-  const given = pairsOf(request).filter(([name]) => name === field);
+/** What the form says its token is; undefined unless it says so once. */
+export function formTokenOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
+  const given = pairsOf(request).filter(([name]) => name === FORM_TOKEN_FIELD);
   return given.length === 1 ? given[0]?.[1] : undefined;
 }
 
-/** What the form says its token is; undefined unless it says so once. */
-export function formTokenOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
-  return fieldOnce(request, FORM_TOKEN_FIELD);
-}
-
 /** The session and the person that a token stands for. */
-type Owner = Pick<Session, 'digest' | 'issuerSubject' | 'principal'>;
+type Owner = Pick<Session, 'digest' | 'principal'>;
 
 /**
  * Tokens by which a form is known to come from a page of the same session. Each follows from session
@@ -88,8 +80,8 @@ export type FormTokens = {
 /** `key`: 32 bytes that are used for this alone. */
 export function createFormTokens(key: Buffer): FormTokens {
   const sessionPart = ({ digest }: Owner): Buffer => hmacSha256(key, digest);
-  const personPart = ({ issuerSubject, principal: { subject, workspaceId } }: Owner): Buffer =>
-    hmacSha256(key, Buffer.from(JSON.stringify([issuerSubject, subject, workspaceId])));
+  const personPart = ({ principal: { subject, workspaceId } }: Owner): Buffer =>
+    hmacSha256(key, Buffer.from(JSON.stringify([subject, workspaceId])));
   const hasPart = (at: number, wanted: Buffer, given: unknown): boolean =>
     typeof given === 'string' &&
     sameDigest(Buffer.from(given.split('.')[at] ?? '', 'base64url'), wanted);

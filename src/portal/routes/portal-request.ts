@@ -10,14 +10,13 @@ import { newFormId } from './form-bodies.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
-/** Who a request comes from; undefined when nobody is signed in. The issuer is asked where it is time for that. */
+/** Who a request comes from; undefined when nobody is signed in. */
 export async function findSession(
-  { sessions, cookies, signIn }: PortalContext,
+  { sessions, cookies }: PortalContext,
   request: FastifyRequest,
 ): Promise<Session | undefined> {
   const id = cookies.session.read(request.headers.cookie);
-  const found = id === undefined ? undefined : await sessions.find(id);
-  const session = found && (await signIn.refresh(found));
+  const session = id === undefined ? undefined : await sessions.find(id);
   if (!session) return undefined;
   const { subject, workspaceId, clientId } = session.principal;
   // For pages about errors, and for the log line.
@@ -26,16 +25,25 @@ export async function findSession(
   return session;
 }
 
-/** @throws {PortalRefusal} nobody is signed in @throws {insufficient-scope} */
+/** @throws {PortalRefusal} nobody is signed in */
 export async function requireSession(
   context: PortalContext,
   request: FastifyRequest,
-  scope?: Scope,
 ): Promise<Session> {
   const session = await findSession(context, request);
   if (!session) throw new PortalRefusal('no-session');
-  if (scope !== undefined) requireScope(session.principal, scope);
   return session;
+}
+
+/** The same for who wants to do something. @throws {PortalRefusal} also for an old sign-in @throws {insufficient-scope} */
+export async function requireActor(
+  context: PortalContext,
+  request: FastifyRequest,
+  scope?: Scope,
+): Promise<void> {
+  const session = await requireSession(context, request);
+  if (context.sessions.isTooOldToAct(session)) throw new PortalRefusal('old-sign-in');
+  if (scope !== undefined) requireScope(session.principal, scope);
 }
 
 /** Whose session a request is, after it was found. */
@@ -89,6 +97,8 @@ declare module 'fastify' {
 export type PortalRefusalKind =
   /** Nobody is signed in, or the session has ended. */
   | 'no-session'
+  /** The issuer said too long ago who is signed in. */
+  | 'old-sign-in'
   /** The form was sent by a page of another site. */
   | 'other-origin'
   /** The form is of another session, or was made up. */

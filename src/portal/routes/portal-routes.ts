@@ -7,6 +7,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from '#http/context.ts';
 import { createKnownPaths, routedPath } from '#http/requests/paths.ts';
 import { type FieldProblem, isTrackportError, refuse, TrackportError } from '#shared/errors.ts';
+import { requireScope } from '#access/tokens.ts';
+import { SIGN_IN_GOOD_MS } from '#access/sessions/sessions.ts';
+import { HOUR } from '#shared/clock.ts';
+import { confirmAtIssuer } from '../sign-in/attempts.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { FORM_BYTES_MAX } from './form-bodies.ts';
@@ -16,7 +20,9 @@ import {
   refuseOtherOrigins,
   findSession,
   portalRequestOf,
+  requireActor,
   requireSession,
+  sessionOf,
 } from './portal-request.ts';
 import { confirmationPage } from './confirmation.ts';
 import { nothing, type PortalRoutes } from './route-types.ts';
@@ -44,14 +50,20 @@ export function createPortalRoutes(
     const { scope, query = nothing, params = nothing, isList } = options;
     pages.add(path);
     const onRequest = async (request: FastifyRequest): Promise<void> => {
-      await requireSession(context, request, scope);
+      await requireSession(context, request);
     };
     app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
       const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
-      const input = portalRequestOf(context, request, params);
+      const session = sessionOf(request);
       const isShown = request.method === 'GET' && typeof onceId === 'string';
-      const left = isShown ? await sessions.takeOnce(input.session, onceId) : undefined;
-      const once = left as Once | undefined;
+      const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
+      // The page that a form led to is part of that: what it shows once is not risked.
+      const isToConfirm = !left && sessions.isToBeConfirmed(session);
+      const away = isToConfirm ? await confirmAtIssuer(context, { request, reply }) : undefined;
+      if (away) return away;
+      if (scope !== undefined) requireScope(session.principal, scope);
+      const input = portalRequestOf(context, request, params);
+      const once = isToConfirm ? unconfirmed(context) : (left as Once | undefined);
       // The schemas' defaults are those of the type parameters.
       const show = (more: object) => handler({ ...input, ...more } as never);
       if (isList) {
@@ -74,7 +86,7 @@ export function createPortalRoutes(
       if (formPage) page(path, action, formPage);
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         refuseOtherOrigins(request, context.publicUrl());
-        await requireSession(context, request, scope);
+        await requireActor(context, request, scope);
       };
       const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
       app.post(path, route, async (request, reply) => {
@@ -84,6 +96,11 @@ export function createPortalRoutes(
       });
     },
   };
+}
+
+function unconfirmed({ issuer }: PortalContext): Once {
+  const notice = `${new URL(issuer).host} cannot be reached to confirm that you are still signed in there. Until then you see what you may; forms count for ${SIGN_IN_GOOD_MS / HOUR} hours after it did.`;
+  return { notice, isUndone: true };
 }
 
 function withPage(action: AnyAction): AnyAction {

@@ -1,20 +1,20 @@
 /** How people come in and go: the sign-in page, the way to the issuer and back, and sign-out. */
 import type { FastifyRequest } from 'fastify';
-import { type SignInAttempt, SignInFailure } from '#access/sessions/issuer-client.ts';
+import { SignInFailure } from '#access/sessions/issuer-client.ts';
+import type { Session } from '#access/sessions/sessions.ts';
+import type { CompletedSignIn } from '#access/sessions/sign-in.ts';
 import { refusedToken } from '#access/tokens.ts';
 import type { Exchange, HttpApp } from '#http/context.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
-import { fieldOnce, formTokenOf } from '../routes/form-bodies.ts';
+import { formTokenOf } from '../routes/form-bodies.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
-import { PORTAL_HEADERS, sendDocument } from '../routes/send-page.ts';
+import { sendDocument } from '../routes/send-page.ts';
 import { isTimeZone } from '../shell/times.ts';
-import { failedPage, signedOutPage, signingOutPage, signInPage } from './views.ts';
-import { z } from 'zod';
-import { MINUTE, SECOND } from '#shared/clock.ts';
-import type { Sealer } from '#shared/crypto/sealer.ts';
+import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
+import { leadTo, putAttempt, takeAttempt } from './attempts.ts';
 
 export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
   const { cookies, signIn } = context;
@@ -68,26 +68,45 @@ function addSignOut(app: HttpApp, context: PortalContext): void {
   );
 }
 
-/** The session that the browser had before is over: it can have one only. */
 async function complete(context: PortalContext, exchange: Exchange) {
   const { request, reply } = exchange;
-  const attempt = takeAttempt(context, exchange, queryOf(request)['state']);
+  const { cookies, signIn } = context;
+  const open = takeAttempt(context, exchange, queryOf(request)['state']);
   const before = await findSession(context, request);
-  if (!attempt) {
+  if (!open) {
     // The way back in the browser's history.
     if (before) return leadTo(exchange, '/portal');
     throw new SignInFailure('lost-attempt', 'unknown_state');
   }
   const [, query = ''] = request.url.split('?', 2);
-  const { id, principal } = await context.signIn.complete(query, attempt);
-  if (before) await context.sessions.end(before);
-  reply.header('set-cookie', context.cookies.session.set(id));
+  const { returnTo, isSilent, timeZone, ...attempt } = open;
+  const toConfirm = isSilent === true ? before : undefined;
+  const callback = { query, attempt, timeZone, ...(toConfirm && { toConfirm }) };
+  try {
+    const signedIn = await signIn.complete(callback);
+    if (signedIn) await takeOver(context, exchange, { ...signedIn, before });
+    return leadTo(exchange, returnTo);
+  } catch (error) {
+    if (!toConfirm) throw error;
+    reply.header('set-cookie', cookies.session.clear());
+    const isOnlyAway = error instanceof SignInFailure && error.kind === 'interaction-required';
+    if (!isOnlyAway) throw error;
+    return sendDocument(reply, signInAgainPage(context, returnTo));
+  }
+}
+
+/** The session that the browser had before is over where there is a new one: it can have one only. */
+async function takeOver(
+  { cookies, sessions, log }: PortalContext,
+  { request, reply }: Exchange,
+  { id, principal, before }: CompletedSignIn & { before: Session | undefined },
+): Promise<void> {
   const { subject, workspaceId, scopes } = principal;
-  context.log.info(
-    { requestId: request.id, subject, workspaceId, scopes: scopes.join(' ') },
-    'signed in',
-  );
-  return leadTo(exchange, attempt.returnTo);
+  const facts = { requestId: request.id, subject, workspaceId, scopes: scopes.join(' ') };
+  if (id === undefined) return log.info(facts, 'the issuer confirmed a session');
+  if (before) await sessions.end(before);
+  reply.header('set-cookie', cookies.session.set(id));
+  log.info(facts, 'signed in');
 }
 
 /** Sign-ins that fail are counted by address, as refused credentials are, unless the issuer is at fault. */
@@ -117,106 +136,6 @@ function countRefusal({ rethrowRefusal }: PortalContext, { ip }: FastifyRequest)
   }
 }
 
-function leadTo({ reply }: Exchange, location: string) {
-  return reply.headers(PORTAL_HEADERS).redirect(location, 303);
-}
-
 function queryOf({ query }: FastifyRequest): Record<string, unknown> {
   return query as Record<string, unknown>;
-}
-
-const BODY_BYTES_MAX = 16 * 1024;
-
-/**
- * Where the issuer says that sessions are over (OpenID Connect Back-Channel Logout 1.0 §2.5 to §2.8). It
- * calls with a signed token and no cookies, so that nothing of a browser is looked at. The specification
- * says what a refusal is, too: 400 with the JSON of an OAuth error (RFC 6749 §5.2), in place of a problem
- * document, with only the `error` that it names; why a token was refused is nobody else's business.
- */
-export function addBackChannelLogout(app: HttpApp, context: PortalContext): void {
-  const route = { ...PORTAL_ROUTE, bodyLimit: BODY_BYTES_MAX };
-  app.post('/portal/back-channel-logout', route, async (request, reply) => {
-    reply.header('cache-control', 'no-store');
-    try {
-      const count = await context.signIn.endByIssuer(fieldOnce(request, 'logout_token') ?? '');
-      request.logFacts = { ...request.logFacts, count };
-      return reply.code(200).send();
-    } catch (error) {
-      if (!isTrackportError(error, 'unauthorized')) throw error;
-      countRefusal(context, request);
-      request.logFacts = { ...request.logFacts, code: 'invalid-logout-token' };
-      return reply.code(400).send({ error: 'invalid_request' });
-    }
-  });
-}
-
-/**
- * Sign-ins that are under way. What the callback needs to know is with the browser that began it, sealed
- * and for ten minutes: no instance remembers anything, each tab has its own, and a callback that was
- * meant for another browser finds nothing.
- */
-const PREFIX = 'trackport-sign-in-';
-const ATTEMPT_MS = 10 * MINUTE;
-/** Tabs in which somebody signs in at the same time; what is older is given up. */
-const ATTEMPTS_MAX = 5;
-const NAME_CHARACTERS = 12;
-
-const sealedAttempt = z.object({
-  state: z.string(),
-  nonce: z.string(),
-  verifier: z.string(),
-  returnTo: z.string(),
-  timeZone: z.string().optional(),
-  startedAt: z.number(),
-});
-
-/** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
-type OpenAttempt = SignInAttempt & { returnTo: string; timeZone?: string };
-
-/** Begins one in this browser. */
-function putAttempt(
-  { cookies, sealer, clock }: PortalContext,
-  { request, reply }: Exchange,
-  attempt: OpenAttempt,
-): void {
-  const known = cookies.names(request.headers.cookie, PREFIX);
-  for (const name of known.slice(0, Math.max(0, known.length - ATTEMPTS_MAX + 1)))
-    reply.header('set-cookie', cookies.clear(name));
-  const text = JSON.stringify({ ...attempt, startedAt: clock.now() });
-  const sealed = sealer.seal(identityOf(attempt.state), Buffer.from(text));
-  const value = sealed.toString('base64url');
-  reply.header('set-cookie', cookies.set(nameOf(attempt.state), value, ATTEMPT_MS / SECOND));
-}
-
-/** The attempt of this state, which is over then; undefined when this browser has none. */
-function takeAttempt(
-  { cookies, sealer, clock }: PortalContext,
-  { request, reply }: Exchange,
-  state: unknown,
-): OpenAttempt | undefined {
-  if (typeof state !== 'string') return undefined;
-  const name = nameOf(state);
-  const value = cookies.read(request.headers.cookie, name);
-  if (value === undefined) return undefined;
-  reply.header('set-cookie', cookies.clear(name));
-  const attempt = open(sealer, state, value);
-  return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
-}
-
-/** What was altered, or sealed by another key, is none. */
-function open(sealer: Sealer, state: string, value: string) {
-  try {
-    const text = sealer.open(identityOf(state), Buffer.from(value, 'base64url')).toString();
-    return sealedAttempt.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function nameOf(state: string): string {
-  return `${PREFIX}${state.slice(0, NAME_CHARACTERS).replaceAll(/[^\w-]/g, '_')}`;
-}
-
-function identityOf(state: string): string {
-  return `sign-in/${state}`;
 }

@@ -1,10 +1,10 @@
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
-import { SESSION_IDLE_MS, SESSION_MS } from '#access/sessions/sessions.ts';
+import { SESSION_IDLE_MS, SESSION_MS, SIGN_IN_GOOD_MS } from '#access/sessions/sessions.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
-import { html, type HtmlValue } from '../html.ts';
+import { html, type Html, type HtmlValue } from '../html.ts';
 import { renderLoneRefusal } from '../routes/error-views.ts';
 import { body } from '../shell/card.ts';
 import { remark } from '../shell/notice.ts';
@@ -12,6 +12,7 @@ import { renderLonePage } from '../shell/frame.ts';
 import { cut, link, type State } from '../shell/elements.ts';
 
 const LIMITS = `A session lasts ${SESSION_MS / HOUR} hours, and ${SESSION_IDLE_MS / MINUTE} minutes without use.`;
+const CONFIRMED = `A form counts for ${SIGN_IN_GOOD_MS / HOUR} hours after the issuer said who you are.`;
 const RETRY_AFTER_SECONDS = 30;
 
 /** As people know it: its host. */
@@ -21,15 +22,33 @@ export function signInPage(context: PortalContext, returnTo: string, hadSession:
   return renderSignIn(context, returnTo, whySignIn(returnTo, hadSession));
 }
 
-/** A form came without a session. */
-export function sessionOverPage(context: PortalContext, returnTo: string): string {
+/** A form came without a session, or with one that the issuer has not confirmed for too long. */
+export function sendAgainPage(
+  context: PortalContext,
+  returnTo: string,
+  why: 'no-session' | 'old-sign-in',
+): string {
   const start = startOf(context.publicUrl(), '/portal');
+  const { heading, limits } = {
+    'no-session': { heading: 'your session ended', limits: LIMITS },
+    'old-sign-in': { heading: 'your sign-in is too old', limits: CONFIRMED },
+  }[why];
   return renderSignIn(context, returnTo, {
     state: 'warn',
-    heading: 'Nothing was done: your session ended',
-    text: html`${LIMITS} To keep what you typed:
+    heading: `Nothing was done: ${heading}`,
+    text: html`${limits} To keep what you typed:
       <b>sign in ${link(start, 'in another tab', { opensTab: true })}, then load this page again</b
       >. Your browser sends the form once more, and it comes back as you filled it in.`,
+  });
+}
+
+/** The issuer was asked whether the person still is signed in there, and is not sure of it. */
+export function signInAgainPage(context: PortalContext, returnTo: string): string {
+  return renderSignIn(context, returnTo, {
+    state: 'mute',
+    heading: 'Your session ended',
+    text: html`Once an hour ${issuerOf(context)} is asked whether you are still signed in there. It
+    wants to see you again. ${backTo(returnTo)}`,
   });
 }
 
@@ -69,12 +88,14 @@ function startOf(publicUrl: string, returnTo: string): string {
 }
 
 function whySignIn(returnTo: string, hadSession: boolean): Reason | undefined {
-  const back = html`After signing in you are at <code>${cut(returnTo)}</code>.`;
+  const back = backTo(returnTo);
   if (hadSession)
     return { state: 'mute', heading: 'Your session ended', text: html`${LIMITS} ${back}` };
   if (returnTo === '/portal') return undefined;
   return { state: 'mute', heading: 'This page needs a sign-in', text: back };
 }
+
+const backTo = (path: string): Html => html`After signing in you are at <code>${cut(path)}</code>.`;
 
 /** `location`: where the browser is led at once. */
 export function signingOutPage(context: PortalContext, location: string): string {

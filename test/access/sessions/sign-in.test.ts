@@ -1,96 +1,187 @@
 import { describe, expect, test } from 'vitest';
 import { SignInFailure, type SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
-import { startPortal } from '../../support/portal/portal.ts';
+import { cookiesOf, startPortal, TEST_PAGE } from '../../support/portal/portal.ts';
+import { things } from '../../support/portal/things.ts';
 
-/** A session whose access token runs out after five minutes. */
-async function renewable(hasRefreshToken = true) {
-  const portal = startPortal();
-  const browser = await portal.signIn(['trackport:admin', 'catalog:read'], {
-    tokenEndsAt: portal.clock.now() + 5 * MINUTE,
-    ...(hasRefreshToken && { refreshToken: 'refresh-1' }),
-  });
-  const nav = async (): Promise<string[]> => {
-    const { body } = await browser.get('/portal/time-zone');
-    return [...body.matchAll(/href="\/portal\/(audit|catalog)"/g)].map(([, page = '']) => page);
-  };
-  return { ...portal, browser, nav };
+const away = new SignInFailure('unavailable', 'no_connection');
+
+/** A session in use, so long after the sign-in; the issuer was out of reach until a minute ago. */
+async function signedInFor(passedMs: number) {
+  const renamed: string[] = [];
+  const portal = startPortal(things(renamed));
+  const browser = await portal.signIn(['trackport:admin', 'catalog:read']);
+  const { issuer, clock } = portal;
+  issuer.away = away;
+  const steps = Math.floor((passedMs - MINUTE) / (10 * MINUTE));
+  for (let step = 0; step < steps; step += 1) {
+    await clock.advance(10 * MINUTE);
+    await browser.get(TEST_PAGE);
+  }
+  await clock.advance(passedMs - steps * 10 * MINUTE);
+  Object.assign(issuer, { away: undefined, confirmations: 0 });
+  return { ...portal, open: portal.browser, browser, renamed, rename: renameBy(browser) };
 }
 
-const issued = {
-  accessToken: 'admin',
-  refreshToken: 'refresh-2',
-  identity: { subject: 'operator-1', name: 'Olga' },
-};
+type Browser = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
 
-describe('the access token of a session', () => {
-  test('is renewed when it runs out, and says what the person may do from then on', async () => {
-    const { clock, issuer, nav } = await renewable();
-    issuer.next = { ...issued, endsAt: clock.now() + 10 * MINUTE };
-    await clock.advance(5 * MINUTE - 1);
-    expect(await nav()).toEqual(['catalog', 'audit']);
-    expect(issuer.renewals).toEqual([]);
-    await clock.advance(1);
+const renameBy = (browser: Browser) => async (formToken: string) =>
+  browser.post('/portal/things/7/name', { name: 'seven' }, { formToken });
+
+/** Follows the way to the issuer and back; what the callback leads to, with the browser that it left. */
+async function thereAndBack({
+  browser,
+  open,
+}: {
+  browser: Browser;
+  open: ReturnType<typeof startPortal>['browser'];
+}) {
+  const led = await browser.get('/portal/things?q=a');
+  expect(led.location).toMatch(/^https:\/\/id\.example\.com\/auth\?state=.*&prompt=none$/);
+  const state = new URL(led.location ?? '').searchParams.get('state');
+  const jar = `${browser.cookie}; ${cookiesOf(led)}`;
+  const back = await open(jar).get(`/portal/callback?code=c&state=${state}`);
+  return { back, next: open(`${browser.cookie}; ${cookiesOf(back)}`) };
+}
+
+describe('the first page an hour after the sign-in', () => {
+  test('goes to the issuer and back, and the session goes on with what that says', async () => {
+    const world = await signedInFor(HOUR);
+    const { browser, issuer, clock } = world;
+    const { back } = await thereAndBack(world);
+    expect(back).toMatchObject({ status: 303, location: '/portal/things?q=a' });
+    expect(cookiesOf(back)).not.toContain('trackport-session');
     // The token named `admin` carries trackport:admin alone.
-    expect(await nav()).toEqual(['audit']);
-    expect(await nav()).toEqual(['audit']);
-    expect(issuer.renewals).toEqual(['refresh-1']);
-    await clock.advance(5 * MINUTE);
-    expect(await nav()).toEqual(['audit']);
-    expect(issuer.renewals).toEqual(['refresh-1', 'refresh-2']);
+    const page = await browser.get('/portal/things?q=a');
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('/portal/audit');
+    expect(page.body).not.toContain('/portal/catalog');
+    issuer.confirmations = 0;
+    await clock.advance(20 * MINUTE);
+    await browser.get(TEST_PAGE);
+    await clock.advance(20 * MINUTE);
+    await browser.get(TEST_PAGE);
+    await clock.advance(20 * MINUTE - 1);
+    expect(await browser.get(TEST_PAGE)).toMatchObject({ status: 200 });
+    expect(issuer.confirmations).toBe(0);
+    await clock.advance(1);
+    expect(await browser.get(TEST_PAGE)).toMatchObject({ status: 303 });
   });
 
-  test('is renewed by one request at a time; the others go on with what is known', async () => {
-    const { clock, issuer, nav } = await renewable();
-    issuer.next = { ...issued, endsAt: clock.now() + HOUR };
-    await clock.advance(5 * MINUTE);
-    const seen = await Promise.all([nav(), nav(), nav()]);
-    expect(issuer.renewals).toEqual(['refresh-1']);
-    expect(seen.every((pages) => pages.includes('audit'))).toBe(true);
+  test('and none before', async () => {
+    const { browser, issuer } = await signedInFor(HOUR - 1);
+    expect(await browser.get('/portal/things')).toMatchObject({ status: 200 });
+    expect(issuer.confirmations).toBe(0);
   });
 
-  test.each<SignInFailureKind>(['grant-refused', 'denied', 'interaction-required', 'wrong-token'])(
-    'that the issuer refuses to renew ends the session: %s',
-    async (kind) => {
-      const { clock, issuer, browser } = await renewable();
-      issuer.next = new SignInFailure(kind, 'why');
-      await clock.advance(5 * MINUTE);
-      expect(await browser.get('/portal/time-zone')).toMatchObject({ status: 303 });
-      issuer.next = { ...issued, endsAt: clock.now() + HOUR };
-      expect(await browser.get('/portal/time-zone')).toMatchObject({ status: 303 });
-    },
-  );
-
-  test('of another person ends the session', async () => {
-    const { clock, issuer, browser } = await renewable();
-    issuer.next = { ...issued, accessToken: 'admin-2' };
-    await clock.advance(5 * MINUTE);
-    expect(await browser.get('/portal/time-zone')).toMatchObject({ status: 303 });
+  test('goes by with the forms of other tabs: their session is the same', async () => {
+    const portal = startPortal(things());
+    const browser = await portal.signIn();
+    const formToken = await browser.formToken();
+    await portal.clock.advance(29 * MINUTE);
+    await browser.get(TEST_PAGE);
+    await portal.clock.advance(29 * MINUTE);
+    await browser.get(TEST_PAGE);
+    await portal.clock.advance(2 * MINUTE);
+    await thereAndBack({ browser, open: portal.browser });
+    expect(await renameBy(browser)(formToken)).toMatchObject({ status: 303 });
   });
 
-  test.each<SignInFailureKind>(['unavailable', 'client-refused', 'clock', 'invalid-response'])(
-    'that cannot be renewed now is tried again every 30 s, and counts until then: %s',
-    async (kind) => {
-      const { clock, issuer, nav } = await renewable();
-      issuer.next = new SignInFailure(kind, 'why');
-      await clock.advance(5 * MINUTE);
-      expect(await nav()).toEqual(['catalog', 'audit']);
-      expect(await nav()).toEqual(['catalog', 'audit']);
-      expect(issuer.renewals).toHaveLength(1);
-      await clock.advance(30_000);
-      expect(await nav()).toEqual(['catalog', 'audit']);
-      expect(issuer.renewals).toHaveLength(2);
-    },
-  );
+  test('is not the one that shows what a form made', async () => {
+    const { browser, rename, issuer, clock } = await signedInFor(HOUR - MINUTE);
+    const formToken = await browser.formToken();
+    await clock.advance(MINUTE);
+    const { location = '' } = await rename(formToken);
+    const page = location.replace('from=form&', '').replace(/#.*/, '');
+    const shown = await browser.get(page);
+    expect(shown.status).toBe(201);
+    expect(shown.body).toContain('s3cret');
+    expect(issuer.confirmations).toBe(0);
+    // Seen once: now it is a page like any other.
+    expect(await browser.get(page)).toMatchObject({ status: 303 });
+  });
 
-  test('counts until the limits of the session where it cannot be renewed', async () => {
-    const { clock, issuer, nav, browser } = await renewable(false);
-    for (let half = 0; half < 2 * 12 * 3 - 1; half += 1) {
-      await clock.advance(10 * MINUTE);
-      expect(await nav()).toContain('audit');
+  test.each<[SignInFailureKind, boolean, number, RegExp]>([
+    ['interaction-required', true, 200, /Your session ended.*wants to see you again/s],
+    ['denied', true, 403, /You were not signed in/],
+    ['unavailable', true, 400, /The sign-in cannot be reached/],
+    ['grant-refused', false, 400, /This sign-in is over/],
+    ['wrong-token', false, 403, /gave no access to Trackport/],
+    ['client-refused', false, 503, /not set up right/],
+    ['invalid-response', false, 503, /no usable response/],
+  ])('ends the session of who may not any more: %s', async (kind, isFromBrowser, status, words) => {
+    const world = await signedInFor(HOUR);
+    world.issuer.next = new SignInFailure(kind, 'why', { isFromBrowser });
+    const { back } = await thereAndBack(world);
+    expect(back.status).toBe(status);
+    expect(back.body).toMatch(words);
+    expect(cookiesOf(back)).toContain('trackport-session=');
+    // Also for a browser that kept the cookie.
+    const { location } = await world.browser.get('/portal/things');
+    expect(location).toBe('/portal/sign-in?to=%2Fportal%2Fthings');
+  });
+
+  test('begins another session for another person', async () => {
+    const world = await signedInFor(HOUR);
+    world.issuer.next = { accessToken: 'admin-2', idToken: 'id-token-2' };
+    const { back } = await thereAndBack(world);
+    expect(back).toMatchObject({ status: 303, location: '/portal/things?q=a' });
+    expect(cookiesOf(back)).toMatch(/__Host-trackport-session=[\w-]{43}/);
+    expect(await world.browser.get(TEST_PAGE)).toMatchObject({ status: 303 });
+  });
+});
+
+describe('an issuer out of reach', () => {
+  test('is asked once a minute, and pages are shown with a notice meanwhile', async () => {
+    const { browser, issuer, clock } = await signedInFor(HOUR);
+    issuer.away = away;
+    for (let count = 0; count < 3; count += 1) {
+      const { status, body } = await browser.get('/portal/things');
+      expect(status).toBe(200);
+      expect(body).toContain('id.example.com cannot be reached');
     }
-    expect(issuer.renewals).toEqual([]);
-    await clock.advance(10 * MINUTE);
-    expect(await browser.get('/portal/time-zone')).toMatchObject({ status: 303 });
+    expect(issuer.confirmations).toBe(1);
+    await clock.advance(MINUTE);
+    issuer.away = undefined;
+    expect(await browser.get('/portal/things')).toMatchObject({ status: 303 });
+  });
+
+  test('when the code is exchanged ends nothing, and leads nobody round in circles', async () => {
+    const world = await signedInFor(HOUR);
+    world.issuer.next = away;
+    const { back, next } = await thereAndBack(world);
+    expect(back).toMatchObject({ status: 303, location: '/portal/things?q=a' });
+    const page = await next.get('/portal/things?q=a');
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('cannot be reached');
+  });
+
+  test('lets a form through within two hours of the sign-in, and a later one come back', async () => {
+    const { rename, renamed, clock, browser, issuer, signIn } = await signedInFor(
+      2 * HOUR - 2 * MINUTE,
+    );
+    issuer.away = away;
+    const formToken = await browser.formToken();
+    await clock.advance(2 * MINUTE - 1);
+    expect(await rename(formToken)).toMatchObject({ status: 303 });
+    await clock.advance(1);
+    const late = await rename(formToken);
+    expect(late.status).toBe(403);
+    expect(late.body).toContain('Nothing was done: your sign-in is too old');
+    expect(renamed).toHaveLength(1);
+    // Pages are shown still.
+    expect(await browser.get('/portal/things')).toMatchObject({ status: 200 });
+    const again = await renameBy(await signIn())(formToken);
+    expect(again.status).toBe(403);
+    expect(again.body).toMatch(/value="seven".*signed-in-anew/s);
+  });
+
+  test('prolongs no session: after eight hours it is over', async () => {
+    const { browser, clock, issuer } = await signedInFor(8 * HOUR - MINUTE);
+    issuer.away = away;
+    expect(await browser.get('/portal/things')).toMatchObject({ status: 200 });
+    await clock.advance(MINUTE);
+    const { location } = await browser.get('/portal/things');
+    expect(location).toBe('/portal/sign-in?to=%2Fportal%2Fthings');
   });
 });

@@ -6,8 +6,9 @@ import {
 } from '#adapters/openid-client/issuer-client.ts';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { systemClock } from '#shared/clock.ts';
+import { createFakeClock } from '../../support/clock.ts';
 import { startIssuer as startTestIssuer } from '../../support/issuer.ts';
-import { signIn } from '../../support/sign-in.ts';
+import { type SignIn, signIn } from '../../support/sign-in.ts';
 
 const CALLBACK = 'http://127.0.0.1:4711/portal/callback';
 
@@ -34,13 +35,14 @@ async function realIssuer(): Promise<Issuer> {
 }
 
 /** What the callback is called with, after a person signed in where the client leads to. */
-async function walk(issuer: Issuer, url: string): Promise<string> {
+async function walk(issuer: Issuer, url: string, browse?: SignIn['browse']) {
   const parameters = Object.fromEntries(new URL(url).searchParams);
-  return (await signIn(issuer, { parameters })).callback.toString();
+  const signedIn = await signIn(issuer, { parameters, ...(browse && { browse }) });
+  return { query: signedIn.callback.toString(), browse: signedIn.browse };
 }
 
 describe('with a real provider', () => {
-  test('a person signs in, the token is renewed, and its use twice is refused', async () => {
+  test('a person signs in, and the use of a code twice is refused', async () => {
     const issuer = await realIssuer();
     const client = clientOf(issuer.url);
     const attempt = client.newAttempt();
@@ -49,18 +51,25 @@ describe('with a real provider', () => {
     expect(sent.get('code_challenge_method')).toBe('S256');
     expect(sent.get('audience')).toBe('trackport');
     expect([...sent.values()]).not.toContain(attempt.verifier);
-    const query = await walk(issuer, url);
+    const { query, browse } = await walk(issuer, url);
     const tokens = await client.complete(query, attempt);
     expect(tokens).toMatchObject({
-      identity: { subject: 'owner', name: 'Olivia Owner' },
-      endsAt: expect.any(Number),
-      refreshToken: expect.any(String),
+      name: 'Olivia Owner',
+      accessToken: expect.any(String),
       idToken: expect.any(String),
     });
-    const renewed = await client.renew(tokens.refreshToken ?? '');
-    expect(renewed.accessToken).not.toBe(tokens.accessToken);
-    await expect(client.renew('made up')).rejects.toMatchObject({ kind: 'grant-refused' });
     await expect(client.complete(query, attempt)).rejects.toMatchObject({ kind: 'grant-refused' });
+
+    // Who is signed in there is told again without being asked, and nobody else is let in by it.
+    const later = client.newAttempt();
+    const silent = await client.begin(later, { isSilent: true });
+    const confirmed = await walk(issuer, silent, browse);
+    expect(await client.complete(confirmed.query, later)).toMatchObject({ name: 'Olivia Owner' });
+    const stranger = await walk(issuer, silent);
+    await expect(client.complete(stranger.query, later)).rejects.toMatchObject({
+      kind: 'interaction-required',
+      isFromBrowser: true,
+    });
   });
 
   test.each<[string, (attempt: SignInAttempt) => SignInAttempt, string]>([
@@ -71,7 +80,7 @@ describe('with a real provider', () => {
     const issuer = await realIssuer();
     const client = clientOf(issuer.url);
     const attempt = client.newAttempt();
-    const query = await walk(issuer, await client.begin(attempt));
+    const { query } = await walk(issuer, await client.begin(attempt));
     const completed = client.complete(query, change(attempt));
     await expect(completed).rejects.toMatchObject({ kind });
   });
@@ -135,7 +144,9 @@ describe('with a real provider', () => {
     const issuer = await realIssuer();
     const { clientId } = issuer.machine;
     const client = clientOf(issuer.url, { clientId, clientSecret: () => 'wrong' });
-    await expect(client.renew('any')).rejects.toMatchObject({
+    const attempt = client.newAttempt();
+    const query = new URLSearchParams({ code: 'c', state: attempt.state, iss: issuer.url });
+    await expect(client.complete(query.toString(), attempt)).rejects.toMatchObject({
       kind: 'client-refused',
       reason: 'invalid_client',
     });
@@ -172,5 +183,19 @@ describe('an issuer that is not there', () => {
     await Promise.all([begin(), begin(), begin()]);
     await begin();
     expect(issuer.calls.discovery).toBe(2);
+  });
+
+  test('is noticed within a minute before anybody is led there unasked', async () => {
+    const issuer = await startTestIssuer();
+    issuer.discovery = { authorization_endpoint: `${issuer.issuer}/auth` };
+    const clock = createFakeClock();
+    const client = clientOf(issuer.issuer, { clock });
+    const begin = (isSilent: boolean) => client.begin(client.newAttempt(), { isSilent });
+    await begin(false);
+    issuer.behave('broken');
+    await expect(begin(true)).resolves.toContain('prompt=none');
+    await clock.advance(60_000);
+    await expect(begin(true)).rejects.toMatchObject({ kind: 'unavailable', isFromBrowser: false });
+    await expect(begin(false)).resolves.toBeDefined();
   });
 });

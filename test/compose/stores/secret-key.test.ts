@@ -78,8 +78,8 @@ async function fill({ stores, ...store }: Store) {
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
   const receiptId = await acceptEvent(stores.receipts(), event);
   const sessions = await stores.sessions();
-  const times = { startedAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
-  const row = { digest: hash, issuerSubject: 's', timeZone: 'UTC', sealed: hash, ...times };
+  const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
+  const row = { digest: hash, timeZone: 'UTC', sealed: hash, ...times };
   await sessions.insert(row);
   return { receiptId, hash, row };
 }

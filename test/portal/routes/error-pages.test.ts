@@ -74,7 +74,6 @@ describe('at a path of the portal a failure is a page', () => {
     ['PATCH', '/portal/consumers/%31', 'GET, HEAD'],
     ['TRACE', '/portal/callback', 'GET, HEAD'],
     ['PUT', '/portal/time-zone', 'GET, HEAD, POST'],
-    ['GET', '/portal/back-channel-logout', 'POST'],
   ] as const)('%s %s is 405, and Allow says %s', async (method, url, allow) => {
     const { app } = startPortal(twoPages);
     const headers = { ...browser, 'content-type': 'application/json' };

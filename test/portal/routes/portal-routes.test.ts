@@ -1,58 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { html } from '#portal/html.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
-import { TrackportError, validationFailed } from '#shared/errors.ts';
 import { SESSION_COOKIE, startPortal } from '../../support/portal/portal.ts';
-
-/** A list with a filter, and a form that renames one of it. */
-function things(renamed: string[] = []) {
-  return (portal: PortalRoutes): void => {
-    portal.page(
-      '/portal/things',
-      { scope: 'trackport:admin', query: z.strictObject({ q: z.string().optional() }) },
-      async ({ query }) => ({
-        title: 'Things',
-        section: 'overview',
-        body: html`<p>q=${query.q ?? 'none'}</p>`,
-      }),
-    );
-    portal.page(
-      '/portal/things/:id',
-      { params: z.object({ id: z.string().regex(/^\d+$/) }) },
-      async ({ params }) => ({
-        title: 'Thing',
-        section: 'overview',
-        body: html`<p>${params.id}</p>`,
-      }),
-    );
-    portal.action('/portal/things/:id/name', {
-      scope: 'trackport:admin',
-      params: z.object({ id: z.string() }),
-      form: z.strictObject({ name: z.string().min(3), tags: z.array(z.string()).optional() }),
-      onProblems: async ({ typed, problems }) => ({
-        title: 'Thing',
-        section: 'overview',
-        body: html`<input value="${String(typed['name'])}" />${problems.map(
-            ({ pointer, code, detail }) => html`<p>${pointer} ${code} ${detail}</p>`,
-          )}`,
-      }),
-      run: async ({ form, params, origin }) => {
-        if (form.name === 'taken')
-          throw validationFailed([{ pointer: '#/name', code: 'taken', detail: 'Is taken.' }]);
-        if (form.name === 'stale')
-          throw new TrackportError('precondition-failed', { detail: 'Old.' });
-        if (form.name === 'absent') throw new TrackportError('not-found', { detail: 'Is gone.' });
-        renamed.push(`${params.id} ${form.name} ${JSON.stringify(origin.actor)}`);
-        return {
-          location: `/portal/things/${params.id}?from=form#end`,
-          notice: 'Renamed.',
-          secret: { heading: 'Key', value: 's3cret', text: 'Once.' },
-        };
-      },
-    });
-  };
-}
+import { things } from '../../support/portal/things.ts';
 
 describe('a page', () => {
   test('leads to sign-in when nobody is signed in, and back to itself', async () => {
@@ -219,7 +167,9 @@ describe('a stolen form is refused and changes nothing', () => {
   test('of another person', async () => {
     const renamed: string[] = [];
     const { signIn } = startPortal(things(renamed));
-    const thief = await signIn(['trackport:admin'], { issuerSubject: 'thief' });
+    const thief = await signIn(['trackport:admin'], {
+      principal: { subject: 'thief', scopes: ['trackport:admin'], workspaceId: 'default' },
+    });
     const formToken = await thief.formToken();
     const owner = await signIn();
     const posted = owner.post('/portal/things/7/name', { name: 'seven' }, { formToken });

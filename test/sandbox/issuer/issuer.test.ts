@@ -7,9 +7,8 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { startService } from '../../../src/compose.ts';
 import { withoutRelief } from '../../support/http/app.ts';
-import { askForTokens, PORTAL, redeem, renew, signIn, signOut } from '../../support/sign-in.ts';
+import { askForTokens, PORTAL, redeem, signIn, signOut } from '../../support/sign-in.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { openReceiver } from '../support.ts';
 
 const SCOPES = 'catalog:read catalog:write catalog:publish trackport:admin';
 const machine = {
@@ -118,14 +117,23 @@ describe('the authorization code flow', () => {
     expect(pages[0]).not.toContain('<script');
   });
 
-  test('renews tokens by a refresh token, without asking for offline access', async () => {
-    const { body } = await redeem(issuer, await signIn(issuer, { person: 'operator' }));
-    const renewed = await renew(issuer, body.refresh_token);
-    expect(renewed.status).toBe(200);
-    expect(decodeJwt(renewed.body.access_token)).toMatchObject({
+  test('confirms by itself who is signed in there, and nobody else', async () => {
+    const silently = { prompt: 'none' };
+    const stranger = await signIn(issuer, { parameters: silently });
+    expect(stranger.callback.get('error')).toBe('login_required');
+    const signedIn = await signIn(issuer, { person: 'operator' });
+    const again = await signIn(issuer, { parameters: silently, browse: signedIn.browse });
+    expect(again.pages).toEqual([]);
+    const { body } = await redeem(issuer, again);
+    expect(decodeJwt(body.access_token)).toMatchObject({
       sub: 'operator',
       scope: 'catalog:read trackport:admin',
     });
+  });
+
+  test('gives no refresh tokens', async () => {
+    const { body } = await redeem(issuer, await signIn(issuer));
+    expect(body).not.toHaveProperty('refresh_token');
   });
 
   test('takes a code once, and only with its verifier', async () => {
@@ -163,27 +171,17 @@ describe('the authorization code flow', () => {
 });
 
 describe('a sign-out', () => {
-  test('tells the portal, ends its refresh token, and goes back to it', async () => {
+  test('forgets the person, and goes back to the portal', async () => {
     const issuer = await openIssuer();
-    const portal = await openReceiver();
-    portal.answerWith(200);
-    await issuer.connectPortal(new URL(portal.url).origin);
     const signedIn = await signIn(issuer);
     const { body } = await redeem(issuer, signedIn);
 
     const ended = await signOut(issuer, signedIn, body.id_token);
 
     expect(ended.headers.get('location')).toBe(`${PORTAL}/portal/signed-out?state=bye`);
-    expect(portal.received).toMatchObject([{ path: '/portal/back-channel-logout' }]);
-    const token = new URLSearchParams(portal.received[0]?.body).get('logout_token') ?? '';
-    expect(decodeJwt(token)).toMatchObject({
-      iss: issuer.url,
-      aud: issuer.portalClientId,
-      sub: 'owner',
-      sid: decodeJwt(body.id_token)['sid'],
-      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
-    });
-    expect((await renew(issuer, body.refresh_token)).body.error).toBe('invalid_grant');
+    const parameters = { prompt: 'none' };
+    const { callback } = await signIn(issuer, { parameters, browse: signedIn.browse });
+    expect(callback.get('error')).toBe('login_required');
   });
 });
 

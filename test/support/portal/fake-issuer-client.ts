@@ -2,40 +2,35 @@ import type { IssuedTokens, IssuerClient, SignInFailure } from '#access/sessions
 
 /** An issuer that does what a test says; its tokens are names. */
 export type FakeIssuerClient = IssuerClient & {
-  /** What the next code or refresh token is exchanged for; a failure is thrown. */
+  /** What the next code is exchanged for; a failure is thrown. */
   next: IssuedTokens | SignInFailure;
-  /** How often it was called for a renewal. */
-  renewals: string[];
+  /** Why it cannot be reached, if so. */
+  away: SignInFailure | undefined;
+  /** How often a browser was to be led there unasked. */
+  confirmations: number;
 };
 
-const ISSUED: IssuedTokens = {
-  accessToken: 'admin',
-  idToken: 'id-token-1',
-  identity: { subject: 'operator-1', session: 'sid-1', name: 'Olga' },
-};
+const ISSUED: IssuedTokens = { accessToken: 'admin', idToken: 'id-token-1', name: 'Olga' };
 
 export function createFakeIssuerClient(): FakeIssuerClient {
   let attempts = 0;
-  const issue = (): IssuedTokens => {
-    if (fake.next instanceof Error) throw fake.next;
-    return fake.next;
-  };
   const fake: FakeIssuerClient = {
     next: ISSUED,
-    renewals: [],
+    away: undefined,
+    confirmations: 0,
     newAttempt: () => {
       attempts += 1;
       const state = `state-${attempts}-of-this-issuer`;
       return { state, nonce: `nonce-${attempts}`, verifier: `verifier-${attempts}` };
     },
-    begin: async ({ state }) => {
-      if (fake.next instanceof Error) throw fake.next;
-      return `https://id.example.com/auth?state=${state}`;
+    begin: async ({ state }, { isSilent = false } = {}) => {
+      if (isSilent) fake.confirmations += 1;
+      if (fake.away) throw fake.away;
+      return `https://id.example.com/auth?state=${state}${isSilent ? '&prompt=none' : ''}`;
     },
-    complete: async () => issue(),
-    renew: async (refreshToken) => {
-      fake.renewals.push(refreshToken);
-      return issue();
+    complete: async () => {
+      if (fake.next instanceof Error) throw fake.next;
+      return fake.next;
     },
     signOutUrl: async (idToken) => `https://id.example.com/end?id_token_hint=${idToken ?? ''}`,
   };

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSessions, type NewSession, type Sessions } from '#access/sessions/sessions.ts';
-import type { LogoutToken } from '#access/sessions/issuer-client.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import { refusedToken } from '#access/tokens.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
@@ -50,13 +48,19 @@ export type TestPortal = {
   clock: FakeClock;
   sessions: Sessions;
   issuer: FakeIssuerClient;
-  /** Good logout tokens by their text. */
-  logoutTokens: Map<string, LogoutToken>;
   /** A browser in which somebody is signed in with these scopes. */
   signIn: (scopes?: string[], who?: Partial<NewSession>) => Promise<PortalBrowser>;
   /** A browser that brings these cookies. */
   browser: (cookie?: string) => PortalBrowser;
 };
+
+/** The cookies that a response sets, as a browser sends them back. */
+export function cookiesOf({ headers }: PortalResponse): string {
+  return [headers['set-cookie'] ?? []]
+    .flat()
+    .map((cookie) => String(cookie).split(';')[0])
+    .join('; ');
+}
 
 export const SESSION_COOKIE = '__Host-trackport-session';
 
@@ -80,14 +84,11 @@ export function startPortal(
   const idempotency = createIdempotency({ store: createIdempotencyStore(database), clock });
   const sessions = createSessions({ store, sealer, clock });
   const issuer = createFakeIssuerClient();
-  const logoutTokens = new Map<string, LogoutToken>();
   const signIn = createSignIn({
     issuer,
     clientId: 'portal',
     verifier: verifierOfNames,
-    logoutTokens: { verify: async (token) => logoutTokens.get(token) ?? refuseToken() },
     sessions,
-    clockToleranceMs: 5000,
     clock,
     log: deps.log ?? silentLog,
   });
@@ -115,27 +116,22 @@ export function startPortal(
     clock,
     sessions,
     issuer,
-    logoutTokens,
     browser,
     signIn: async (scopes = ['trackport:admin'], who = {}) => {
       const subject = who.principal?.subject ?? 'operator-1';
       const principal = { subject, clientId: 'portal', scopes, workspaceId: 'default' };
-      const id = await sessions.start({ issuerSubject: subject, name: 'Olga', principal, ...who });
+      const id = await sessions.start({ name: 'Olga', principal, ...who });
       const { session } = createPortalCookies(() => PUBLIC_URL);
       return browser(session.set(id).split(';')[0]);
     },
   };
 }
 
-function refuseToken(): never {
-  throw refusedToken();
-}
-
-/** Where a test reads the token that forms carry. */
-const TOKEN_PATH = '/portal/test-token';
+/** A page for whoever is signed in, where a test reads the token that forms carry. */
+export const TEST_PAGE = '/portal/test-token';
 
 function withToken(portal: PortalRoutes): PortalRoutes {
-  portal.page(TOKEN_PATH, {}, async ({ person }) => ({
+  portal.page(TEST_PAGE, {}, async ({ person }) => ({
     title: 'Token',
     section: 'overview',
     body: html`<input value="${person.formToken}" />`,
@@ -152,7 +148,7 @@ function createBrowser(app: HttpApp, cookie?: string): PortalBrowser {
   };
   const get = (url: string): Promise<PortalResponse> => send({ method: 'GET', url });
   const formToken = async (): Promise<string> =>
-    /value="([^"]+)"/.exec((await get(TOKEN_PATH)).body)?.[1] ?? '';
+    /value="([^"]+)"/.exec((await get(TEST_PAGE)).body)?.[1] ?? '';
   return {
     cookie,
     get,

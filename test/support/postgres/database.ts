@@ -141,7 +141,6 @@ const TABLES = [
   'traffic',
   'session_once',
   'session',
-  'logout_token',
   'secret_key',
 ];
 
