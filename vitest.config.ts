@@ -4,7 +4,7 @@ import { LongFirst } from './test/support/long-first.ts';
 
 /** Tests of whole programs. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
-const APART = ['test/{adapters/threads,bench}/**/*.test.ts'];
+const APART = ['test/adapters/threads/**/*.test.ts'];
 const CORES = availableParallelism();
 /** The seconds by folder, at the end. */
 const SECONDS = './test/support/seconds.ts';

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endAtExit } from '../test/support/at-exit.ts';
@@ -11,10 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** A child process that has said that it is ready. */
 export type Running = {
   url: string;
-  readyMs: number;
   /** Resident memory in MiB. */
   residentMiB(): number;
-  /** Processor time in ms, user and system, that it and its children have taken so far. */
+  /** Processor time in ms, user and system, that it has taken so far. */
   processorMs(): number;
   stop(): Promise<void>;
 };
@@ -24,7 +22,6 @@ export async function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Running> {
-  const startedAt = performance.now();
   const child = endAtExit(
     spawn(process.execPath, args, {
       cwd: root,
@@ -33,10 +30,8 @@ export async function start(
     }),
   );
   const url = await firstUrl(child, args);
-  const readyMs = performance.now() - startedAt;
   return {
     url,
-    readyMs,
     residentMiB: () => {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
@@ -59,15 +54,7 @@ const SYSTEM_TICKS = 12;
 function processorMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const own = (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS;
-  return childrenOf(pid).reduce((sum, child) => sum + processorMsOf(child), own);
-}
-
-/** The processes that a process has started and that run; every thread of it may have started some. */
-export function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`)
-    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
-    .flatMap((text) => text.split(' ').filter(Boolean).map(Number));
+  return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS;
 }
 
 async function firstUrl(child: ChildProcess, args: readonly string[]): Promise<string> {

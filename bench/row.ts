@@ -2,11 +2,7 @@
 export type StoreName = 'SQLite' | 'PostgreSQL';
 
 /** What is wanted of a figure. */
-export type Bound =
-  | { atLeast: number }
-  | { atMost: number }
-  | { below: number }
-  | { exactly: number };
+export type Bound = { atLeast: number } | { atMost: number } | { exactly: number };
 
 /** One figure of the bench: a ratio within one run; absolute ones only where they are counts or limits. */
 export type BenchRow = {
@@ -35,6 +31,5 @@ export function median(values: readonly number[]): number {
 export function isMet(value: number, wanted: Bound): boolean {
   if ('atLeast' in wanted) return value >= wanted.atLeast;
   if ('atMost' in wanted) return value <= wanted.atMost;
-  if ('below' in wanted) return value < wanted.below;
   return value === wanted.exactly;
 }

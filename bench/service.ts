@@ -45,13 +45,9 @@ export async function createKey(config: string): Promise<string> {
   return (JSON.parse(created) as { key: string }).key;
 }
 
-/** Starts the program with more options, and more environment. */
-export function serve(
-  config: string,
-  args: readonly string[] = [],
-  env: NodeJS.ProcessEnv = {},
-): Promise<Running> {
-  return start(['bin/trackport.js', 'serve', '--config', config, ...args], env);
+/** Starts the program, with more in its environment. */
+export function serve(config: string, env: NodeJS.ProcessEnv = {}): Promise<Running> {
+  return start(['bin/trackport.js', 'serve', '--config', config], env);
 }
 
 /** Resolves when the first crawl is over. */

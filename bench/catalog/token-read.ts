@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import autocannon from 'autocannon';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { type Running, start } from '../processes.ts';
-import { type BenchRow, median } from '../row.ts';
+import { compareCosts, COST_SOURCE, record } from '../rivals.ts';
+import type { BenchRow } from '../row.ts';
 import { serve, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { spec } from './world.ts';
@@ -35,7 +35,7 @@ export async function measureTokenRead(
   try {
     const token = await tokenOf(issuer);
     await publish(ours, token);
-    return [await compare({ ours, token, directory: folder }, scale)];
+    return [await compare({ ours, token, folder }, scale)];
   } finally {
     await ours.stop();
     await tracker.stop();
@@ -43,44 +43,28 @@ export async function measureTokenRead(
   }
 }
 
-type World = { ours: Running; token: string; directory: string };
+type World = { ours: Running; token: string; folder: string };
 
-async function compare(
-  { ours, token, directory }: World,
-  { seconds, rounds }: TokenReadScale,
-): Promise<BenchRow> {
-  const url = `${ours.url}/api/v1/catalog/${artifact.id}`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  const file = path.join(directory, 'bytes.json');
-  writeFileSync(file, await answer.text());
-  const bare = await start(['bench/leads/bare-server.ts', file]);
+async function compare({ ours, token, folder }: World, scale: TokenReadScale): Promise<BenchRow> {
+  const request = {
+    target: `/api/v1/catalog/${artifact.id}`,
+    headers: { authorization: `Bearer ${token}` },
+  };
+  const file = path.join(folder, 'recorded.json');
+  writeFileSync(file, JSON.stringify([await record(ours, request)]));
+  const bare = await start(['bench/bare-server.ts', file]);
   try {
-    const ratios: number[] = [];
-    for (let round = 0; round <= rounds; round += 1) {
-      const theirs = await load(`${bare.url}/bytes`, token, round === 0 ? 1 : seconds);
-      const mine = await load(url, token, round === 0 ? 1 : seconds);
-      if (round > 0) ratios.push(mine / theirs); // the first round warms up
-    }
+    const costs = await compareCosts({ ours, bare }, request, scale);
     return {
-      what: 'catalog read with token check ÷ bare Fastify',
-      value: median(ratios),
+      what: 'catalog read with token check ÷ bare Fastify with the same headers',
+      value: costs.bare / costs.ours,
       wanted: { atLeast: 0.6 },
-      source: 'autocannon, 20 connections, in turns',
+      source: COST_SOURCE,
+      note: `${costs.ours.toFixed(0)} µs, theirs ${costs.bare.toFixed(0)} µs`,
     };
   } finally {
     await bare.stop();
   }
-}
-
-async function load(url: string, token: string, seconds: number): Promise<number> {
-  const result = await autocannon({
-    url,
-    connections: 20,
-    duration: seconds,
-    headers: { authorization: `Bearer ${token}` },
-  });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url} did not answer 200`);
-  return result.requests.average;
 }
 
 async function tokenOf({ tokenEndpoint, machine, scopes }: Issuer): Promise<string> {

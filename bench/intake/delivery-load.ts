@@ -4,21 +4,19 @@
  * Arguments: port, connections, seconds, events per delivery.
  */
 import { createSecretKey } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
+import autocannon from 'autocannon';
 import { fixedSignings } from '#partners/intake/signing.ts';
 import { PARTNER_SECRET } from '../partner.ts';
-import { sendAll } from '../webhooks/raw-sender.ts';
 
-const [port = 0, connections = 50, seconds = 3, eventsPerDelivery = 1] = process.argv
+const [port = 0, connections = 50, duration = 3, eventsPerDelivery = 1] = process.argv
   .slice(2)
   .map(Number);
 const key = createSecretKey(Buffer.from(PARTNER_SECRET));
-const path = '/api/v1/webhooks/partners/crm-one/deletions';
-const endsAt = performance.now() + seconds * 1000;
 const run = `${process.pid}-${Date.now()}`;
 let made = 0;
 
-function nextDelivery(): Buffer {
+/** Each with events of its own. */
+const setupRequest = (request: autocannon.Request): autocannon.Request => {
   const events = Array.from({ length: eventsPerDelivery }, () => {
     made += 1;
     return {
@@ -31,19 +29,20 @@ function nextDelivery(): Buffer {
   });
   const body = Buffer.from(JSON.stringify(eventsPerDelivery === 1 ? events[0] : events));
   const content = { method: 'POST', uri: '', body, timestamp: '' };
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    'Content-Type: application/json',
-    `X-Partner-Signature: ${fixedSignings['hmac-sha256'].sign(key, content)}`,
-    `Content-Length: ${body.length}`,
-  ];
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
-}
+  const signature = fixedSignings['hmac-sha256'].sign(key, content);
+  const headers = { 'content-type': 'application/json', 'x-partner-signature': signature };
+  return { ...request, method: 'POST', headers, body };
+};
 
-const sent = await sendAll({
-  port,
+const {
+  requests,
+  duration: seconds,
+  ...result
+} = await autocannon({
+  url: `http://127.0.0.1:${port}/api/v1/webhooks/partners/crm-one/deletions`,
   connections,
-  next: () => (performance.now() < endsAt ? nextDelivery() : undefined),
+  duration,
+  requests: [{ setupRequest }],
 });
-process.stdout.write(`${JSON.stringify(sent)}\n`);
+const refused = result.non2xx + result.errors;
+process.stdout.write(`${JSON.stringify({ calls: requests.total, refused, seconds })}\n`);

@@ -30,7 +30,7 @@ export type IntakeBenchScale = {
   people: number;
 };
 
-const source = `raw sockets of another process, ${CONNECTIONS} connections, in turns`;
+const source = `another process, ${CONNECTIONS} connections, in turns`;
 
 /**
  * Durable intake against the same route with verification but without a store, the same where every

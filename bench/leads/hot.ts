@@ -1,75 +1,83 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import autocannon from 'autocannon';
-import { start } from '../processes.ts';
-import { type BenchRow, median } from '../row.ts';
-import { createKey, serve } from '../service.ts';
+import { type Running, start } from '../processes.ts';
+import { compareCosts, COST_SOURCE, record } from '../rivals.ts';
+import type { BenchRow } from '../row.ts';
+import { serve } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { inLeadWorld, type LeadWorld, readJson } from './world.ts';
 
 export type HotScale = { leads: number; seconds: number; rounds: number };
 
-const CONNECTIONS = 20;
-const source = `autocannon, ${CONNECTIONS} connections, in turns`;
+const LIST = '/api/v1/leads';
+const FEED = `${LIST}/changes?from=start`;
 
-/** Reads that memory serves, against bare Fastify that sends the same bytes. */
+/**
+ * Reads that memory serves, against a peer with stock plug-ins, and against bare Fastify that sends the same bytes
+ * and headers. A figure is how many times as fast ours is.
+ */
 export async function measureHot(engine: BenchEngine, scale: HotScale): Promise<BenchRow[]> {
   return inLeadWorld(engine, scale.leads, async (world) => {
-    const service = await serve(world.config);
+    const ours = await serve(world.config);
+    const servers = [ours];
     try {
-      const list = `${service.url}/api/v1/leads`;
-      const { items } = (await readJson(list, world.key)) as { items: { id: string }[] };
-      const detail = `${list}/${items[0]?.id ?? ''}`;
-      const rowOf = async (what: string, url: string, atLeast: number): Promise<BenchRow> => {
-        const { ratio, rate } = await compare(world, url, scale);
-        const note = `${rate.toFixed(0)} reads a second`;
-        return { what, value: ratio, wanted: { atLeast }, source, note };
+      const { items } = (await readJson(`${ours.url}${LIST}`, world.key)) as Leads;
+      const detail = `${LIST}/${items[0]?.id}`;
+      const rivals = await startRivals(world, ours, [LIST, detail, FEED]);
+      servers.push(...Object.values(rivals));
+      const headers = { 'x-api-key': world.key };
+      const { bare } = rivals;
+      const costs = {
+        list: await compareCosts({ ours, ...rivals }, { target: LIST, headers }, scale),
+        detail: await compareCosts({ ours, ...rivals }, { target: detail, headers }, scale),
+        feed: await compareCosts({ ours, bare }, { target: FEED, headers }, scale),
       };
-      return [
-        await rowOf('hot list ÷ bare Fastify', list, 0.9),
-        await rowOf('hot detail ÷ bare Fastify', detail, 0.75),
-        await rowOf('hot page of the feed ÷ bare Fastify', `${list}/changes?from=start`, 0.6),
-      ];
+      return rowsOf(costs, engine);
     } finally {
-      await service.stop();
+      for (const server of servers) await server.stop();
     }
   });
 }
 
-async function compare(
-  { folder, config }: LeadWorld,
-  url: string,
-  { rounds, seconds }: HotScale,
-): Promise<{ ratio: number; rate: number }> {
-  const key = await createKey(config);
-  const file = path.join(folder, 'bytes.json');
-  writeFileSync(file, JSON.stringify(await readJson(url, key)));
-  const bare = await start(['bench/leads/bare-server.ts', file]);
-  try {
-    const ratios: number[] = [];
-    const rates: number[] = [];
-    await load(url, key, 1);
-    await load(`${bare.url}/bytes`, key, 1);
-    for (let round = 0; round < rounds; round += 1) {
-      const theirs = await load(`${bare.url}/bytes`, key, seconds);
-      const ours = await load(url, key, seconds);
-      ratios.push(ours / theirs);
-      rates.push(ours);
-    }
-    return { ratio: median(ratios), rate: median(rates) };
-  } finally {
-    await bare.stop();
-  }
+type Leads = { items: { id: string }[] };
+
+async function startRivals(
+  { folder, key }: LeadWorld,
+  ours: Running,
+  targets: readonly string[],
+): Promise<{ bare: Running; peer: Running }> {
+  const headers = { 'x-api-key': key };
+  const recorded = await Promise.all(targets.map((target) => record(ours, { target, headers })));
+  const file = path.join(folder, 'recorded.json');
+  writeFileSync(file, JSON.stringify(recorded));
+  return {
+    bare: await start(['bench/bare-server.ts', file]),
+    peer: await start(['bench/leads/peer-server.ts', file, key]),
+  };
 }
 
-/** Requests a second. */
-async function load(url: string, key: string, seconds: number): Promise<number> {
-  const result = await autocannon({
-    url,
-    connections: CONNECTIONS,
-    duration: seconds,
-    headers: { 'x-api-key': key },
+type Costs = { ours: number; bare: number };
+type CostsWithPeer = Costs & { peer: number };
+
+/** On PostgreSQL each read asks the database for claims: what that costs is shown, and no bound is set. */
+function rowsOf(
+  costs: { list: CostsWithPeer; detail: CostsWithPeer; feed: Costs },
+  { name }: BenchEngine,
+): BenchRow[] {
+  const rowOf = (what: string, ours: number, theirs: number, atLeast: number): BenchRow => ({
+    what: `hot ${what}`,
+    value: theirs / ours,
+    ...(name === 'SQLite' && { wanted: { atLeast } }),
+    source: COST_SOURCE,
+    note: `${ours.toFixed(0)} µs, theirs ${theirs.toFixed(0)} µs`,
   });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url} did not answer 200`);
-  return result.requests.average;
+  const { list, detail, feed } = costs;
+  const bare = 'bare Fastify with the same headers';
+  return [
+    rowOf('detail ÷ stock plug-ins', detail.ours, detail.peer, 1.4),
+    rowOf('list of 50 ÷ stock plug-ins', list.ours, list.peer, 4),
+    rowOf(`detail ÷ ${bare}`, detail.ours, detail.bare, 0.7),
+    rowOf(`list of 50 ÷ ${bare}`, list.ours, list.bare, 0.6),
+    rowOf(`page of the feed ÷ ${bare}`, feed.ours, feed.bare, 0.6),
+  ];
 }

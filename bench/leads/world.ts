@@ -82,19 +82,3 @@ export function queryOf(at: number): string {
 function aMinuteAgo(): string {
   return new Date(Math.floor((Date.now() - 60_000) / 1000) * 1000).toISOString();
 }
-
-/** Twenty readers that share `total` tasks, each doing the next when its last one is done. */
-export async function byTwenty(
-  total: number,
-  task: (at: number) => Promise<unknown>,
-): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      while (next < total) {
-        next += 1;
-        await task(next);
-      }
-    }),
-  );
-}

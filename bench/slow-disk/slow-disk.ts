@@ -95,7 +95,7 @@ async function measureOn(
     settings: { partners, leads: { freshFor: '1h' } },
   });
   const key = await createKey(config);
-  const service = await serve(config, [], name === 'SQLite' ? environment : {});
+  const service = await serve(config, name === 'SQLite' ? environment : {});
   try {
     await untilDirectoryIsComplete(service.url);
     const measured = await compare({ url: service.url, key, fsyncs }, { seconds, rounds });
