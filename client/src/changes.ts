@@ -1,81 +1,100 @@
-import type { components } from './api.ts';
 import { CursorExpiredError, ProblemError } from './problem-error.ts';
 import { isTransient, sleep, waitMsAfter } from './retry.ts';
-import type { Place, Turn } from './transports.ts';
+import type { Change, ChangeBatch, Place, Turns } from './transports.ts';
 
-/** What became of a lead, and where to go on behind it: keep both, at once. */
-export type Change = components['schemas']['LeadFeedItem'] & {
-  /** For the next `changes`, for 30 days. */
-  cursor: string;
-};
-
-export type ChangesOptions = {
-  /** That of the last change in your copy. Without one the feed begins as `from` says. */
+export type BatchesOptions = {
+  /** That of what your copy has. Without one the feed begins as `from` says. */
   cursor?: string | undefined;
   /** `start`: with every lead that is readable now. Default: with what changes from now on. */
   from?: 'start' | undefined;
-  /** Default `auto`: a stream, or long polling where no stream comes through. */
+  /** Once all that was there is told. Default `auto`: a stream, or long polling where no stream comes through. */
   transport?: 'auto' | 'stream' | 'poll' | undefined;
   /** Ends it, with its reason as the error. */
   signal?: AbortSignal | undefined;
+  /** Told of each failure that it goes on after, and how long it waits before, in ms. */
+  onFailure?: ((error: unknown, waitMs: number) => void) | undefined;
+};
+
+export type ChangesOptions = BatchesOptions & {
   /**
    * Empties your copy: the cursor has expired, and everything that is readable comes anew. Default: it ends with a
    * CursorExpiredError.
    */
   onExpired?: (() => void | Promise<void>) | undefined;
-  /** Told of each failure that it goes on after, and how long it waits before, in ms. */
-  onFailure?: ((error: unknown, waitMs: number) => void) | undefined;
 };
 
 /**
- * Follows the lead feed without an end, whatever breaks in between.
+ * Follows the lead feed without an end, whatever breaks in between: page by page until all that is there is told, then
+ * as it comes.
  * @throws ProblemError for what waiting does not mend; CursorExpiredError is one
  */
-export async function* followChanges(
-  turns: { stream: Turn; poll: Turn },
-  options: ChangesOptions,
-): AsyncGenerator<Change, void> {
-  const { transport = 'auto', signal, onFailure } = options;
+export async function* followBatches(
+  turns: Turns,
+  options: BatchesOptions,
+): AsyncGenerator<ChangeBatch, void> {
+  const { transport = 'auto', signal } = options;
   const order = transport === 'auto' ? (['stream', 'poll'] as const) : [transport];
   let place = beginning(options);
   for (let failures = 0, at = 0; ; failures += 1) {
-    const name = order[at % order.length] ?? 'poll';
-    let isThrough = false;
+    let last: keyof Turns | undefined;
     let failure: unknown = new Error('The stream ended.');
     try {
-      for await (const step of turns[name](place, signal)) {
-        const { cursor, item } = step;
-        place = { cursor };
-        isThrough = true;
-        failures = 0;
-        if (item) yield { ...item, cursor };
+      for await (const { turn, batch } of readOn(turns, order[at] ?? 'poll', place, signal)) {
+        place = { cursor: batch.cursor };
+        last = turn;
+        if (turn !== 'pages' || batch.changes.length > 0) failures = 0;
+        yield batch;
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (isFinal(error, name)) place = await beginAgain(error, options);
+      if (isFinal(error)) throw error;
       failure = error;
     }
     // The other one, until one comes through.
-    if (!isThrough) at += 1;
-    const waitMs = waitMsAfter(failures, (failure as Partial<ProblemError>).retryAfterMs);
-    onFailure?.(failure, waitMs);
-    await sleep(waitMs, signal);
+    if (last === 'pages') at = (at + 1) % order.length;
+    await waitAfter(failure, failures, options);
   }
 }
 
-function beginning({ cursor, from }: ChangesOptions): Place {
+const isFinal = (error: unknown): boolean =>
+  error instanceof ProblemError && !isTransient(error.status);
+
+async function waitAfter(
+  failure: unknown,
+  failures: number,
+  { onFailure, signal }: BatchesOptions,
+): Promise<void> {
+  const { retryAfterMs } = failure as Partial<ProblemError>;
+  const waitMs = waitMsAfter(failures, retryAfterMs);
+  onFailure?.(failure, waitMs);
+  await sleep(waitMs, signal);
+}
+
+/** All that is there, and then what comes. */
+async function* readOn(turns: Turns, live: keyof Turns, from: Place, signal?: AbortSignal) {
+  let place = from;
+  for (const turn of ['pages', live] as const)
+    for await (const batch of turns[turn](place, signal)) {
+      place = { cursor: batch.cursor };
+      yield { turn, batch };
+    }
+}
+
+/** The same, change by change. */
+export async function* followChanges(
+  turns: Turns,
+  { onExpired, ...options }: ChangesOptions,
+): AsyncGenerator<Change, void> {
+  for (let begun = options; ; begun = { ...options, cursor: undefined, from: 'start' })
+    try {
+      for await (const { changes } of followBatches(turns, begun)) yield* changes;
+    } catch (error) {
+      if (!onExpired || !(error instanceof CursorExpiredError)) throw error;
+      await onExpired();
+    }
+}
+
+function beginning({ cursor, from }: BatchesOptions): Place {
   if (cursor !== undefined) return { cursor };
   return from === undefined ? {} : { from };
-}
-
-async function beginAgain(error: unknown, { onExpired }: ChangesOptions): Promise<Place> {
-  if (!onExpired || !(error instanceof CursorExpiredError)) throw error;
-  await onExpired();
-  return { from: 'start' };
-}
-
-/** A proxy that refuses a stream may let a poll through. */
-function isFinal(error: unknown, transport: 'stream' | 'poll'): boolean {
-  if (!(error instanceof ProblemError) || isTransient(error.status)) return false;
-  return error.code !== undefined || transport === 'poll';
 }

@@ -4,15 +4,26 @@ import createFetchClient, {
   type ClientOptions as FetchClientOptions,
 } from 'openapi-fetch';
 import type { components, paths } from './api.ts';
-import { followChanges, type Change, type ChangesOptions } from './changes.ts';
+import {
+  followBatches,
+  followChanges,
+  type BatchesOptions,
+  type ChangesOptions,
+} from './changes.ts';
+import { addCredential, type Credential } from './credential.ts';
+import { followLeads, type Following, type FollowOptions, type LeadStore } from './follow.ts';
 import { unwrap } from './problem-error.ts';
 import { createRetryingFetch, type RetryOptions } from './retry.ts';
-import { createPoll, createStream } from './transports.ts';
+import { createTurns, type Change, type ChangeBatch } from './transports.ts';
 
+export type { Middleware } from 'openapi-fetch';
 export type { components, paths } from './api.ts';
-export type { Change, ChangesOptions } from './changes.ts';
+export type { BatchesOptions, ChangesOptions } from './changes.ts';
+export type { Credential } from './credential.ts';
+export type { Following, FollowOptions, LeadStore } from './follow.ts';
 export { CursorExpiredError, ProblemError, unwrap } from './problem-error.ts';
 export { signHmacSha256, signV3 } from './sign.ts';
+export type { Change, ChangeBatch } from './transports.ts';
 
 export type Lead = components['schemas']['Lead'];
 
@@ -27,18 +38,27 @@ export type ClientOptions = Omit<FetchClientOptions, 'fetch' | 'headers'> &
     /** Where Trackport is, as `https://adapter.example.com`. */
     baseUrl: string;
     /** Of a consumer. */
-    apiKey?: string;
-    /** Of every call; a bearer token is `{ authorization: 'Bearer …' }`. */
+    apiKey?: Credential;
+    /** Of the issuer: a bearer token. */
+    token?: Credential;
+    /** Of every call. */
     headers?: Record<string, string>;
     fetch?: typeof fetch;
   };
 
-/** `GET`, `POST`, `PUT`, `PATCH` and `DELETE` are those of openapi-fetch, typed by the API. */
+/**
+ * `GET`, `POST`, `PUT`, `PATCH` and `DELETE` are those of openapi-fetch, typed by the API; so are `use` and `eject`,
+ * whose middleware sees every call, those of `leads`, `changes`, `batches` and `follow` among them.
+ */
 export type TrackportClient = Client<paths> & {
   /** Every lead that the key may read, newest first. @throws ProblemError */
   leads(options?: LeadsOptions): AsyncGenerator<Lead, void>;
   /** What changes, without an end. @throws ProblemError, CursorExpiredError */
   changes(options?: ChangesOptions): AsyncGenerator<Change, void>;
+  /** The same as it came, with a cursor from the first answer on. @throws ProblemError, CursorExpiredError */
+  batches(options?: BatchesOptions): AsyncGenerator<ChangeBatch, void>;
+  /** Keeps a copy of every lead that the key may read. */
+  follow(store: LeadStore, options?: FollowOptions): Following;
 };
 
 /**
@@ -46,26 +66,32 @@ export type TrackportClient = Client<paths> & {
  * @throws TypeError `baseUrl` is no address
  */
 export function createClient(options: ClientOptions): TrackportClient {
-  const { apiKey, fetch: send = globalThis.fetch, ...rest } = options;
-  const { attemptsMax = 5, timeoutMs = 60_000, headers, ...fetchOptions } = rest;
-  const baseUrl = new URL(options.baseUrl).href;
-  const shared = {
-    ...fetchOptions,
-    baseUrl,
-    headers: { ...(apiKey && { 'X-API-KEY': apiKey }), ...headers },
-  };
+  const { apiKey, token, fetch: send = globalThis.fetch, ...rest } = options;
+  const { attemptsMax = 5, timeoutMs = 60_000, waitMsMax = Infinity, ...fetchOptions } = rest;
+  const sendOnce = (request: Request): Promise<Response> => send(request);
   const api = createFetchClient<paths>({
-    ...shared,
-    fetch: createRetryingFetch(send, { attemptsMax, timeoutMs }),
+    ...fetchOptions,
+    baseUrl: toBaseUrl(options.baseUrl),
+    fetch: createRetryingFetch(sendOnce, { attemptsMax, timeoutMs, waitMsMax }),
   });
-  // Who follows goes on after failures by itself.
-  const once = createFetchClient<paths>({ ...shared, fetch: (request) => send(request) });
-  const turns = { stream: createStream(once), poll: createPoll(once) };
+  addCredential(api, 'X-API-KEY', apiKey);
+  addCredential(api, 'Authorization', token, 'Bearer ');
+  const turns = createTurns(api, sendOnce);
+  const batches = (place: BatchesOptions = {}) => followBatches(turns, place);
   return {
     ...api,
     leads: (query) => readLeads(api, query),
-    changes: (query = {}) => followChanges(turns, query),
+    changes: (place = {}) => followChanges(turns, place),
+    batches,
+    follow: (store, follow) => followLeads(batches, store, follow),
   };
+}
+
+function toBaseUrl(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return new URL(text).href;
+  throw new TypeError(
+    `baseUrl is ${JSON.stringify(text)}: write a whole address that begins with https:// or http://, as https://adapter.example.com`,
+  );
 }
 
 async function* readLeads(
@@ -81,6 +107,6 @@ async function* readLeads(
     });
     const page = unwrap(result);
     yield* page.items;
-    cursor = page.pagination.nextCursor;
+    cursor = page.pagination.hasMore ? page.pagination.nextCursor : undefined;
   } while (cursor !== undefined);
 }

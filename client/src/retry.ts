@@ -1,4 +1,5 @@
 import { readRetryAfter } from './problem-error.ts';
+import { createWatch, readParts } from './watch.ts';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
@@ -41,6 +42,8 @@ export type RetryOptions = {
   attemptsMax: number;
   /** How long one attempt may take, its body included, in ms. */
   timeoutMs: number;
+  /** Where a longer wait is asked for than this, in ms, the answer is given as it is. */
+  waitMsMax: number;
 };
 
 /**
@@ -48,22 +51,55 @@ export type RetryOptions = {
  * nothing that could be done twice: a POST or PATCH only with an `Idempotency-Key`.
  */
 export function createRetryingFetch(
-  send: typeof fetch,
-  { attemptsMax, timeoutMs }: RetryOptions,
+  send: (request: Request) => Promise<Response>,
+  { attemptsMax, timeoutMs, waitMsMax }: RetryOptions,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const mayRepeat = IDEMPOTENT.has(request.method) || request.headers.has('idempotency-key');
     for (let failures = 0; ; failures += 1) {
       const isLast = !mayRepeat || failures + 1 >= attemptsMax;
-      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-      const response = await send(new Request(request.clone(), { signal })).catch((error) => {
+      const response = await attempt(send, request, timeoutMs).catch((error) => {
         if (isLast || request.signal.aborted) throw error;
         return undefined;
       });
-      if (response && (isLast || !isTransient(response.status))) return response;
-      await response?.body?.cancel();
+      if (response && (isLast || !isWorthRepeating(response))) return response;
       const retryAfterMs = response && readRetryAfter(response.headers);
+      if (response && (retryAfterMs ?? 0) > waitMsMax) return response;
       await sleep(waitMsAfter(failures, retryAfterMs), request.signal);
     }
   };
+}
+
+/** 409 with a time to wait: the same request, sent before, is still at work. */
+function isWorthRepeating({ status, headers }: Response): boolean {
+  return isTransient(status) || (status === 409 && headers.has('retry-after'));
+}
+
+/** The whole response: what is cut on the way has failed. */
+async function attempt(
+  send: (request: Request) => Promise<Response>,
+  request: Request,
+  timeoutMs: number,
+): Promise<Response> {
+  const watch = createWatch(request.signal);
+  watch.expectWithin(timeoutMs);
+  try {
+    const response = await send(new Request(request.clone(), { signal: watch.signal }));
+    return response.body ? await toWhole(response, response.body, watch.signal) : response;
+  } finally {
+    watch.end();
+  }
+}
+
+async function toWhole(
+  response: Response,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Response> {
+  const parts: Uint8Array[] = [];
+  for await (const part of readParts(body, signal)) parts.push(part);
+  signal.throwIfAborted();
+  const { status, statusText, headers, url } = response;
+  const whole = new Response(new Blob(parts as BlobPart[]), { status, statusText, headers });
+  return Object.defineProperty(whole, 'url', { value: url });
 }

@@ -1,26 +1,109 @@
 import type { Client } from 'openapi-fetch';
 import type { components, paths } from './api.ts';
-import { unwrap } from './problem-error.ts';
+import { ProblemError, unwrap } from './problem-error.ts';
+import { isTransient, sleep } from './retry.ts';
+import { createWatch, readParts } from './watch.ts';
 
-type FeedItem = components['schemas']['LeadFeedItem'];
+/** What became of a lead, and where to go on behind it: keep both, at once. */
+export type Change = components['schemas']['LeadFeedItem'] & {
+  /** For the next `changes`, for 30 days. */
+  cursor: string;
+};
+
+/** What came at once, perhaps nothing. */
+export type ChangeBatch = {
+  /** Oldest first. */
+  changes: Change[];
+  /** Where to go on behind all of them. */
+  cursor: string;
+  /** Everything up to now has been told with this batch. */
+  caughtUp: boolean;
+};
 
 /** Where the feed goes on, or begins. */
 export type Place = { cursor?: string; from?: 'start' };
 
-/** An item and the cursor behind it; the cursor alone where nothing changed. */
-type Step = { cursor: string; item?: FeedItem };
+/** Batches from a place on, until something breaks. */
+type Turn = (place: Place, signal?: AbortSignal) => AsyncGenerator<ChangeBatch, void>;
 
-/** Steps from a place on, until something breaks. */
-export type Turn = (place: Place, signal?: AbortSignal) => AsyncGenerator<Step, void>;
+export type Turns = {
+  /** What is there already; then it ends. */
+  pages: Turn;
+  /** Server-sent events. */
+  stream: Turn;
+  /** Pages, each of which waits until there is something. */
+  poll: Turn;
+};
 
 /** The first event comes at once: where none does, something in between holds it back. */
 const FIRST_EVENT_MS = 5000;
 /** A stream without items says every 15 seconds that it is there. */
 const SILENCE_MS = 45_000;
-const POLL_MS = 60_000;
+const PAGE_MS = 60_000;
+const LIMIT_MAX = 500;
+const AFTER_EMPTY_MS = 500;
 
-/** Server-sent events. */
-export function createStream(api: Client<paths>): Turn {
+/** `send` sends a call once: who follows goes on after failures by itself. */
+export function createTurns(
+  api: Client<paths>,
+  send: (request: Request) => Promise<Response>,
+): Turns {
+  const readPage = createPageReader(api, send);
+  return {
+    pages: async function* pages(from, signal) {
+      let place = from;
+      let wait: string | undefined;
+      for (let hasMore = true; hasMore;) {
+        const batch = await readPage(place, wait, signal);
+        yield batch;
+        hasMore = !batch.caughtUp;
+        place = { cursor: batch.cursor };
+        // More is there, but cannot be told yet.
+        wait = batch.changes.length === 0 ? '5s' : undefined;
+      }
+    },
+    stream: createStream(api, send),
+    poll: async function* poll(from, signal) {
+      for (let place = from; ;) {
+        const batch = await readPage(place, '30s', signal);
+        yield batch;
+        place = { cursor: batch.cursor };
+        // Something in between may not let it wait.
+        if (batch.changes.length === 0) await sleep(AFTER_EMPTY_MS, signal);
+      }
+    },
+  };
+}
+
+function createPageReader(api: Client<paths>, send: (request: Request) => Promise<Response>) {
+  return async (place: Place, wait?: string, signal?: AbortSignal): Promise<ChangeBatch> => {
+    // A cursor first: what comes is behind one.
+    const limit = place.cursor === undefined ? 1 : LIMIT_MAX;
+    signal?.throwIfAborted();
+    const watch = createWatch(signal);
+    watch.expectWithin(PAGE_MS);
+    try {
+      const result = await api.GET('/api/v1/leads/changes', {
+        params: { query: { ...place, limit, ...(wait !== undefined && { wait }) } },
+        signal: watch.signal,
+        fetch: send,
+      });
+      const { items, pagination } = unwrap(result);
+      const { nextCursor: cursor, hasMore } = pagination;
+      const last = items.length - 1;
+      // Who has not all of a page reads it again.
+      const changes = items.map((item, index) => ({
+        ...item,
+        cursor: index === last ? cursor : (place.cursor ?? cursor),
+      }));
+      return { changes, cursor, caughtUp: !hasMore };
+    } finally {
+      watch.end();
+    }
+  };
+}
+
+function createStream(api: Client<paths>, send: (request: Request) => Promise<Response>): Turn {
   return async function* stream(place, signal) {
     const watch = createWatch(signal);
     try {
@@ -30,14 +113,11 @@ export function createStream(api: Client<paths>): Turn {
         headers: { accept: 'text/event-stream' },
         parseAs: 'stream',
         signal: watch.signal,
+        fetch: send,
       });
-      const body = unwrap(result);
-      const type = result.response.headers.get('content-type') ?? '';
-      if (!type.startsWith('text/event-stream')) throw new Error(`No stream, but ${type}.`);
-      for await (const { id, data } of readEvents(body, watch.signal)) {
+      for await (const events of readEvents(toEventStream(result), watch.signal)) {
         watch.rest();
-        const item = data === '' ? undefined : (JSON.parse(data) as FeedItem);
-        yield { cursor: id, ...(item && { item }) };
+        yield toBatch(events);
         watch.expectWithin(SILENCE_MS);
       }
     } finally {
@@ -46,92 +126,67 @@ export function createStream(api: Client<paths>): Turn {
   };
 }
 
-/** Pages, each of which waits until there is something. */
-export function createPoll(api: Client<paths>): Turn {
-  return async function* poll(from, signal) {
-    for (let place = from; ;) {
-      // A cursor first, so that what comes is behind it.
-      const more = place.cursor === undefined ? { limit: 1 } : { wait: '30s' };
-      const timeout = AbortSignal.timeout(POLL_MS);
-      const result = await api.GET('/api/v1/leads/changes', {
-        params: { query: { ...place, ...more } },
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      });
-      const { items, pagination } = unwrap(result);
-      const { cursor: before = pagination.nextCursor } = place;
-      // Who has not all of a page reads it again.
-      for (const item of items.slice(0, -1)) yield { cursor: before, item };
-      const last = items.at(-1);
-      yield { cursor: pagination.nextCursor, ...(last && { item: last }) };
-      place = { cursor: pagination.nextCursor };
-    }
-  };
+type StreamResult = Parameters<typeof unwrap<ReadableStream<Uint8Array> | null>>[0];
+
+/** A proxy that refuses a stream may let a page through. */
+function toEventStream(result: StreamResult): ReadableStream<Uint8Array> {
+  const type = result.response.headers.get('content-type') ?? '';
+  try {
+    const body = unwrap(result);
+    if (type.startsWith('text/event-stream')) return body;
+  } catch (error) {
+    if (!isOfProxy(error)) throw error;
+  }
+  throw new Error(`No stream, but ${result.response.status} ${type}.`);
 }
 
-/** A signal that is aborted when what was expected did not come in time. */
-function createWatch(signal?: AbortSignal) {
-  const late = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const rest = (): void => clearTimeout(timer);
-  return {
-    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-    expectWithin: (ms: number): void => {
-      rest();
-      timer = setTimeout(() => late.abort(new Error(`Nothing came for ${ms / 1000} s.`)), ms);
-    },
-    rest,
-    end: (): void => {
-      rest();
-      late.abort();
-    },
-  };
+const isOfProxy = (error: unknown): boolean =>
+  error instanceof ProblemError && error.code === undefined && !isTransient(error.status);
+
+function toBatch(events: [StreamEvent, ...StreamEvent[]]): ChangeBatch {
+  const changes = events
+    .filter(({ name }) => name.startsWith('lead.'))
+    .map(({ id, data }) => ({ ...(JSON.parse(data) as Change), cursor: id }));
+  const { id: cursor, name } = events.at(-1) ?? events[0];
+  return { changes, cursor, caughtUp: name === 'caught-up' };
 }
 
-/** An event of a stream; without `data` it only tells how far the stream is. */
-type StreamEvent = { id: string; data: string };
+/** An event of a stream; without a name it only tells how far the stream is. */
+type StreamEvent = { id: string; name: string; data: string };
 
 /**
- * The events of a body, for what Trackport sends: one `data` line for each.
+ * The events of a body, as many as came at once, for what Trackport sends: one `data` line for each.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
-): AsyncGenerator<StreamEvent, void> {
-  let id = '';
-  let data = '';
-  for await (const line of readLines(body, signal)) {
-    if (line === '') {
-      yield { id, data };
-      data = '';
-    } else if (line.startsWith('id: ')) id = line.slice('id: '.length);
-    else if (line.startsWith('data: ')) data = line.slice('data: '.length);
+): AsyncGenerator<[StreamEvent, ...StreamEvent[]], void> {
+  const fields = { id: '', event: '', data: '' };
+  for await (const lines of readLines(body, signal)) {
+    const events: StreamEvent[] = [];
+    for (const line of lines) {
+      const [, field, value = ''] = /^(id|event|data): ?(.*)$/s.exec(line) ?? [];
+      if (field) fields[field as keyof typeof fields] = value;
+      if (line !== '') continue;
+      events.push({ id: fields.id, name: fields.event, data: fields.data });
+      Object.assign(fields, { event: '', data: '' });
+    }
+    const [first, ...others] = events;
+    if (first) yield [first, ...others];
   }
 }
 
-/**
- * Whole lines alone: a stream that was cut in one has not sent it. Ends when `signal` is aborted, too: `fetch` itself
- * may have forgotten the signal of a response that is under way, once Node has collected its garbage.
- */
+/** Whole lines alone, as many as came at once: a stream that was cut in one has not sent it. */
 async function* readLines(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
-): AsyncGenerator<string, void> {
+): AsyncGenerator<string[], void> {
   const decoder = new TextDecoder();
-  const reader = body.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener('abort', cancel);
   let open = '';
-  try {
-    while (!signal.aborted) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (open + decoder.decode(value, { stream: true })).split('\n');
-      open = lines.pop() ?? '';
-      yield* lines;
-    }
-  } finally {
-    signal.removeEventListener('abort', cancel);
-    cancel();
+  for await (const part of readParts(body, signal)) {
+    const lines = (open + decoder.decode(part, { stream: true })).split('\n');
+    open = lines.pop() ?? '';
+    yield lines;
   }
 }

@@ -1,5 +1,5 @@
 /** What the client sends again, when, and what never; on a clock that the test moves. */
-import { createClient, ProblemError, unwrap } from '@trackport/client';
+import { createClient, type ClientOptions, ProblemError, unwrap } from '@trackport/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 type Reply = Response | Error;
@@ -16,7 +16,7 @@ const me = (): Response => json(200, { id: 'c1' });
 const lost = (): Error => new TypeError('fetch failed');
 
 /** A client whose calls get these replies, in turn; and what it sent. */
-function clientOf(replies: Reply[], options: { attemptsMax?: number } = {}) {
+function clientOf(replies: Reply[], options: Partial<ClientOptions> = {}) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const sent: { at: number; body: string }[] = [];
@@ -116,6 +116,52 @@ test('an abort ends the wait', async () => {
   expect(await ended).toMatchObject({ message: 'enough' });
 });
 
-test('an address that is none is refused at once', () => {
-  expect(() => createClient({ baseUrl: 'adapter' })).toThrow(TypeError);
+/** A body that begins, and then breaks off, or says nothing more. */
+const begun = (isCut: boolean): Response =>
+  new Response(
+    new ReadableStream({
+      pull: (controller) => {
+        controller.enqueue(new TextEncoder().encode('{"id":'));
+        return isCut ? controller.error(lost()) : new Promise(() => undefined);
+      },
+    }),
+  );
+
+test.each([
+  ['is cut', true, 1000],
+  ['says nothing more', false, 6000],
+])('a body that %s is sent for again', async (_what, isCut, withinMs) => {
+  const { client } = clientOf([begun(isCut), me()], { timeoutMs: 5000 });
+  const read = client.GET('/api/v1/me');
+  await vi.advanceTimersByTimeAsync(withinMs);
+  expect(unwrap(await read).id).toBe('c1');
+});
+
+test('the last attempt ends with its time, in the middle of a body, too', async () => {
+  const { client } = clientOf([begun(false)], { timeoutMs: 5000, attemptsMax: 1 });
+  const read = client.GET('/api/v1/me').catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await read).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('a call that is still at work is sent again once it may be', async () => {
+  const atWork = json(409, { code: 'idempotency-in-progress' }, { 'retry-after': '1' });
+  const { client, sent } = clientOf([atWork, json(201, {})]);
+  const params = { header: { 'Idempotency-Key': 'k1' } };
+  const created = client.POST('/api/v1/catalog', { ...create, params });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect([(await created).response.status, sent.length]).toEqual([201, 2]);
+});
+
+test('a conflict is not sent again', async () => {
+  const { client, sent } = clientOf([json(409, { code: 'version-exists' })]);
+  const params = { header: { 'Idempotency-Key': 'k1' } };
+  const { response } = await client.POST('/api/v1/catalog', { ...create, params });
+  expect([response.status, sent.length]).toEqual([409, 1]);
+});
+
+test('a longer wait than it may be is the answer itself', async () => {
+  const { client, sent } = clientOf([busy('121')], { waitMsMax: 120_000 });
+  const { response } = await client.GET('/api/v1/me');
+  expect([response.status, sent.length]).toEqual([503, 1]);
 });

@@ -1,14 +1,13 @@
 /** The client where it runs: one program that reads, follows and signs, in every runtime of this machine. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { openPage } from '../support/browser.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
-import { openFeedWorld, type FeedWorld } from './support.ts';
+import { node20, openFeedWorld, type FeedWorld } from './support.ts';
 
 /** Ends with the first lead that is taken out. `report` is called once before. */
 const program = `
@@ -50,14 +49,6 @@ async function watchRun(world: FeedWorld, run: Promise<unknown>, isFollowing: ()
   });
   return result;
 }
-
-const versionOf = (node: string): string =>
-  spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '';
-const places = (process.env['PATH'] ?? '').split(':').map((folder) => path.join(folder, 'node'));
-const node20 = [...places, '/usr/bin/node', '/usr/local/bin/node'].find((node) =>
-  versionOf(node).startsWith('v20.'),
-);
-if (node20 === undefined) process.stderr.write('No Node 20 here: the client is not tried in it.\n');
 
 const nodes = [
   ['this Node', process.execPath],

@@ -1,17 +1,24 @@
 /** A service with a tracker that tells it of changes, ways to it that are bad, and who follows. */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import path from 'node:path';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import {
   createClient,
   type Change,
   type ChangesOptions,
+  type Lead,
+  type LeadStore,
   type TrackportClient,
 } from '@trackport/client';
 import { onTestFinished } from 'vitest';
+import { scratchFolder } from '../../support/at-exit.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { compose, TRACKER_TOKEN, WEBHOOK_SECRET, type Composed } from '../support/composed.ts';
 import { crmOne, leadBody } from '../support/world.ts';
 
@@ -68,6 +75,60 @@ export function follow(client: TrackportClient, options: ChangesOptions) {
   };
   onTestFinished(() => void stop());
   return { changes, failures, ended, stop, items: () => changes.map(toText) };
+}
+
+let installed: string | undefined;
+
+/** A folder with the package in it, as `pack` makes it. */
+export function clientFolder(pack: string): string {
+  if (installed === undefined) {
+    ({ path: installed } = scratchFolder('client'));
+    // Built already: other tests read it at this time.
+    const target = pack
+      .replace('npm run -s client && ', '')
+      .replace('destination client', `destination ${installed}`);
+    execFileSync('sh', ['-ec', target], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const install = ['install', '--prefer-offline', './trackport-client-0.2.0.tgz'];
+    execFileSync('npm', install, { cwd: installed, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  const folder = temporaryFolder();
+  symlinkSync(path.join(installed, 'node_modules'), path.join(folder, 'node_modules'));
+  return folder;
+}
+
+const versionOf = (node: string): string =>
+  spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '';
+const places = (process.env['PATH'] ?? '').split(':').map((folder) => path.join(folder, 'node'));
+
+/** Undefined where there is none. */
+export const node20 = [...places, '/usr/bin/node', '/usr/local/bin/node'].find((node) =>
+  versionOf(node).startsWith('v20.'),
+);
+if (node20 === undefined) process.stderr.write('No Node 20 here: the client is not tried in it.\n');
+
+/** A copy of leads in a map. */
+export function createMapStore() {
+  let copy = new Map<string, Lead>();
+  let next: typeof copy | undefined;
+  let cursor: string | undefined;
+  let swapped = 0;
+  const store: LeadStore = {
+    cursor: () => cursor,
+    apply: (batch) => {
+      for (const change of batch.changes)
+        if (change.type === 'lead.changed') (next ?? copy).set(change.id, change.lead);
+        else (next ?? copy).delete(change.id);
+      cursor = batch.cursor;
+    },
+    beginNew: () => void (next = new Map()),
+    swap: () => {
+      copy = next ?? copy;
+      next = undefined;
+      swapped += 1;
+    },
+  };
+  const ids = (): string[] => [...copy.keys()].sort((left, right) => Number(left) - Number(right));
+  return { store, ids, swaps: () => swapped };
 }
 
 async function openServer(server: Server): Promise<string> {
