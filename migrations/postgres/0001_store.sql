@@ -108,7 +108,8 @@ CREATE TABLE directory_key (
   key_hash bytea NOT NULL,
   repository_id bigint NOT NULL,
   number bigint NOT NULL,
-  kind text, -- 'email', 'correlation-id' or 'external-id/<partnerId>'
+  kind text NOT NULL, -- 'email', 'weak-email', 'correlation-id' or 'external-id/<partnerId>'
+  rule integer NOT NULL, -- by which version of the rules it was read last
   PRIMARY KEY (key_hash, repository_id, number)
 );
 

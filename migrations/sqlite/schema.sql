@@ -205,7 +205,8 @@ CREATE TABLE directory_key (
   key_hash BLOB NOT NULL,
   repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
-  kind TEXT, -- 'email', 'correlation-id' or 'external-id/<partnerId>'
+  kind TEXT NOT NULL, -- 'email', 'weak-email', 'correlation-id' or 'external-id/<partnerId>'
+  rule INTEGER NOT NULL, -- by which version of the rules it was read last
   PRIMARY KEY (key_hash, repository_id, number)
 ) STRICT, WITHOUT ROWID;
 

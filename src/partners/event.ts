@@ -1,14 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import {
-  isEmailAddress,
-  isEmailLength,
-  hasText,
+  emailsIn,
   type LeadIdentity,
   normalizeIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
+import { isVisible } from '#shared/text/visible.ts';
 import type { Action, EventRule, FieldName, Partner } from './partner.ts';
 import type { EventKeys } from './receipts/receipt-store.ts';
 import type { EventErrorCode, PartnerPath } from './receipts/receipt.ts';
@@ -25,8 +24,8 @@ const MERGED_IDS_MAX = 250;
 const CONTACT_OBJECT_TYPE = '0-1';
 
 /**
- * What an event says, by the partner's pointers. Values are as they were sent, numbers as text. An
- * e-mail address of more than 320 characters is none, and so is a text that nobody can see.
+ * What an event says, by the partner's pointers. Values are as they were sent, numbers as text. A
+ * text that nobody can see is none, and so is an e-mail without an address in it: `n/a` and `-` name nobody.
  */
 export type PartnerEvent = {
   /** `unreadable`: there is a type, but it is neither text nor number. */
@@ -52,7 +51,7 @@ export function readEvent(fields: Partner['fields'], element: unknown): PartnerE
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
   for (const name of identifiers) {
     const text = pick(fields, name, element);
-    if (text !== undefined && (name !== 'email' || isEmail(text))) event[name] = text;
+    if (text !== undefined && (name !== 'email' || emailsIn(text).length > 0)) event[name] = text;
   }
   const to = pick(fields, 'mergedTo', element);
   const from = (fields.mergedFrom ?? [])
@@ -60,11 +59,6 @@ export function readEvent(fields: Partner['fields'], element: unknown): PartnerE
     .flatMap((value) => toText(value) ?? []);
   if (to !== undefined && from.length > 0) event.merge = { from: [...new Set(from)], to };
   return event;
-}
-
-/** `n/a` and `-` name nobody: taken for a person, they would delete all leads that say so, too. */
-function isEmail(text: string): boolean {
-  return isEmailLength(text) && isEmailAddress(text);
 }
 
 const identifiers = [
@@ -106,7 +100,7 @@ function pick(
 }
 
 function toText(value: unknown): string | undefined {
-  if (typeof value === 'string') return hasText(value) ? value : undefined;
+  if (typeof value === 'string') return isVisible(value) ? value : undefined;
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
@@ -171,7 +165,7 @@ export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
   if (number !== undefined) names.push({ kind: 'lead-id', number });
   if (correlationId !== undefined) names.push({ kind: 'correlation-id', value: correlationId });
   if (externalId !== undefined) names.push({ kind: 'external-id', partnerId, value: externalId });
-  if (email !== undefined) names.push({ kind: 'email', value: email });
+  names.push(...emailsIn(email ?? ''));
   return names;
 }
 
@@ -226,7 +220,10 @@ function personOf(partnerId: string, event: PartnerEvent): (string | null)[] {
     leadId === undefined ? null : String(parseLeadId(leadId) ?? leadId),
     comparable(correlationId, (value) => ({ kind: 'correlation-id', value })),
     comparable(externalId, (value) => ({ kind: 'external-id', partnerId, value })),
-    comparable(email, (value) => ({ kind: 'email', value })),
+    emailsIn(email ?? '')
+      .map(({ value }) => value)
+      .sort()
+      .join(' ') || null,
     ...(event.merge ? [event.merge.to, ...event.merge.from] : []),
   ];
 }

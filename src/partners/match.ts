@@ -5,7 +5,13 @@ export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
 
 /** By what an event looks for its lead, as a store keeps it: the kinds alone, with a space between. */
 export function toNameKinds(names: readonly MatchName[]): string | null {
-  return names.map(({ kind }) => kind.replace(/\/.*/u, '')).join(' ') || null;
+  return [...new Set(names.map(kindOf))].join(' ') || null;
+}
+
+type NameKind = 'lead-id' | 'correlation-id' | 'external-id' | 'email';
+
+export function kindOf({ kind }: MatchName): NameKind {
+  return kind.replace(/^weak-|\/.*$/gu, '') as NameKind;
 }
 
 /** What the lead directory knows. Synchronous, so that it can be read inside a transaction. */
@@ -15,25 +21,25 @@ export type DirectoryView = {
   createdAt(number: number): number | undefined;
   /** Numbers of the leads with this identity, in ascending order. */
   find(hash: Buffer): readonly number[];
-  /** The lead's identities; none for a lead that is not known. */
+  /** The lead's identities, without the kind of those that today's rule has not given; none for an unknown lead. */
   identitiesOf(number: number): readonly { kind: IdentityKind | null; hash: Buffer }[];
 };
 
 export type Match = {
-  /** The leads of the first name that has any, in ascending order. */
+  /** The leads of the first kind of name that has any, in ascending order. */
   leads: readonly number[];
-  /** The kind of that name; absent without leads. */
-  by?: MatchName['kind'];
+  /** That kind; absent without leads. */
+  by?: NameKind;
   /** Named, but left alone, since they are another person's. */
   conflicts: readonly number[];
 };
 
 /**
- * The leads that the first name finds that has any. A lead that a lead id or a correlation id names
- * is left alone when it is known to belong to another person than the event's e-mail or external
- * id says: many systems have an id of their own under such a name. So is one that a lead id names and
- * that was created after `createdBefore` (ms): nobody knew its number when the event was sent. Both
- * the acceptance of a deletion and its later match decide by this one rule.
+ * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody.
+ * A lead that a lead id or a correlation id names is left alone when it is known to belong to another person
+ * than the event's e-mail or external id says: many systems have an id of their own under such a name. So is
+ * one that a lead id names and that was created after `createdBefore` (ms): nobody knew its number when the
+ * event was sent. Both the acceptance of a deletion and its later match decide by this one rule.
  */
 export function matchLeads(
   names: readonly MatchName[],
@@ -44,15 +50,18 @@ export function matchLeads(
   const conflicts: number[] = [];
   const isTooNew = (name: MatchName, number: number): boolean =>
     isLeadId(name) && (directory.createdAt(number) ?? 0) > createdBefore;
-  for (const name of names) {
-    const leads = findByName(name, directory).filter((number) => {
-      const isAnother =
-        !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
-      const isTaken = !isAnother && !isTooNew(name, number);
-      if (!isTaken) conflicts.push(number);
-      return isTaken;
-    });
-    if (leads.length > 0) return { leads, by: name.kind, conflicts };
+  const isTaken = (name: MatchName, number: number): boolean => {
+    const isAnother = !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
+    if (!isAnother && !isTooNew(name, number)) return true;
+    conflicts.push(number);
+    return false;
+  };
+  for (const [by, ofKind] of Map.groupBy(names, kindOf)) {
+    const found = ofKind.flatMap((name) =>
+      findByName(name, directory).filter((number) => isTaken(name, number)),
+    );
+    const leads = [...new Set(found)].sort((left, right) => left - right);
+    if (leads.length > 0) return { leads, by, conflicts };
   }
   return { leads: [], conflicts };
 }
@@ -79,12 +88,12 @@ function isLeadId(name: MatchName): name is Extract<MatchName, { kind: 'lead-id'
 
 /** An e-mail or an external id: it names a person, who may have several leads. */
 export function isOfPerson(name: MatchName): name is HashedIdentity {
-  return !isLeadId(name) && name.kind !== 'correlation-id';
+  return !isLeadId(name) && kindOf(name) !== 'correlation-id';
 }
 
 /**
- * It has identities of a kind that the event names, and none of its identities is the event's. What
- * is no e-mail address proves nothing.
+ * It has identities of a kind that the event names, read by today's rule, and none of its identities is the
+ * event's. What is weak on both sides proves nothing.
  */
 function belongsToAnother(
   own: readonly { kind: IdentityKind | null; hash: Buffer }[],
@@ -93,6 +102,8 @@ function belongsToAnother(
   const isSame = person.some(({ hash }) => own.some((identity) => identity.hash.equals(hash)));
   return (
     !isSame &&
-    person.some(({ kind }) => kind !== 'no-email' && own.some((identity) => identity.kind === kind))
+    person.some(
+      ({ kind }) => !kind.startsWith('weak-') && own.some((identity) => identity.kind === kind),
+    )
   );
 }

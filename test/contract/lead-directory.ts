@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { hashIdentity, type LeadDirectory, rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import {
+  hashIdentity,
+  type IdentityKind,
+  type LeadDirectory,
+  rulesCheckOf,
+} from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 
@@ -8,6 +13,9 @@ type LeadDirectoryFixture = {
   directory: LeadDirectory;
   /** Numbers of the leads with this identity, as a match finds them. */
   find(hash: Buffer): Promise<readonly number[]>;
+  identitiesOf(number: number): Promise<readonly { kind: IdentityKind | null; hash: Buffer }[]>;
+  /** As if all identities had been read by an older version of the rules. */
+  age(): Promise<void>;
   /** Claims the lead as the worker does. */
   claim(number: number): Promise<void>;
 };
@@ -84,6 +92,28 @@ export function describeLeadDirectory(engine: string, open: Open): void {
         expect(await fixture.find(hash(ADA))).toEqual([1]);
         expect(await fixture.find(hash(EVE))).toEqual([1]);
         expect(await directory.updatedAt(1)).toBe(6);
+      });
+
+      test('finds a lead by what an older rule gave, whose kind counts once today’s rule gives it, too', async () => {
+        await directory.put([entry(1, { identities: [ADA, EVE] })]);
+        await fixture.age();
+        const kinds = async () =>
+          (await fixture.identitiesOf(1)).map((identity) => [identity.hash, identity.kind]);
+        expect(await kinds()).toEqual(
+          expect.arrayContaining([
+            [hash(ADA), null],
+            [hash(EVE), null],
+          ]),
+        );
+        await fixture.claim(1);
+        await directory.putCrawled([entry(1, { identities: [ADA] })], 0);
+        expect(await kinds()).toEqual(
+          expect.arrayContaining([
+            [hash(ADA), 'email'],
+            [hash(EVE), null],
+          ]),
+        );
+        expect(await fixture.find(hash(EVE))).toEqual([1]);
       });
 
       test('takes an issue that stands twice on a page as the newer of both', async () => {

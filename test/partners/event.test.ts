@@ -295,12 +295,18 @@ const named = (facts: Partial<PartnerEvent>): PartnerEvent => ({
 
 describe('the names of an event', () => {
   test('stand in the order of matching', () => {
-    const event = named({ email: 'e', externalId: 'x', correlationId: 'c', leadId: '12' });
+    const event = named({
+      email: 'e@x.com; f@y.com',
+      externalId: 'x',
+      correlationId: 'c',
+      leadId: '12',
+    });
     expect(namesOf('crm-two', event)).toEqual([
       { kind: 'lead-id', number: 12 },
       { kind: 'correlation-id', value: 'c' },
       { kind: 'external-id', partnerId: 'crm-two', value: 'x' },
-      { kind: 'email', value: 'e' },
+      { kind: 'email', value: 'e@x.com' },
+      { kind: 'email', value: 'f@y.com' },
     ]);
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import type { Name } from '#partners/event.ts';
+import { toDirectoryEntry, toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import { type Name, namesOf, type PartnerEvent } from '#partners/event.ts';
 import { toMatchNames } from '#partners/worker/match/read-request.ts';
 import { type DirectoryView, leadsToClaim, matchLeads } from '#partners/match.ts';
-import { directoryKey } from '../support/directory.ts';
+import { directoryKey, leadRules } from '../support/directory.ts';
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });
 const correlation = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
@@ -48,6 +48,17 @@ function match(leads: Leads, names: readonly Name[], options?: Options) {
 
 const conflicts = [1];
 
+const issue = {
+  number: 1,
+  title: '',
+  state: 'open' as const,
+  labels: [],
+  assignees: [],
+  createdAt: 0,
+  updatedAt: 0,
+  isPullRequest: false,
+};
+
 describe('the first name that has a lead decides', () => {
   const leads = {
     1: [email('1@example.com')],
@@ -61,7 +72,7 @@ describe('the first name that has a lead decides', () => {
   test.each([
     [[leadId(1)], { leads: [1], by: 'lead-id', conflicts: [] }],
     [names, { leads: [2], by: 'correlation-id', conflicts: [] }],
-    [names.slice(2), { leads: [3], by: 'external-id/crm-one', conflicts: [] }],
+    [names.slice(2), { leads: [3], by: 'external-id', conflicts: [] }],
     [names.slice(3), { leads: [4, 5], by: 'email', conflicts: [] }],
     [[leadId(9), correlation('none')], { leads: [], conflicts: [] }],
     [[], { leads: [], conflicts: [] }],
@@ -102,14 +113,14 @@ describe('a lead that a lead id names', () => {
     });
   });
 
-  test.each(['n/a', '-', '<>', '@', 'deleted@', '@example.com', '"" <>'])(
-    'is not judged by %j in place of an e-mail address, on either side',
-    (none) => {
+  test.each(['ada@gmail', 'bob@localhost'])(
+    'is not judged by %j, an address that may be a slip, on either side',
+    (weak) => {
       const taken = { leads: [1], by: 'lead-id', conflicts: [] };
-      expect(match({ 1: bob }, [leadId(1), email(none)])).toEqual(taken);
-      expect(match({ 1: [email(none)] }, [leadId(1), email('ada@example.com')])).toEqual(taken);
-      expect(match({ 1: [email(none)] }, [leadId(1), email('none')])).toEqual(taken);
-      expect(match({ 1: [email(none)] }, [email(none)]).leads).toEqual([1]);
+      expect(match({ 1: bob }, [leadId(1), email(weak)])).toEqual(taken);
+      expect(match({ 1: [email(weak)] }, [leadId(1), ...ada])).toEqual(taken);
+      expect(match({ 1: [email(weak)] }, [leadId(1), email('eve@gmail')])).toEqual(taken);
+      expect(match({ 1: [email(weak)] }, [email(weak)]).leads).toEqual([1]);
     },
   );
 
@@ -131,12 +142,104 @@ describe('a lead that a lead id names', () => {
     });
   });
 
-  test('is taken when the kinds of its identities are not known yet', () => {
+  test('is taken when its identities were read by an older rule', () => {
     expect(match({ 1: bob }, [leadId(1), ...ada], { knowsKinds: false })).toEqual({
       leads: [1],
       by: 'lead-id',
       conflicts: [],
     });
+  });
+});
+
+/** As people write one person, each beside each: in the body of a lead, and in an event. */
+const spellings: Readonly<Record<string, readonly string[]>> = {
+  'ada@example.com': [
+    'ada@example.com',
+    'ADA@Example.com!',
+    'ada@example.com?',
+    'ada@example.com…',
+    '“ada@example.com”',
+
+    'ada&#64;example.com',
+    'ada＠example。com',
+    '「ada@example.com」',
+    "'ada@example.com'",
+    'ada@example.com/',
+
+    'mailto:ada@example.com?cc=eve@example.net',
+    '"eve@example.net" <ada@example.com>',
+    '\u200bada@example.com😀',
+
+    'Ada <ada@example.com> (private)',
+    'ada@example.com?subject=Hi',
+    '{ada@example.com}',
+    'ada@example.com-',
+  ],
+  'two addresses': [
+    'ada@example.com/ada@work.example',
+    'ada@example.com|ada@work.example',
+    'ada@work.example&ada@example.com',
+
+    'ada@example.com+ada@work.example',
+    'ada@example.com、ada@work.example',
+    'ada@work.example،ada@example.com',
+  ],
+};
+const all = Object.values(spellings).flat();
+
+describe.each(all)('a person whose lead says %j', (written) => {
+  const { identities } = toDirectoryEntry(
+    { ...issue, body: `### Email\n\n${written}\n` },
+    leadRules,
+    directoryKey,
+  );
+  const view: DirectoryView = {
+    has: (number) => number === 1,
+    createdAt: () => 0,
+    find: (hash) => (identities.some((identity) => identity.hash.equals(hash)) ? [1] : []),
+    identitiesOf: () => identities,
+  };
+  const find = (event: PartnerEvent) =>
+    matchLeads(toMatchNames(namesOf('crm-one', event), directoryKey), view);
+  const type = { kind: 'none' } as const;
+
+  test.each(all)('is found by %j, with the number of the lead as well', (email) => {
+    expect(find({ type, email })).toEqual({ leads: [1], by: 'email', conflicts: [] });
+    expect(find({ type, email, leadId: '1' })).toEqual({
+      leads: [1],
+      by: 'lead-id',
+      conflicts: [],
+    });
+  });
+
+  test.each(['eve@example.net', 'da@example.com', "'ada@example.com", 'ada@example.com.au'])(
+    'is not %j',
+    (email) => {
+      expect(find({ type, email })).toEqual({ leads: [], conflicts: [] });
+      expect(find({ type, email, leadId: '1' })).toEqual({ leads: [], conflicts });
+    },
+  );
+
+  test.each(['n/a', 'ada@-', 'eve@127.0.0.1', 'eve@example..net', '@example.net'])(
+    'is not another person for the impossible address %j',
+    (email) => {
+      expect(find({ type, email }).leads).toEqual([]);
+      expect(find({ type, email, leadId: '1' }).leads).toEqual([1]);
+    },
+  );
+});
+
+test('each of several addresses of an event names somebody', () => {
+  const leads = {
+    1: [email('ada@example.com')],
+    2: [email('bob@example.com')],
+    3: [email('eve@x.example')],
+  };
+  const event = { type: { kind: 'none' }, email: 'bob@example.com/ada@example.com' } as const;
+  expect(match(leads, namesOf('crm-one', event))).toEqual({
+    leads: [1, 2],
+    by: 'email',
+    conflicts: [],
   });
 });
 

@@ -77,6 +77,17 @@ export async function findLeads(session: Session, hash: Buffer): Promise<readonl
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
 
+/** What matching knows of the lead. */
+export async function identitiesOf(session: Session, number: number) {
+  const view = await readDirectoryView(session, REPOSITORY, [{ kind: 'lead-id', number }]);
+  return view.identitiesOf(number);
+}
+
+/** As if all identities had been read by an older version of the rules. */
+export async function ageDirectory(session: Session): Promise<void> {
+  await session.run('UPDATE directory_key SET rule = rule - 1');
+}
+
 /** A lead feed that nobody follows. */
 export const unfollowed: FeedStore = {
   end: async () => undefined,

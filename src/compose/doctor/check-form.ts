@@ -2,6 +2,7 @@ import { type FormLayout, headingFinder } from '#leads/model/issue-body.ts';
 import type { Issue, LeadTracker } from '#leads/lead-tracker.ts';
 
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { withoutInvisible } from '#shared/text/visible.ts';
 
 export type FormCheckDeps = {
   tracker: Pick<LeadTracker, 'listIssues'>;
@@ -77,5 +78,5 @@ function standInOrder(places: readonly number[], count: number): boolean {
 }
 
 function headingLinesOf(issue: Issue): readonly string[] {
-  return issue.body.split(/\r\n|\n|\r/).filter((line) => line.startsWith('### '));
+  return issue.body.split(/\r\n|\n|\r/).filter((line) => withoutInvisible(line).startsWith('###'));
 }

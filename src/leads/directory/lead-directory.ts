@@ -1,24 +1,22 @@
 import type { KeyObject } from 'node:crypto';
 import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
+import { provesPerson } from '../model/email-address.ts';
 import {
-  addressesIn,
-  isEmailAddress,
+  emailsIn,
   type LeadIdentity,
   normalizeIdentity,
+  READING_VERSION,
 } from '../model/identity.ts';
 import { isReadable, type LeadRules, readIssueBody } from '../model/lead.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;
-/** Grows with every change of how bodies are read or identities compared: it asks for a new crawl. */
-const READING_VERSION = 5;
-
 /**
- * What kind of identity a hash stands for; an external id belongs to its partner. `no-email` is what
- * stands in place of an e-mail address and is none.
+ * Kind of identity that a hash stands for; an external id belongs to its partner. A `weak-email` never proves
+ * that a lead is another person's.
  */
-export type IdentityKind = 'email' | 'no-email' | 'correlation-id' | `external-id/${string}`;
+export type IdentityKind = 'email' | 'weak-email' | 'correlation-id' | `external-id/${string}`;
 
 /** An identity as the directory stores it. */
 export type HashedIdentity = { kind: IdentityKind; hash: Buffer };
@@ -115,8 +113,8 @@ export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): B
 
 function kindOfIdentity(identity: LeadIdentity): IdentityKind {
   if (identity.kind === 'external-id') return `external-id/${identity.partnerId}`;
-  if (identity.kind === 'email' && !isEmailAddress(identity.value)) return 'no-email';
-  return identity.kind;
+  const isWeak = identity.kind === 'email' && !provesPerson(normalizeIdentity(identity));
+  return isWeak ? 'weak-email' : identity.kind;
 }
 
 export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity): HashedIdentity {
@@ -133,8 +131,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   }));
   if (correlationId !== undefined)
     identities.push({ kind: 'correlation-id', value: correlationId });
-  for (const value of contact.email === undefined ? [] : addressesIn(contact.email))
-    identities.push({ kind: 'email', value });
+  identities.push(...emailsIn(contact.email ?? ''));
   return {
     number: issue.number,
     createdAt: issue.createdAt,

@@ -6,6 +6,7 @@
  * into the multi-line field can only come before it, and what a person adds behind it is a note.
  */
 import { memoize } from '#shared/caching.ts';
+import { withoutInvisible } from '#shared/text/visible.ts';
 
 /** Values by field name; a field without a value is absent. */
 export type FormValues = Readonly<Record<string, string>>;
@@ -207,20 +208,27 @@ const IS_ASCII = /^\p{ASCII}*$/u;
 /** The finder of a form; one for as long as the form lives. */
 export const headingFinder: (form: FormLayout) => HeadingFinder = memoize(createHeadingFinder);
 
-/** Headings compare in NFC, without blanks around. */
 function createHeadingFinder(form: FormLayout): HeadingFinder {
   const places = new Map(form.map(({ heading }, place) => [comparable(heading), place]));
   // No other spelling of a character is longer than twice its decomposed one.
   const decomposed = form.map(({ heading }) => heading.trim().normalize('NFD').length);
   const lengthMax = Math.min(HEADING_CHARACTERS_MAX, 2 * Math.max(0, ...decomposed));
   return (line) => {
-    if (!line.startsWith(MARK)) return -1;
-    const heading = line.slice(MARK.length).trim();
-    return heading.length > lengthMax ? -1 : (places.get(comparable(heading)) ?? -1);
+    if (!line.includes('#')) return -1;
+    const typed = line.trimEnd();
+    if (typed.length > MARK.length + HEADING_CHARACTERS_MAX) return -1;
+    const shown = withOneBlank(withoutInvisible(typed));
+    if (!shown.startsWith(MARK) || shown.length > MARK.length + lengthMax) return -1;
+    return places.get(comparable(shown.slice(MARK.length))) ?? -1;
   };
 }
 
+/** Headings compare in NFC, without invisible signs and blanks around; one blank is as good as another. */
 function comparable(heading: string): string {
-  const trimmed = heading.trim();
-  return IS_ASCII.test(trimmed) ? trimmed : trimmed.normalize('NFC');
+  const shown = withOneBlank(withoutInvisible(heading)).trim();
+  return IS_ASCII.test(shown) ? shown : shown.normalize('NFC');
+}
+
+function withOneBlank(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }

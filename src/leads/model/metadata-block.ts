@@ -72,7 +72,7 @@ export function withoutBlocks(line: string): string {
 
 function headingsOf(body: string, form: FormLayout): Heading[] {
   const findHeading = headingFinder(form);
-  return [...body.matchAll(/(?:^|\r\n|\n|\r)(### [^\r\n]*)/g)]
+  return [...body.matchAll(/(?:^|\r\n|\n|\r)([^\r\n#]*#[^\r\n#]*#[^\r\n#]*#[^\r\n]*)/g)]
     .map(({ index, 1: line = '' }) => ({ at: index, field: findHeading(line) }))
     .filter(({ field }) => field !== -1);
 }

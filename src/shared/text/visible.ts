@@ -1,6 +1,13 @@
 /** Blanks and characters that no font shows, the blank of Braille among them. */
 const UNSEEN = /^[\s\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
+/** Zero-width signs and joiners, marks of direction, byte order marks, soft hyphens, controls. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?!\s)\p{Cc}/gu;
+
+export function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, '');
+}
+
 /**
  * True for a text with a character that can be seen. A name, title or owner of nothing else can be
  * neither read nor clicked, and is taken for an empty one.

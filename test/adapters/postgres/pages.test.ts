@@ -47,7 +47,7 @@ const FILL = `
   INSERT INTO directory_lead
   SELECT 1, i, i, i, true, '["approved"]', 1 FROM generate_series(1, ${ROWS}) i;
   INSERT INTO directory_key
-  SELECT decode(md5(i::text), 'hex'), 1, i, 'email' FROM generate_series(1, ${ROWS}) i;
+  SELECT decode(md5(i::text), 'hex'), 1, i, 'email', 1 FROM generate_series(1, ${ROWS}) i;
   ANALYZE`;
 
 type Node = {

@@ -218,7 +218,7 @@ test('a target that was started once and holds nothing but a directory is empty'
   const { url } = await migratedPostgres();
   await onPostgres(url, (database) =>
     database.exec(`INSERT INTO tracker_repository VALUES ('acme/leads', 1, 1);
-      INSERT INTO directory_key VALUES ('\\x00', 1, 1, NULL)`),
+      INSERT INTO directory_key VALUES ('\\x00', 1, 1, 'email', 1)`),
   );
   await copyToServer(file, url);
   expect(await countIn(url, 'directory_key')).toBe(3);

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { rulesCheckOf, hashIdentity, toDirectoryEntry } from '#leads/directory/lead-directory.ts';
+import {
+  rulesCheckOf,
+  hashIdentity,
+  toDirectoryEntry,
+  toHashedIdentity,
+} from '#leads/directory/lead-directory.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { leadRules } from '../../support/directory.ts';
 
@@ -13,21 +18,35 @@ test('one person has one hash, however the address is written', () => {
   expect(new Set(same.map((value) => hash({ kind: 'email', value }))).size).toBe(1);
 });
 
-test('nothing visible is no identity, so that two of them never meet', () => {
-  const issue = {
-    number: 1,
-    title: '',
-    body: '### First name\n\nAda\n\n### Email\n\n\u200b<\u200b\n',
-    state: 'open' as const,
-    labels: [],
-    assignees: [],
-    createdAt: 0,
-    updatedAt: 0,
-    isPullRequest: false,
-  };
-  expect(toDirectoryEntry(issue, leadRules, key).identities).toHaveLength(1);
-  const blank = { ...issue, body: issue.body.replace('<', '') };
-  expect(toDirectoryEntry(blank, leadRules, key).identities).toEqual([]);
+const issueOf = (email: string) => ({
+  number: 1,
+  title: '',
+  body: `### First name\n\nAda\n\n### Email\n\n${email}\n`,
+  state: 'open' as const,
+  labels: [],
+  assignees: [],
+  createdAt: 0,
+  updatedAt: 0,
+  isPullRequest: false,
+});
+
+test.each(['\u200b', '<', '-', 'n/a', 'ada@', 'ada@-', 'ada@127.0.0.1', 'no mail @ all'])(
+  'what stands in place of an address and is none, %j, is no identity: two of them are not one person',
+  (email) => {
+    expect(toDirectoryEntry(issueOf(email), leadRules, key).identities).toEqual([]);
+  },
+);
+
+test('a lead has every address that was typed, once', () => {
+  const { identities } = toDirectoryEntry(
+    issueOf('ada@example.com / ADA@work.example、ada@Example.com!'),
+    leadRules,
+    key,
+  );
+  const emails = ['ada@example.com', 'ada@work.example'] as const;
+  expect(identities).toEqual(
+    emails.map((value) => toHashedIdentity(key, { kind: 'email', value })),
+  );
 });
 
 test('identities of different kind, partner or value never share a hash', () => {

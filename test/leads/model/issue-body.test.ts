@@ -48,6 +48,37 @@ describe('reading an issue form', () => {
     expect(readForm(body, form)).toEqual(answers);
   });
 
+  test.each([
+    ['a byte order mark before it', '\ufeff### Email'],
+    ['zero-width signs in it', '#\u200b## \u200bEm\u200dail\u2060'],
+    ['marks of direction around it', '\u202a### \u2066Email\u2069\u202c'],
+    ['many of them', `### ${'\u200b'.repeat(150)}Email`],
+    ['a soft hyphen in it', '### E\u00admail'],
+    ['a no-break blank behind the mark', '###\u00a0Email'],
+    ['no-break blanks behind it', '### Email\u00a0\u202f'],
+  ])('knows a heading with %s', (_what, heading) => {
+    const body = render(answers).replace('### Email', heading);
+    expect(readForm(body, form)).toEqual(answers);
+  });
+
+  test('knows a heading of several words by any blank between them', () => {
+    const body = render(answers)
+      .replace('First name', 'First\u00a0name')
+      .replace('Source page', 'Source\u2003 page');
+    expect(readForm(body, form)).toEqual(answers);
+  });
+
+  test.each([
+    ['blanks before the mark', ' ### Email'],
+    ['no blank behind the mark', '###\u200bEmail'],
+    ['another mark', '##\u200b Email'],
+    ['more than 200 signs, seen or not', `### Email${'\u200b'.repeat(200)}`],
+  ])('takes no heading for one with %s', (_what, heading) => {
+    const { email: _, ...rest } = answers;
+    const body = render(answers).replace('### Email', heading);
+    expect(readForm(body, form)).toEqual(rest);
+  });
+
   test('leaves out what was not answered', () => {
     const { company: _, sourcePage: __, ...rest } = answers;
     expect(readForm(render(rest), form)).toEqual(rest);

@@ -1,4 +1,5 @@
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
+import { READING_VERSION } from '#leads/model/identity.ts';
 import type { DirectoryView, MatchName } from '#partners/match.ts';
 import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
 import { either, type Session, toRecords } from '../session.ts';
@@ -47,7 +48,7 @@ const FOUND = `
 
 const IDENTITIES = `
   WITH RECURSIVE known (number, kind, key_hash) AS (
-    SELECT number, kind, key_hash FROM directory_key
+    SELECT number, CASE rule WHEN ${READING_VERSION} THEN kind END, key_hash FROM directory_key
     WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])
     UNION
     SELECT number, kind, to_hash FROM known JOIN directory_merge ON from_hash = known.key_hash)

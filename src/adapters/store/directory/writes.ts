@@ -1,5 +1,6 @@
 import { CARRIED_LABELS_MAX, carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
+import { READING_VERSION } from '#leads/model/identity.ts';
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
@@ -41,13 +42,13 @@ const MARK_SEEN = `
   WHERE repository_id = @id AND number = @number`;
 
 const PUT_KEYS = `
-  INSERT INTO directory_key (key_hash, repository_id, number, kind)
-  SELECT hash, @id::bigint, number, min(kind)
+  INSERT INTO directory_key (key_hash, repository_id, number, kind, rule)
+  SELECT hash, @id::bigint, number, min(kind), ${READING_VERSION}
   FROM jsonb_to_recordset(@keys) AS given (hash bytea, number bigint, kind text)
   WHERE EXISTS (SELECT 1 FROM directory_state WHERE repository_id = @id)
   GROUP BY hash, number
-  ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind
-  WHERE directory_key.kind IS NULL`;
+  ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
+  WHERE directory_key.rule <> excluded.rule`;
 
 /** Answers the leads that have got more labels by it. */
 const CARRY = `

@@ -44,7 +44,9 @@ export async function matchByNumber(
   const { unknownLeadId } = match;
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
-  if (unknownLeadId === undefined && isCovered) return { progress, match, isReachable: true };
+  // A lead that is taken is read once more: the directory may not know by today's rule whose it is.
+  if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
+    return { progress, match, isReachable: true };
   const { clock, directory, lookup } = deps;
   const isTooSoon = clock.monotonicMs() < lookup.retryAtMs;
   const found = isTooSoon ? 'unknown' : await findLead(deps, number);

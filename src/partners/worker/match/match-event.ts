@@ -13,7 +13,7 @@ import {
   NO_LEADS,
 } from './match-by-number.ts';
 import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf, readRequest } from './read-request.ts';
-import { isOfPerson, type Match, type MatchName } from '../../match.ts';
+import { isOfPerson, kindOf, type Match, type MatchName } from '../../match.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
@@ -156,7 +156,7 @@ async function confirm(
   const { match, names, todo } = found;
   const now = clock.now();
   const [waitMs] = rechecksMs;
-  const decided = names.filter(isOfPerson).find(({ kind }) => kind === match.by);
+  const decided = names.filter(isOfPerson).find((name) => kindOf(name) === match.by);
   const isLookedForAgain = decided && waitMs !== undefined;
   await store.confirm(item, match, {
     ...todo,

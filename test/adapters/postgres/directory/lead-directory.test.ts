@@ -1,6 +1,12 @@
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { describeLeadDirectory } from '../../../contract/lead-directory.ts';
-import { claimLeads, findLeads, REPOSITORY } from '../../../support/directory.ts';
+import {
+  ageDirectory,
+  claimLeads,
+  findLeads,
+  identitiesOf,
+  REPOSITORY,
+} from '../../../support/directory.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 
 describeLeadDirectory('PostgreSQL', async () => {
@@ -8,6 +14,8 @@ describeLeadDirectory('PostgreSQL', async () => {
   return {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     find: (hash) => findLeads(database, hash),
+    identitiesOf: (number) => identitiesOf(database, number),
+    age: () => ageDirectory(database),
     claim: (number) => claimLeads(database, { numbers: [number] }),
   };
 });

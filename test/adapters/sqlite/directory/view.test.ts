@@ -23,7 +23,7 @@ async function setUp() {
     const identitiesOfLead = (await view()).identitiesOf(number);
     return new Set(identitiesOfLead.map(({ kind, hash }) => `${kind} ${hash.toString('hex')}`));
   };
-  return { database, directory, view, hashesOf };
+  return { view, hashesOf };
 }
 
 const expected = new Set(hashed.map(({ kind, hash }) => `${kind} ${hash.toString('hex')}`));
@@ -46,12 +46,4 @@ test('knows nothing of another repository', async () => {
   expect(view.has(1)).toBe(false);
   expect(view.identitiesOf(1)).toEqual([]);
   expect(hashed.flatMap(({ hash }) => view.find(hash))).toEqual([]);
-});
-
-test('learns the kinds that an earlier version did not keep when the issue is read again', async () => {
-  const { database, directory, hashesOf } = await setUp();
-  database.handle.exec('UPDATE directory_key SET kind = NULL');
-  expect([...(await hashesOf(1))].join(' ')).not.toMatch(/email|external-id/);
-  await directory.put([entry(1, { identities })]);
-  expect(await hashesOf(1)).toEqual(expected);
 });
