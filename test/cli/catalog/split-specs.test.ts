@@ -131,6 +131,86 @@ describe('a document in several files', () => {
   });
 });
 
+describe('what is bundled can be published', () => {
+  const given = (paths: object, schemas: object = {}) =>
+    document('1.0.0', paths, { components: { schemas } });
+  const first = '#/components/schemas/A';
+
+  async function bundled(parts: Record<string, unknown>, whole: object): Promise<unknown> {
+    for (const [name, part] of Object.entries(parts)) put(name, part);
+    put('shop.json', whole);
+    const { failure, files } = await run(['--check']);
+    expect([failure, files.filter(({ outcome }) => outcome === 'failed')]).toEqual([undefined, []]);
+    await run();
+    return specOf('1.0.0');
+  }
+
+  test('names in references are written in percent', async () => {
+    const spec = await bundled(
+      { 'a.json': { type: 'object', title: 'ä b' } },
+      given({ '/{a} b': get({ $ref: 'a.json' }), '/{a} b/{c}': get({ $ref: 'a.json' }) }),
+    );
+    const place = '#/paths/~1%7Ba%7D%20b/get/responses/200/content/application~1json/schema';
+    expect(spec).toMatchObject({ paths: { '/{a} b/{c}': get({ $ref: place }) } });
+  });
+
+  test('where names stand the second use is a copy, not a reference', async () => {
+    const A = { type: 'object', properties: { $ref: 'a.json' } };
+    const whole = { type: 'object', properties: { a: { type: 'string' } } };
+    expect(await bundled({ 'a.json': whole.properties }, given({}, { A, B: A }))).toMatchObject({
+      components: { schemas: { A: whole, B: whole } },
+    });
+  });
+
+  test('mappings of a discriminator lead to what they named', async () => {
+    const [cat, dog] = [{ $ref: 'pets/cat.json' }, { $ref: 'pets/dogs.json#/Dog' }];
+    const mapping = { cat: 'pets/cat.json', dog: './pets/dogs.json#/Dog', other: 'A' };
+    const A = { oneOf: [cat, dog], discriminator: { propertyName: 'kind', mapping } };
+    const pets = {
+      'pets/cat.json': { type: 'object', title: 'cat' },
+      'pets/dogs.json': { Dog: { type: 'object', title: 'dog' } },
+    };
+    expect(await bundled(pets, given({}, { A }))).toMatchObject({
+      components: {
+        schemas: {
+          A: {
+            discriminator: {
+              mapping: { cat: `${first}/oneOf/0`, dog: `${first}/oneOf/1`, other: 'A' },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  test('what only a mapping names becomes a definition', async () => {
+    const pet = {
+      type: 'object',
+      discriminator: { propertyName: 'kind', mapping: { cat: 'cat.json' } },
+    };
+    const parts = { 'pet.json': pet, 'cat.json': { allOf: [{ $ref: 'pet.json' }] } };
+    expect(await bundled(parts, given({}, { A: { $ref: 'pet.json' } }))).toMatchObject({
+      components: {
+        schemas: {
+          A: { discriminator: { mapping: { cat: '#/components/schemas/cat' } } },
+          cat: { allOf: [{ $ref: first }] },
+        },
+      },
+    });
+  });
+
+  test('references in data are no references, in what other files hold either', async () => {
+    const none = { $ref: 'none.json' };
+    const A = { type: 'object', properties: { example: { $ref: 'b.json' } }, example: none };
+    const b = { type: 'string', default: none, 'x-a': none };
+    expect(
+      await bundled({ 'a.json': A, 'b.json': b }, given({}, { A: { $ref: 'a.json' } })),
+    ).toMatchObject({
+      components: { schemas: { A: { ...A, properties: { example: b } } } },
+    });
+  });
+});
+
 describe('a reference fails its file, and nothing is read', () => {
   const outside = /leads out of the imported folder/;
   const fetched = /is no relative path; nothing is fetched/;

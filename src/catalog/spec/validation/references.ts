@@ -1,20 +1,8 @@
 import { escapePointer, isRecord, valueAt } from '#shared/text/json.ts';
+import { kindBelow, type PlaceKind } from '../places.ts';
 
 /** A `$ref` that leads nowhere: JSON Pointer of the object that holds it, and what it says. */
 export type BrokenReference = { pointer: string; target: string };
-
-/** Fields that hold data of their own, in which `$ref` means nothing. */
-const DATA = new Set(['example', 'default', 'enum', 'const']);
-/** Fields whose members have names that the owner chose. */
-const MAPS = new Set(
-  `paths webhooks pathItems responses content headers callbacks additionalOperations encoding variables
-   schemas requestBodies parameters securitySchemes mediaTypes properties patternProperties definitions $defs
-   dependentSchemas dependencies channels servers operations messages`.split(/\s+/),
-);
-/** Of these the members can be references; what is in them is data. */
-const LEAVES = new Set(['examples', 'links']);
-/** Maps that may have extensions among their members. */
-const EXTENSIBLE = new Set(['paths', 'responses']);
 
 type Reference = BrokenReference & { root: object };
 
@@ -29,7 +17,7 @@ type Found = { references: Reference[]; anchors: Map<object, Set<unknown>> };
  */
 export function brokenReferences(document: Record<string, unknown>): BrokenReference[] {
   const found: Found = { references: [], anchors: new Map() };
-  walk(document, { root: document, pointer: '' }, { document, found });
+  walk(document, { root: document, pointer: '' }, { document, found, kind: 'object' });
   const known = new Map<object, Map<string, boolean>>();
   return found.references.filter(({ root, target }) => {
     const ofRoot = known.get(root) ?? new Map<string, boolean>();
@@ -40,60 +28,21 @@ export function brokenReferences(document: Record<string, unknown>): BrokenRefer
   });
 }
 
-type Walk = { document: Record<string, unknown>; found: Found };
+type Walk = { document: Record<string, unknown>; found: Found; kind: PlaceKind };
 
-/** An object whose fields the standard names, or a list of such. */
 function walk(value: unknown, { root: outer, pointer }: Place, state: Walk): void {
-  if (Array.isArray(value))
-    for (const [at, one] of value.entries())
-      walk(one, { root: outer, pointer: `${pointer}/${at}` }, state);
-  if (!isRecord(value)) return;
-  const root = isResource(value) ? value : outer;
-  note(value, { root, pointer }, state);
+  if (state.kind === 'data' || typeof value !== 'object' || value === null) return;
+  const isOwn = state.kind === 'object' && isRecord(value);
+  const root = isOwn && isResource(value) ? value : outer;
+  if (isOwn || state.kind === 'leaf') note(value, { root, pointer }, state);
   for (const [key, child] of Object.entries(value)) {
-    if (DATA.has(key) || key.startsWith('x-')) continue;
-    const below = { root, pointer: `${pointer}/${escapePointer(key)}` };
-    if (key === 'components') walkComponents(child, below, state);
-    else if (LEAVES.has(key)) noteMembers(child, below, state);
-    else if (isMap(key, child, state)) walkMap(child, below, state, EXTENSIBLE.has(key));
-    else walk(child, below, state);
+    const kind = kindBelow(state.kind, key, child, state.document);
+    walk(child, { root, pointer: `${pointer}/${escapePointer(key)}` }, { ...state, kind });
   }
 }
 
 function isResource({ $id }: Record<string, unknown>): boolean {
   return typeof $id === 'string' && !$id.startsWith('#');
-}
-
-/** The headers of a message of AsyncAPI are one schema. */
-function isMap(key: string, value: unknown, { document }: Walk): value is Record<string, unknown> {
-  const isSchema = key === 'headers' && Object.hasOwn(document, 'asyncapi');
-  return MAPS.has(key) && isRecord(value) && !isSchema;
-}
-
-function walkComponents(components: unknown, { root, pointer }: Place, state: Walk): void {
-  for (const [kind, map] of membersOf(components)) {
-    const below = { root, pointer: `${pointer}/${escapePointer(kind)}` };
-    if (LEAVES.has(kind)) noteMembers(map, below, state);
-    else if (!kind.startsWith('x-')) walkMap(map, below, state);
-  }
-}
-
-function walkMap(map: unknown, { root, pointer }: Place, state: Walk, isExtensible = false): void {
-  const isOfCallbacks = pointer.endsWith('/callbacks');
-  for (const [name, member] of membersOf(map)) {
-    if (isExtensible && name.startsWith('x-')) continue;
-    const below = { root, pointer: `${pointer}/${escapePointer(name)}` };
-    const isCallback = isOfCallbacks && isRecord(member) && typeof member['$ref'] !== 'string';
-    if (isCallback) walkMap(member, below, state, true);
-    else walk(member, below, state);
-  }
-}
-
-/** The lists of this name, and what Swagger 2.0 has here, are data. */
-function noteMembers(map: unknown, { root, pointer }: Place, state: Walk): void {
-  if (Object.hasOwn(state.document, 'swagger')) return;
-  for (const [name, member] of membersOf(map))
-    note(member, { root, pointer: `${pointer}/${escapePointer(name)}` }, state);
 }
 
 function note(value: unknown, { root, pointer }: Place, { found }: Walk): void {
@@ -103,10 +52,6 @@ function note(value: unknown, { root, pointer }: Place, { found }: Walk): void {
     found.references.push({ pointer, target, root });
   const anchors = found.anchors.get(root) ?? new Set();
   found.anchors.set(root, anchors.add($anchor).add($dynamicAnchor));
-}
-
-function membersOf(value: unknown): [string, unknown][] {
-  return isRecord(value) ? Object.entries(value) : [];
 }
 
 function leadsSomewhere(root: object, first: string, { anchors }: Found): boolean {

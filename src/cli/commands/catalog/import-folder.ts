@@ -2,6 +2,11 @@ import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from '
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import {
+  finishBundle,
+  isDataPlace,
+  withMappedReferences,
+} from '#catalog/import/bundled-document.ts';
 import { type ImportFile, parseDocument } from '#catalog/import/import-file.ts';
 import { isTrackportError, refuse, systemCodeOf, TrackportError } from '#shared/errors.ts';
 
@@ -96,14 +101,22 @@ export async function bundleFile(
     canParse: true,
     allowEmpty: true,
     parse: ({ url, data }: { url: string; data: unknown }) =>
-      parseDocument({ name: url, bytes: data as Uint8Array }).document as object,
+      withMappedReferences(
+        parseDocument({ name: url, bytes: data as Uint8Array }).document as object,
+      ),
   };
   const off = { json: false, yaml: false, text: false, binary: false };
+  const isData = (pointer: string, value?: unknown): boolean =>
+    isDataPlace(document as Record<string, unknown>, pointer, value);
   try {
-    return await $RefParser.bundle(pathToFileURL(file).href, document as never, {
+    withMappedReferences(document);
+    const bundled = await $RefParser.bundle(pathToFileURL(file).href, document as never, {
       resolve: { file: false, http: false, own },
       parse: { ...off, own: parser },
+      bundle: { excludedPathMatcher: isData },
+      resolveExcludedPathMatcher: isData,
     });
+    return finishBundle(bundled as unknown as Record<string, unknown>);
   } catch (error) {
     const { cause, message } = error as Error;
     if (isTrackportError(cause)) throw cause;
