@@ -14,7 +14,7 @@ import { addCredential, type Credential } from './credential.ts';
 import { followLeads, type Following, type FollowOptions, type LeadStore } from './follow.ts';
 import { unwrap } from './problem-error.ts';
 import { createRetryingFetch, type RetryOptions } from './retry.ts';
-import { createTurns, type Change, type ChangeBatch } from './transports.ts';
+import { type Answers, createTurns, type Change, type ChangeBatch } from './transports.ts';
 
 export type { Middleware } from 'openapi-fetch';
 export type { components, paths } from './api.ts';
@@ -50,7 +50,7 @@ export type ClientOptions = Omit<FetchClientOptions, 'fetch' | 'headers'> &
  * `GET`, `POST`, `PUT`, `PATCH` and `DELETE` are those of openapi-fetch, typed by the API; so are `use` and `eject`,
  * whose middleware sees every call, those of `leads`, `changes`, `batches` and `follow` among them.
  */
-export type TrackportClient = Client<paths> & {
+export type TrackportClient = Client<paths, Answers> & {
   /** Every lead that the key may read, newest first. @throws ProblemError */
   leads(options?: LeadsOptions): AsyncGenerator<Lead, void>;
   /** What changes, without an end. @throws ProblemError, CursorExpiredError */
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): TrackportClient {
   const { apiKey, token, fetch: send = globalThis.fetch, ...rest } = options;
   const { attemptsMax = 5, timeoutMs = 60_000, waitMsMax = Infinity, ...fetchOptions } = rest;
   const sendOnce = (request: Request): Promise<Response> => send(request);
-  const api = createFetchClient<paths>({
+  const api = createFetchClient<paths, Answers>({
     ...fetchOptions,
     baseUrl: toBaseUrl(options.baseUrl),
     fetch: createRetryingFetch(sendOnce, { attemptsMax, timeoutMs, waitMsMax }),
@@ -95,7 +95,7 @@ function toBaseUrl(text: string): string {
 }
 
 async function* readLeads(
-  api: Client<paths>,
+  api: Client<paths, Answers>,
   { signal, ...filters }: LeadsOptions = {},
 ): AsyncGenerator<Lead, void> {
   let cursor: string | undefined;

@@ -20,6 +20,9 @@ export type ChangeBatch = {
   caughtUp: boolean;
 };
 
+/** What is no stream of events. */
+export type Answers = `application/${string}`;
+
 /** Where the feed goes on, or begins. */
 export type Place = { cursor?: string; from?: 'start' };
 
@@ -45,7 +48,7 @@ const AFTER_EMPTY_MS = 500;
 
 /** `send` sends a call once: who follows goes on after failures by itself. */
 export function createTurns(
-  api: Client<paths>,
+  api: Client<paths, Answers>,
   send: (request: Request) => Promise<Response>,
 ): Turns {
   const readPage = createPageReader(api, send);
@@ -75,7 +78,10 @@ export function createTurns(
   };
 }
 
-function createPageReader(api: Client<paths>, send: (request: Request) => Promise<Response>) {
+function createPageReader(
+  api: Client<paths, Answers>,
+  send: (request: Request) => Promise<Response>,
+) {
   return async (place: Place, wait?: string, signal?: AbortSignal): Promise<ChangeBatch> => {
     // A cursor first: what comes is behind one.
     const limit = place.cursor === undefined ? 1 : LIMIT_MAX;
@@ -103,7 +109,10 @@ function createPageReader(api: Client<paths>, send: (request: Request) => Promis
   };
 }
 
-function createStream(api: Client<paths>, send: (request: Request) => Promise<Response>): Turn {
+function createStream(
+  api: Client<paths, Answers>,
+  send: (request: Request) => Promise<Response>,
+): Turn {
   return async function* stream(place, signal) {
     const watch = createWatch(signal);
     try {

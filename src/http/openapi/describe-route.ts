@@ -11,8 +11,16 @@ export type SecurityScheme =
   | 'WebhookSignature'
   | 'TrackerSignature';
 
-/** Without a schema the response has no body (204). `mediaTypes` are by default JSON alone. */
-type Success = { description: string; schema?: z.ZodType; mediaTypes?: readonly string[] };
+/**
+ * Without a schema the response has no body (204). `mediaTypes` are by default JSON alone; what comes as one of
+ * `others` has a schema of its own.
+ */
+type Success = {
+  description: string;
+  schema?: z.ZodType;
+  mediaTypes?: readonly string[];
+  others?: Readonly<Record<string, z.ZodType>>;
+};
 
 /** What openapi.json says of a route beside what its schemas do. */
 export type RouteDescription = {

@@ -85,9 +85,14 @@ const JSON_TYPE = 'application/json';
 /** The responses of a route by status. */
 export function responsesOf(method: string, described: RouteDescription, toJson: ToJsonSchema) {
   const successes = Object.entries(described.ok).map(([status, success]) => {
-    const { description, schema, mediaTypes = [JSON_TYPE] } = success;
+    const { description, schema, mediaTypes = [JSON_TYPE], others = {} } = success;
     const content = schema && { schema: toJson(schema, 'output') };
-    const byType = Object.fromEntries(mediaTypes.map((type) => [type, content]));
+    const byType = Object.fromEntries([
+      ...mediaTypes.map((type) => [type, content] as const),
+      ...Object.entries(others).map(
+        ([type, other]) => [type, { schema: toJson(other, 'output') }] as const,
+      ),
+    ]);
     return [status, { description, ...(content && { content: byType }) }] as const;
   });
   const problems = [...codesOf(method, described)].map(([status, codes]) => {

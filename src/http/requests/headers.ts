@@ -72,10 +72,18 @@ export function prefersYaml(accept: string | undefined): boolean {
   return quality > qualityIn(ranges, 'application/json');
 }
 
-/** True when `Accept` names server-sent events: whoever takes anything gets JSON. */
+/**
+ * True when `Accept` wants server-sent events more than JSON: by weight, then by how closely it names them, then by
+ * their order. Whoever takes anything gets JSON.
+ */
 export function prefersEventStream(accept = ''): boolean {
-  const named = rangesIn(accept).find(({ type }) => type === 'text/event-stream');
-  return named !== undefined && named.quality > 0;
+  const ranges = rangesIn(accept);
+  const stream = closestIn(ranges, 'text/event-stream');
+  const json = closestIn(ranges, 'application/json');
+  if (!stream || stream.quality === 0) return false;
+  if (!json || stream.quality !== json.quality) return stream.quality > (json?.quality ?? 0);
+  if (stream.distance !== json.distance) return stream.distance < json.distance;
+  return stream.place < json.place;
 }
 
 type Range = { type: string; quality: number };
@@ -89,10 +97,16 @@ function rangesIn(accept: string): Range[] {
 }
 
 /** What names a type most closely decides. */
-function qualityIn(ranges: readonly Range[], type: string): number {
+function closestIn(ranges: readonly Range[], type: string) {
   const names = [type, type.replace(/\/.*/, '/*'), '*/*'];
-  const closest = names.find((name) => ranges.some((range) => range.type === name));
-  return ranges.find((range) => range.type === closest)?.quality ?? 0;
+  const distance = names.findIndex((name) => ranges.some((range) => range.type === name));
+  const place = ranges.findIndex((range) => range.type === names[distance]);
+  const range = ranges[place];
+  return range && { quality: range.quality, distance, place };
+}
+
+function qualityIn(ranges: readonly Range[], type: string): number {
+  return closestIn(ranges, type)?.quality ?? 0;
 }
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;

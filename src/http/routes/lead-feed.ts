@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bytesOfPage, feedPageOut, piecesOf, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
+import {
+  bytesOfPage,
+  CAUGHT_UP,
+  feedEventOut,
+  feedPageOut,
+  piecesOf,
+  renderFeedPage,
+} from '#leads/lead-feed/feed-item.ts';
 import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
@@ -26,7 +33,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   const { leadFeed } = leads;
   const listeners = createListeners(context.ending, (requests) => lostGrants(context, requests));
   const readPage = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
-    const { wait: waitMs = 0 } = query;
+    const waitMs = isHead(request) ? 0 : (query.wait ?? 0);
     const read = async (signal: AbortSignal) =>
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
@@ -37,6 +44,13 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   const stream = async (request: FastifyRequest, reply: FastifyReply, query: ChangesQuery) => {
     const { 'last-event-id': lastEventId } = request.headers;
     const from = toQuery(query, typeof lastEventId === 'string' ? lastEventId : undefined);
+    if (isHead(request)) {
+      const events = leadFeed.follow(from, visibilityOf(request), { waitMs: 0, signal: ENDED });
+      await events.next();
+      await events.return();
+      beginStream({ request, reply }).end();
+      return reply;
+    }
     await listeners.wait(request, async (signal) => {
       const wait = { waitMs: BEAT_MS, signal };
       const events = leadFeed.follow(from, visibilityOf(request), wait);
@@ -52,6 +66,10 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
       : readPage(request, reply, request.query),
   );
 }
+
+/** A HEAD asks what a GET would be answered, and waits for nothing. */
+const isHead = ({ method }: FastifyRequest): boolean => method === 'HEAD';
+const ENDED = AbortSignal.abort();
 
 const headers = { ...uncached, vary: 'X-API-KEY, Accept' };
 
@@ -92,12 +110,8 @@ type ChangesQuery = z.infer<typeof changesQuery>;
 
 /** A stream that was cut goes on behind the last event, whatever it was begun with. */
 function toQuery({ limit, cursor, from }: ChangesQuery, lastEventId?: string): FeedQuery {
-  const place = lastEventId ?? cursor;
-  return {
-    limit,
-    fromStart: from === 'start',
-    ...(place !== undefined && place !== '' && { cursor: place }),
-  };
+  const place = lastEventId === '' ? cursor : (lastEventId ?? cursor);
+  return { limit, fromStart: from === 'start', ...(place !== undefined && { cursor: place }) };
 }
 
 const changesRoute = describeRoute({
@@ -105,14 +119,14 @@ const changesRoute = describeRoute({
   operationId: 'listLeadChanges',
   summary: 'Follow what changes',
   description:
-    'The lead feed: what a copy needs to stay right, oldest first. `lead.changed` brings the lead as it is now, `lead.removed` says that it lost its approval or a label that the grant asks for, went from the tracker, or was taken away by a deletion. Of several changes of one lead a reader gets the last; one may come twice. Begin with `from=start`, and go on with `pagination.nextCursor`, which is always there and good for 30 days. With `Accept: text/event-stream` the same items come as server-sent events, each with its cursor as `id`, and `Last-Event-ID` resumes.',
+    'The lead feed: what a copy needs to stay right, oldest first. `lead.changed` brings the lead as it is now, `lead.removed` says that it lost its approval or a label that the grant asks for, went from the tracker, or was taken away by a deletion. Of several changes of one lead a reader gets the last. Begin with `from=start`, and go on with `pagination.nextCursor`, which is always there and good for 30 days; after 410 begin again into an empty copy. With `Accept: text/event-stream` the same items come as server-sent events, each with its cursor as `id`, `caught-up` says that everything up to now was told, and `Last-Event-ID` resumes.',
   security: 'ApiKey',
   request: { querystring: changesQuery },
   ok: {
     200: {
       description: 'What changed, perhaps nothing.',
       schema: feedPageOut,
-      mediaTypes: ['application/json', 'text/event-stream'],
+      others: { 'text/event-stream': feedEventOut },
     },
   },
   headers: ['Cache-Control', 'Vary'],
@@ -137,7 +151,10 @@ type Listeners = {
 /** Of one consumer, in one process. */
 const LISTENERS_MAX = 100;
 
-/** Who waits for changes. Once a second `lost` tells whose grant is gone. */
+/** A lost grant ends a stream within a second, and is known here within a half. */
+const LOOK_EVERY_MS = 250;
+
+/** Who waits for changes. Now and then `lost` tells whose grant is gone. */
 function createListeners(
   stopping: AbortSignal,
   lost: (requests: Iterable<FastifyRequest>) => Promise<FastifyRequest[]>,
@@ -146,7 +163,7 @@ function createListeners(
   const look = async (): Promise<void> => {
     for (const request of await lost(waiting.keys())) waiting.get(request)?.abort();
   };
-  const looking = setInterval(() => void look(), SECOND).unref();
+  const looking = setInterval(() => void look(), LOOK_EVERY_MS).unref();
   stopping.addEventListener('abort', () => {
     for (const over of waiting.values()) over.abort();
   });
@@ -219,8 +236,9 @@ async function sendEvents(
   }
 }
 
-/** Without an item it is no event, and its `id` is kept all the same. */
-const toPieces = memoize(({ cursor, item }: FeedEvent): readonly Buffer[] => {
+/** With nothing to tell it is no event, and its `id` is kept all the same. */
+const toPieces = memoize(({ cursor, item, isCaughtUp }: FeedEvent): readonly Buffer[] => {
+  if (isCaughtUp === true) return [Buffer.from(`id: ${cursor}\nevent: ${CAUGHT_UP}\ndata: {}\n\n`)];
   if (!item) return [Buffer.from(`: \nid: ${cursor}\n\n`)];
   const head = Buffer.from(`id: ${cursor}\nevent: ${item.type}\ndata: `);
   return [head, ...piecesOf(item), Buffer.from('\n\n')];

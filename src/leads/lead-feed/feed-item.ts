@@ -3,6 +3,9 @@ import { memoize } from '#shared/caching.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { leadOut, renderLead } from '../model/lead-out.ts';
 
+/** The event that says that everything up to now was told. */
+export const CAUGHT_UP = 'caught-up';
+
 const id = z.string().describe('The issue number as text.');
 
 /** What became of a lead. */
@@ -23,6 +26,28 @@ const feedItemOut = z
   });
 
 export type FeedItem = z.infer<typeof feedItemOut>;
+
+/** One server-sent event of the lead feed. */
+export const feedEventOut = z
+  .object({
+    id: z.string().describe('Where to go on behind it: `Last-Event-ID`, or `cursor`.'),
+    event: z
+      .enum(['lead.changed', 'lead.removed', CAUGHT_UP])
+      .describe('`caught-up`: everything up to now was told.'),
+    data: z
+      .string()
+      .describe('One line of JSON: the item, or `{}` of `caught-up`.')
+      .meta({
+        contentMediaType: 'application/json',
+        contentSchema: {
+          anyOf: [
+            { $ref: '#/components/schemas/LeadFeedItem' },
+            { type: 'object', maxProperties: 0 },
+          ],
+        },
+      }),
+  })
+  .meta({ id: 'LeadFeedEvent', description: 'A server-sent event; the stream is a row of them.' });
 
 const REMOVAL_BYTES = 100;
 

@@ -27,8 +27,8 @@ export type FeedQuery = {
   fromStart: boolean;
 };
 
-/** An item for a stream, and the cursor of who has it. */
-export type FeedEvent = { cursor: string; item?: FeedItem };
+/** What a stream tells, and the cursor of who has it. `isCaughtUp`: everything up to now was told. */
+export type FeedEvent = { cursor: string; item?: FeedItem; isCaughtUp?: boolean };
 
 /** What changed of the leads that a consumer may read, whoever changed it. */
 export type LeadFeed = {
@@ -40,8 +40,8 @@ export type LeadFeed = {
    */
   read(query: FeedQuery, visibility: Visibility, wait: Wait): Promise<FeedPage>;
   /**
-   * The same without an end: each item with its cursor, and where there was none for `waitMs` the cursor alone, which
-   * comes first of all, too. Ends when `signal` is aborted.
+   * The same without an end: each item with its cursor, that everything was told, whenever it was, and where there was
+   * nothing for `waitMs` the cursor alone, which comes first of all, too. Ends when `signal` is aborted.
    */
   follow(query: FeedQuery, visibility: Visibility, wait: Wait): AsyncGenerator<FeedEvent, void>;
   /** Streams that are open. */
@@ -71,7 +71,7 @@ export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
 
 /** What waits for the tracker is asked for again so often. */
 const WAITING_MS = SECOND;
-/** A stream outlives the failures of the tracker. */
+/** The same when the tracker failed. */
 const FAILED_MS = 5 * SECOND;
 const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
@@ -96,11 +96,10 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
     return { from, limit: query.limit, visibility };
   };
 
-  const toEvent = memoizePair(({ position, item }: Place, visibility: Visibility): FeedEvent => ({
+  const toEvent = memoizePair(({ position, ...event }: Place, visibility: Visibility) => ({
+    ...event,
     cursor: cursors.seal(position, visibility),
-    ...(item && { item }),
   }));
-
   const toPage = memoizePair((step: FeedStep, visibility: Visibility) => ({
     items: step.entries.map(({ item }) => item),
     pagination: { hasMore: step.hasMore, nextCursor: cursors.seal(step.next, visibility) },
@@ -147,7 +146,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
 }
 
 /** Where a reader is, and what brought it there. */
-type Place = { position: FeedPosition; item?: FeedItem };
+type Place = { position: FeedPosition } & Omit<FeedEvent, 'cursor'>;
 
 type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
 
@@ -159,40 +158,58 @@ type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
   turn: () => Promise<void>;
 };
 
-/** Who had all there was once waits for each item from then on. */
 async function* followFrom(
-  { clock, onItem, changes, noteReader, readStep, toEvent, turn }: Following,
+  deps: Following,
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
+  const { changes, noteReader, toEvent } = deps;
   const { visibility } = request;
   const toCursor = (): FeedEvent => toEvent({ position: request.from }, visibility);
-  let hasAll = false;
+  let hadAll = false;
   yield toCursor();
   while (!signal.aborted) {
     const seen = changes.seen();
-    const step = await readStep(request).catch(unlessTrackerFails);
-    const failed = { entries: [], next: request.from, hasMore: true, isWaiting: true };
-    const { entries, next, hasMore, isWaiting } = step ?? failed;
-    for (const entry of entries) {
-      await turn();
-      yield toEvent(entry, visibility);
-      onItem(hasAll ? Math.max(0, clock.now() - Date.parse(entry.item.at)) : undefined);
-    }
-    request.from = next;
-    hasAll ||= !hasMore;
-    if (hasMore && !isWaiting) continue;
-    const sleepMs = hasMore ? (step ? WAITING_MS : FAILED_MS) : waitMs;
-    while (!(await changes.next(seen, sleepMs, signal))) {
+    const { waitsMs = waitMs, ...step } = await readOrWait(deps, request);
+    yield* tell(deps, step, { visibility, hadAll });
+    request.from = step.next;
+    hadAll ||= !step.hasMore;
+    if (step.hasMore && !step.isWaiting) continue;
+    while (!(await changes.next(seen, waitsMs, signal))) {
       yield toCursor();
       await noteReader(visibility, request.from);
-      if (hasMore) break;
+      if (step.hasMore) break;
     }
   }
 }
 
-function unlessTrackerFails(error: unknown): undefined {
-  if (!isTrackerFault(error)) throw error;
+/** `waitsMs`: when to look again, whether anything changes or not. A stream outlives the failures of the tracker. */
+async function readOrWait(
+  { readStep }: Following,
+  request: StepRequest,
+): Promise<FeedStep & { waitsMs?: number }> {
+  try {
+    const step = await readStep(request);
+    return step.hasMore ? { ...step, waitsMs: WAITING_MS } : step;
+  } catch (error) {
+    if (!isTrackerFault(error)) throw error;
+    return { entries: [], next: request.from, hasMore: true, isWaiting: true, waitsMs: FAILED_MS };
+  }
+}
+
+/** Who had all there was once waits for each item from then on. */
+async function* tell(
+  { clock, onItem, toEvent, turn }: Following,
+  { entries, next, hasMore }: FeedStep,
+  { visibility, hadAll }: { visibility: Visibility; hadAll: boolean },
+): AsyncGenerator<FeedEvent, void> {
+  for (const entry of entries) {
+    await turn();
+    yield toEvent(entry, visibility);
+    onItem(hadAll ? Math.max(0, clock.now() - Date.parse(entry.item.at)) : undefined);
+  }
+  if (!hasMore && (entries.length > 0 || !hadAll))
+    yield toEvent({ position: next, isCaughtUp: true }, visibility);
 }
 
 /** While anybody follows, the lead directory is kept; and people see who, and how far. */

@@ -1,6 +1,6 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
-import { type CursorSealer, refuseCursor } from '#shared/pagination/page.ts';
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
 import { type Lead, type LeadList, renderLead } from '../model/lead-out.ts';
@@ -25,7 +25,7 @@ const KIND = 'lead-feed/1';
 /** Cursors of the lead feed, each bound to its consumer. */
 type FeedCursors = {
   seal(position: FeedPosition, visibility: Visibility): string;
-  /** @throws {invalid-cursor} @throws {cursor-expired} too old, or the grant has changed since */
+  /** @throws {invalid-cursor} it is none @throws {cursor-expired} nobody may go on from there, or nobody can */
   open(cursor: string, visibility: Visibility): FeedPosition;
 };
 
@@ -37,15 +37,32 @@ export function createFeedCursors(
     seal: (position, { consumerId, labels }) =>
       cursors.seal(KIND, consumerId, [clock.now(), foldLabels(labels), position]),
     open: (cursor, { consumerId, labels }) => {
-      const opened = cursors.open(KIND, consumerId, cursor);
-      if (!Array.isArray(opened) || opened.length !== 3) return refuseCursor();
-      const [sealedAt, granted, position] = opened as [number, string[], FeedPosition];
+      const opened = openOrUndefined(cursors, cursor, consumerId);
+      if (!isSealed(opened)) return looksSealed(cursor) ? refuseExpired(NOT_OURS) : refuseCursor();
+      const [sealedAt, granted, position] = opened;
       if (clock.now() - sealedAt > FEED_READABLE_MS) return refuseExpired('is older than 30 days');
       if (granted.join('\n') !== foldLabels(labels).join('\n'))
         return refuseExpired('was made before what this key may read was changed');
       return position;
     },
   };
+}
+
+type Sealed = [sealedAt: number, granted: string[], position: FeedPosition];
+
+const NOT_OURS = 'was made for another consumer, or cannot be read any more';
+
+function isSealed(opened: unknown): opened is Sealed {
+  return Array.isArray(opened) && opened.length === 3;
+}
+
+function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: string): unknown {
+  try {
+    return cursors.open(KIND, consumerId, cursor);
+  } catch (error) {
+    if (!isTrackportError(error, 'invalid-cursor')) throw error;
+    return undefined;
+  }
 }
 
 function refuseExpired(why: string): never {

@@ -60,6 +60,12 @@ export function createCursorSealer(secret: Buffer): CursorSealer {
   };
 }
 
+/** Whether a text has the form of a cursor, whoever sealed it, with which key, and for what. */
+export function looksSealed(text: string): boolean {
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length > CURSOR_CHARACTERS_MAX) return false;
+  return String.fromCharCode(Buffer.from(text, 'base64url')[MAC_BYTES] ?? 0) === '[';
+}
+
 /** What names a list and its version (`leads/1`), and what its cursors must not be used without. */
 export type ListName = { kind: string; binding: string };
 

@@ -1,7 +1,7 @@
 /** The lead feed of the whole service, with the tracker's webhooks. */
 import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { DAY } from '#shared/clock.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FeedWorld, openFeedWorld } from '../client/support.ts';
@@ -211,12 +211,13 @@ test('a cursor is good for 30 days', async () => {
 async function listen(
   { url, key }: Pick<Composed, 'url' | 'key'>,
   query: string,
-  lastEventId = '',
+  lastEventId?: string,
 ) {
   const hangUp = new AbortController();
   onTestFinished(() => hangUp.abort());
+  const resumes = lastEventId !== undefined && { 'last-event-id': lastEventId };
   const response = await fetch(`${url}${PATH}?${query}`, {
-    headers: { 'x-api-key': key, accept: 'text/event-stream', 'last-event-id': lastEventId },
+    headers: { 'x-api-key': key, accept: 'text/event-stream', ...resumes },
     signal: hangUp.signal,
   });
   expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -228,13 +229,102 @@ async function listen(
     .catch(() => undefined)
     .then(() => (isOver = true));
   const events = () =>
-    [...text.matchAll(/^event: (\S+)\ndata: (.*)$/gm)].map(
+    [...text.matchAll(/^event: (lead\.\S+)\ndata: (.*)$/gm)].map(
       ([, type, data]) =>
         `${type === 'lead.changed' ? '+' : '-'}${(JSON.parse(data ?? '') as { id: string }).id}`,
     );
   const lastId = () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
-  return { isOver: () => isOver, events, lastId, text: () => text };
+  const stop = (): void => hangUp.abort();
+  return { isOver: () => isOver, events, lastId, text: () => text, stop };
 }
+
+test('a stream goes on behind its last event, whatever its address says, and behind its cursor without one', async () => {
+  const world = await setUp();
+  const { service, lead } = world;
+  const { cursor: begin } = await catchUp(world, '');
+  const one = lead();
+  let last = begin;
+  await eventually(async () => {
+    await service.clock.advance(200);
+    const read = await catchUp(world, `cursor=${begin}`);
+    expect(read.items).toEqual([`+${one}`]);
+    last = read.cursor;
+  });
+  const atCursor = await listen(service, `cursor=${begin}`);
+  const atNothing = await listen(service, `cursor=${begin}`, '');
+  const resumed = [
+    await listen(service, `cursor=${begin}`, last),
+    await listen(service, 'from=start', last),
+    await listen(service, '', last),
+  ];
+  for (const stream of [atCursor, atNothing])
+    await eventually(() => expect(stream.events()).toEqual([`+${one}`]));
+  const two = lead();
+  for (const stream of resumed)
+    await eventually(async () => {
+      await service.clock.advance(200);
+      expect(stream.events()).toEqual([`+${two}`]);
+    });
+});
+
+test('a stream says whenever everything up to now was told', async () => {
+  const { service, lead } = await setUp();
+  const one = lead();
+  await service.clock.advance(2 * MINUTE);
+  const stream = await listen(service, 'from=start');
+  const CAUGHT_UP = /^id: \S+\nevent: caught-up\ndata: \{\}\n\n/gm;
+  const times = () => [...stream.text().matchAll(CAUGHT_UP)].length;
+  await eventually(async () => {
+    await service.clock.advance(1000);
+    expect(times()).toBe(1);
+  });
+  expect(new Set(stream.events())).toEqual(new Set([`+${one}`]));
+  const two = lead();
+  await eventually(async () => {
+    await service.clock.advance(200);
+    expect(stream.events()).toContain(`+${two}`);
+    expect(times()).toBeGreaterThan(1);
+  });
+  expect(stream.text()).toMatch(/event: lead\.changed\n.*\n\nid: \S+\nevent: caught-up\n/);
+});
+
+test.each([
+  ['', 'text/event-stream', 200],
+  ['from=start', 'text/event-stream', 200],
+  ['cursor=x', 'application/problem+json', 400],
+])('HEAD of a stream with %j answers with headers alone', async (query, type, status) => {
+  const { service } = await setUp();
+  const response = await fetch(`${service.url}${PATH}?${query}`, {
+    method: 'HEAD',
+    headers: { 'x-api-key': service.key, accept: 'text/event-stream' },
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toContain(type);
+  expect(response.headers.get('content-length')).not.toBe('0');
+  expect(await listenersOf(service)).toBe(0);
+});
+
+test('HEAD of a page waits for nothing', async () => {
+  const { service } = await setUp();
+  const headers = { 'x-api-key': service.key };
+  const response = await fetch(`${service.url}${PATH}?wait=30s`, { method: 'HEAD', headers });
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(0);
+});
+
+async function listenersOf({ url }: Pick<Composed, 'url'>): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^trackport_lead_feed_listeners (\d+)$/m.exec(metrics)?.[1]);
+}
+
+test('streams that end at once are no listeners any more', async () => {
+  const { service } = await setUp();
+  const streams = await Promise.all(Array.from({ length: 20 }, () => listen(service, '')));
+  expect(await listenersOf(service)).toBe(20);
+  for (const stream of streams) stream.stop();
+  for (let times = 0; times < 20; times += 1) (await listen(service, 'from=start')).stop();
+  await eventually(async () => expect(await listenersOf(service)).toBe(0));
+});
 
 test('a stream brings the same items, and goes on behind the last event', async () => {
   const { service, tracker, lead } = await setUp();
@@ -282,6 +372,17 @@ test('a revoked key and a stop end a stream', async () => {
     expect(waiting.isOver()).toBe(true);
   });
   await Promise.all([stopped, other.service.clock.advance(20_000)]);
+});
+
+test('a stream ends when what its key may read is changed', async () => {
+  const { service } = await setUp();
+  const stream = await listen(service, '');
+  const { id } = (await (await service.get('/api/v1/me')).json()) as { id: string };
+  await service.service.access.consumers.replaceGrants(
+    { id, grants: [{ action: 'leads:read', labels: ['eu'] }] },
+    { actor: { kind: 'system', subject: 'test' } },
+  );
+  await eventually(() => expect(stream.isOver()).toBe(true));
 });
 
 test('a refusal of a stream is a problem document', async () => {

@@ -1,5 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import {
+  prefersEventStream,
   prefersYaml,
   mediaTypeProblem,
   ANY_JSON_TYPE,
@@ -42,6 +43,44 @@ test.each([
   'application/yamlish',
 ])('%s wants JSON, or takes what there is', (accept) => {
   expect(prefersYaml(accept)).toBe(false);
+});
+
+test.each([
+  'text/event-stream',
+  'TEXT/Event-Stream; charset=utf-8',
+  'text/event-stream, */*',
+  '*/*, text/event-stream',
+  'text/event-stream, application/json',
+  'application/json;q=0.9, text/event-stream',
+  'application/json;q=0, text/event-stream;q=0.1',
+  'text/event-stream;q=0.5, application/json;q=0.4, */*',
+  'text/*',
+  'text/*, */*;q=0.9',
+  'text/*, application/json;q=0.5',
+])('%s wants events', (accept) => {
+  expect(prefersEventStream(accept)).toBe(true);
+});
+
+test.each([
+  undefined,
+  '',
+  '*/*',
+  'application/json',
+  'application/json, text/event-stream',
+  'application/json, text/event-stream;q=0.9',
+  'text/event-stream;q=0.5, application/json',
+  'text/event-stream;q=0.5, */*',
+  'text/event-stream;q=0',
+  'text/event-stream;q=0, */*',
+  'text/event-stream;q=x',
+  'text/*;q=0.5, application/*',
+  'text/*, application/json',
+  'text/*, text/event-stream;q=0',
+  'text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8',
+  'application/json, text/plain, */*',
+  'text/event-streams',
+])('%s wants JSON, or takes what there is', (accept) => {
+  expect(prefersEventStream(accept)).toBe(false);
 });
 
 const typed = (type: string) => ({ headers: { 'content-type': type } });
