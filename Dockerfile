@@ -1,5 +1,5 @@
-# The package of `npm pack`, installed on Node's image: about 45 MB more. Build and run it with
-#   npm ci && npm run build && npm pack
+# The package of the program, installed on Node's image: about 45 MB more. Build and run it with
+#   npm ci && npm run build && npm pack ./package
 #   docker build -t trackport .
 #   docker run --read-only --tmpfs /tmp -v trackport-data:/var/lib/trackport \
 #     -v ./trackport.yaml:/etc/trackport/trackport.yaml:ro -p 8080:8080 trackport

@@ -12,7 +12,7 @@ program=$image/program
 mkdir -p "$program" "$image/data" "$image/etc"
 
 npm run -s build
-npm pack --silent --pack-destination "$program" >/dev/null
+npm pack ./package --silent --pack-destination "$program" >/dev/null
 packed=$(du -k "$program"/trackport-*.tgz | cut -f1)
 awk '/^FROM/ {stage++} stage == 1 && /^RUN/' Dockerfile | while read -r _ command; do
   (cd "$program" && sh -c "$command" >/dev/null)

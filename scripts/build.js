@@ -1,6 +1,6 @@
 /**
  * `npm run build`: the program as plain JavaScript in `dist`, with what it needs of its packages inside, but
- * for what is native. In a checkout `bin/trackport.js` calls it whenever the source has changed.
+ * for what is native; and in `package` what is shipped of it. In a checkout `bin/trackport.js` calls it whenever the source has changed.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -141,5 +141,7 @@ function commit() {
 if (import.meta.main) {
   await build();
   const { writeNotices } = await import('./notices.js');
+  const { makePackage } = await import('./package.js');
   writeNotices();
+  makePackage();
 }

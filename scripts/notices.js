@@ -26,10 +26,18 @@ export function writeNotices() {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const { components } = JSON.parse(readFileSync(`${root}/${SBOM}`, 'utf8'));
-  const others = components.filter(
-    ({ name, ...facts }) => name !== 'trackport' && !isAllowed(facts),
+  const text = readFileSync(`${root}/${SBOM}`, 'utf8').replaceAll(
+    'trackport-checkout',
+    'trackport',
   );
+  const { metadata, components, ...others } = JSON.parse(text);
+  delete metadata.component.description; // of the checkout
+  writeFileSync(`${root}/${SBOM}`, JSON.stringify({ ...others, metadata, components }, null, 2));
+  writeLicences(components);
+}
+
+function writeLicences(components) {
+  const others = components.filter((component) => !isAllowed(component));
   if (others.length > 0)
     throw new Error(`licences to look at: ${others.map(({ name }) => name).join(', ')}`);
   writeFileSync(

@@ -22,6 +22,8 @@ export function obstacles() {
     run('git', 'status', '--porcelain') !== '' && 'The tree has changes: commit them.',
     newest !== version && `CHANGELOG.md begins with ${newest}: cut a section ${version}.`,
     JSON.parse(read('openapi.json')).info.version !== version && 'Run npm run openapi.',
+    JSON.parse(read('client/package.json')).version !== version &&
+      `client/package.json has another version: raise it to ${version}.`,
     run('git', 'tag', '--list', `v${version}`) !== '' && `v${version} is there: raise the version.`,
   ].filter(Boolean);
 }
@@ -35,15 +37,21 @@ function release() {
   run('npm', 'run', '-s', 'build');
   rmSync(path.join(root, 'release'), { recursive: true, force: true });
   mkdirSync(path.join(root, 'release'));
-  const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', 'release'));
+  const files = ['package', 'client'].map(pack);
   const sbom = `trackport-${version}.cdx.json`;
   copyFileSync(path.join(root, 'dist/sbom.cdx.json'), path.join(root, 'release', sbom));
-  const sums = [filename, sbom].map((file) => `${sha256(`release/${file}`)}  ${file}\n`);
+  const sums = [...files, sbom].map((file) => `${sha256(`release/${file}`)}  ${file}\n`);
   writeFileSync(path.join(root, 'release/SHA256SUMS'), sums.join(''));
   process.stdout.write(`${sums.join('')}
 To publish: git tag v${version}, and put the files of release/ where people find them,
 with the section ${version} of CHANGELOG.md. Nothing was sent.
 `);
+}
+
+/** The name of its file. `npm run check` has built the client. */
+function pack(folder) {
+  const options = ['--json', '--pack-destination', 'release'];
+  return JSON.parse(run('npm', 'pack', `./${folder}`, ...options))[0].filename;
 }
 
 const sha256 = (file) =>

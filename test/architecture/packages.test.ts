@@ -2,6 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 type PackageFile = {
+  private: boolean;
+  name: string;
+  files: string[];
+  bin?: unknown;
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
@@ -21,8 +25,19 @@ const readAtRunTime = [
   '@seriousme/openapi-schema-validator',
 ];
 
-test('what is installed beside the build is native', () => {
-  expect(Object.keys(packageFile.dependencies)).toEqual(['better-sqlite3']);
+test('what the program runs on are its dependencies, and nothing else', () => {
+  const wanted = [...importedPackages(), ...readAtRunTime].toSorted();
+  expect(Object.keys(packageFile.dependencies)).toEqual(wanted);
+});
+
+test('a package of the checkout has no file, no command and another name than the program', () => {
+  const { name, files, bin } = packageFile;
+  expect([packageFile.private, name, files, bin]).toEqual([
+    true,
+    'trackport-checkout',
+    [],
+    undefined,
+  ]);
 });
 
 test('every version is exact', () => {
@@ -69,7 +84,7 @@ function importedPackages(): Set<string> {
       ([, name = '']) => name,
     ),
   );
-  const packages = specifiers.filter((name) => !name.startsWith('node:'));
+  const packages = specifiers.filter((name) => !/^(?:node:|@trackport\/)/.test(name));
   return new Set(packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name));
 }
 

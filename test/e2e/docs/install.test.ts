@@ -7,6 +7,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { writeNotices } from '../../../scripts/notices.js';
+import { makePackage } from '../../../scripts/package.js';
 import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { hasTools, leaveOut, runWell } from '../support/samples.ts';
@@ -22,7 +24,9 @@ test('the steps for systemd install a program and a configuration that any user 
   const config = path.join(temporaryFolder(), 'trackport.yaml');
   writeFileSync(config, '{ tracker: { repository: acme/leads, auth: { token: none } } }');
   mkdirSync(path.join(root, 'etc/systemd/system'), { recursive: true });
-  spawnSync('npm', ['pack', '--pack-destination', root]);
+  writeNotices();
+  makePackage();
+  spawnSync('npm', ['pack', './package', '--pack-destination', root]);
   const here = steps
     .join('\n')
     .replaceAll(/(?<= )\/(?=opt|etc)/g, `${root}/`)
@@ -59,7 +63,10 @@ leaveOut('docker build, docker run', 'deploy/try-image.sh runs the same without 
 
 test('the image is given what it needs from outside', () => {
   const [pack, build, run] = takeBlock('docs/how-to/install.md', 'docker build').trim().split('\n');
-  expect([pack, build]).toEqual(['npm run build && npm pack', 'docker build -t trackport .']);
+  expect([pack, build]).toEqual([
+    'npm run build && npm pack ./package',
+    'docker build -t trackport .',
+  ]);
   const image = readFileSync('Dockerfile', 'utf8');
   for (const place of run?.match(/\/(?:var|etc)\/[\w./]+/g) ?? []) expect(image).toContain(place);
   expect(run).toContain('-p 8080:8080');

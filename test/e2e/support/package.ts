@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeNotices } from '../../../scripts/notices.js';
+import { makePackage } from '../../../scripts/package.js';
 
 export type Installed = {
   /** The program, for `trackport` and `serve`. */
@@ -18,7 +19,8 @@ export type Installed = {
 export function installPackage(): Installed {
   const folder = mkdtempSync(path.join(tmpdir(), 'trackport-package-'));
   writeNotices();
-  const packed = npm(process.cwd(), 'pack', '--json', '--pack-destination', folder);
+  makePackage();
+  const packed = npm(process.cwd(), 'pack', './package', '--json', '--pack-destination', folder);
   const [{ filename, size, files }] = JSON.parse(packed) as [Packed];
   npm(folder, 'install', '--prefer-offline', '--ignore-scripts', path.join(folder, filename));
   return {
