@@ -37,19 +37,30 @@ for (const warning of document.querySelectorAll('[data-ends]')) {
   setTimeout(() => (warning.hidden = false), Math.max(0, leftMs));
 }
 
+// Times stand in UTC; a reader sees those of the own zone, and the exact UTC in the title.
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const format = new Intl.DateTimeFormat('en-US', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const partsOf = (date) =>
+  Object.fromEntries(format.formatToParts(date).map(({ type, value }) => [type, value]));
 
-// A session begins in the zone of the browser.
-for (const link of document.querySelectorAll('a[href*="/portal/sign-in/start"]')) {
-  if (!timeZone) break;
-  const address = new URL(link.href);
-  address.searchParams.set('zone', timeZone);
-  link.href = address;
-}
+const textOf = (date, style) => {
+  const at = partsOf(date);
+  const clock = `${at.hour}:${at.minute}`;
+  if (style === 'clock') return clock;
+  const day = `${at.day} ${at.month}`;
+  if (style === 'day') return `${day} ${at.year}`;
+  const year = at.year === partsOf(new Date()).year ? '' : ` ${at.year}`;
+  return `${day}${year} ${style === 'second' ? `${clock}:${at.second}` : clock}`;
+};
 
-for (const form of document.querySelectorAll('form[data-zone]')) {
-  if (!timeZone || timeZone === form.dataset.zone) continue;
-  form.elements.timeZone.value = timeZone;
-  form.querySelector('button').textContent = `Use ${timeZone}`;
-  form.hidden = false;
-}
+for (const time of document.querySelectorAll('time[data-style]'))
+  time.textContent = textOf(new Date(time.dateTime), time.dataset.style);
+for (const zone of document.querySelectorAll('[data-zone]')) zone.textContent = timeZone ?? 'UTC';

@@ -420,7 +420,6 @@ CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at
 
 CREATE TABLE session (
   digest bytea PRIMARY KEY,
-  time_zone text NOT NULL,
   signed_in_at bigint NOT NULL, -- when the issuer said last who it is
   used_at bigint NOT NULL,
   ends_at bigint NOT NULL,

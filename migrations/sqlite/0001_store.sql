@@ -455,7 +455,6 @@ CREATE INDEX idempotency_key_by_age ON idempotency_key (workspace_id, started_at
 
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
-  time_zone TEXT NOT NULL,
   signed_in_at INTEGER NOT NULL, -- when the issuer said last who it is
   used_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,

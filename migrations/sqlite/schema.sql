@@ -360,7 +360,6 @@ CREATE TABLE secret_key (
 
 CREATE TABLE session (
   digest BLOB PRIMARY KEY,
-  time_zone TEXT NOT NULL,
   signed_in_at INTEGER NOT NULL, -- when the issuer said last who it is
   used_at INTEGER NOT NULL,
   ends_at INTEGER NOT NULL,

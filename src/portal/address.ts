@@ -23,9 +23,12 @@ export const oneOfFilter = <const Words extends readonly string[]>(words: Words)
     .transform((value) => value || undefined)
     .optional();
 
-/** A day of the calendar, or none. */
-export const dayFilter = z
-  .union([z.literal(''), z.iso.date('must be a day, such as 2026-11-21')])
+/** A day, or one of its minutes, in UTC, or none. */
+export const instantFilter = z
+  .union(
+    [z.literal(''), z.iso.date(), z.iso.datetime({ local: true, precision: -1 })],
+    'must be a day or a minute, such as 2026-11-21 or 2026-11-21T14:02',
+  )
   .transform((value) => value || undefined)
   .optional();
 

@@ -93,8 +93,6 @@ export type PortalPerson = {
   formId: string;
   /** When the session ends without another use; milliseconds since the Unix epoch. */
   sessionEndsMs: number;
-  /** An IANA name such as `Europe/Berlin`; `UTC` until the person chose. */
-  timeZone: string;
 };
 
 /** Whether a page offers the person what needs `scope`. The use case checks again. */

@@ -7,7 +7,6 @@ import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
 import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
 import { addSignInRoutes } from './sign-in/routes.ts';
-import { addTimeZonePages } from './sign-in/time-zone.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { auditPages } from './pages/audit.ts';
 import { catalogPages } from './pages/catalog/routes.ts';
@@ -29,7 +28,6 @@ export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): v
   addAssetRoutes(app);
   addSignInRoutes(app, context);
   const portal = createPortalRoutes(app, context);
-  addTimeZonePages(portal, deps);
   deps.addPages(portal);
   portal.finish();
 }

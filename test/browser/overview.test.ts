@@ -1,6 +1,13 @@
 import type { Response } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { describeInBrowser, findingsOn, openAs, signInAs } from './support/portal.ts';
+import { HOUR } from '#shared/clock.ts';
+import {
+  describeInBrowser,
+  findingsOn,
+  openAs,
+  signInAs,
+  WITHOUT_SCRIPT,
+} from './support/portal.ts';
 
 const WIDTHS = [320, 1280, 1920];
 const BYTES_MAX = 50_000;
@@ -43,17 +50,20 @@ describeInBrowser('the overview', ({ open, portal }) => {
     expect(await focused()).toBe('Refresh');
   });
 
-  test('shows times in the zone of the browser, and offers it while another was chosen', async () => {
+  test('shows times in the zone of the browser, the exact UTC behind them, and UTC without script', async () => {
     const { url } = await portal();
     const { page } = await open({ timezoneId: 'Asia/Tokyo' });
-    await openAs(page, { url, path: '/portal/time-zone', person: 'owner' });
+    await openAs(page, { url, path: '/portal', person: 'owner' });
     await page.getByText('Times in Asia/Tokyo').waitFor();
-    await page.getByLabel('Time zone').selectOption('UTC');
-    await page.getByRole('button', { name: 'Use this zone' }).click();
-    await page.getByRole('button', { name: 'Use Asia/Tokyo' }).click();
-    await page.getByText('Times in Asia/Tokyo').waitFor();
-    expect(page.url()).toMatch(/\/portal(\?once=.*)?$/);
-    expect(await page.getByRole('button', { name: /^Use / }).count()).toBe(0);
+    const [text = '', utc = ''] = await page
+      .locator('.meta time')
+      .evaluate((time) => [time.textContent, time.title]);
+    const tokyo = new Date(Date.parse(utc.replace(' UTC', 'Z').replace(' ', 'T')) + 9 * HOUR);
+    expect(text).toContain(tokyo.toISOString().slice(11, 19));
+
+    const { page: plain } = await open({ ...WITHOUT_SCRIPT, timezoneId: 'Asia/Tokyo' });
+    await openAs(plain, { url, path: '/portal', person: 'owner' });
+    await plain.getByText('Times in UTC').waitFor();
   });
 });
 

@@ -4,7 +4,6 @@ import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/por
 
 /** The overview, and what is of the catalog, of receipts and of consumers, have tests of their own. */
 const PATHS = [
-  '/time-zone',
   '/partners',
   '/receipts',
   '/receipts?outcome=FAILED&from=2020-01-01&to=2020-01-01&by=leadId&id=9999',

@@ -100,7 +100,7 @@ describeInBrowser('a session', ({ open, portal }) => {
     await first.getByRole('link', { name: /^Continue to/ }).click();
     await heading(first, 'Who is there?').waitFor();
     const second = await first.context().newPage();
-    await openAs(second, { url, path: '/portal/time-zone', person: 'operator' });
+    await openAs(second, { url, path: '/portal/audit', person: 'operator' });
     // The sign-in that was begun before goes on, to where it was to lead.
     await first.getByRole('button', { name: PEOPLE.owner }).click();
     await first.waitForURL(`${url}/portal/audit`);
@@ -110,13 +110,13 @@ describeInBrowser('a session', ({ open, portal }) => {
   test('gives a stolen form nothing, though the browser sends its cookie along', async () => {
     const { url } = await portal();
     const { page } = await open();
-    await openAs(page, { url, path: '/portal/time-zone', person: 'operator' });
+    await openAs(page, { url, path: '/portal/consumers/new', person: 'operator' });
     const formToken = await page.locator('input[name=formToken]').first().getAttribute('value');
     // Another port is another origin, but the same site.
     const thief = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end(
-        `<form method="post" action="${url}/portal/time-zone"><input name="formToken" value="${formToken}">
-         <input name="timeZone" value="Asia/Tokyo"><button>Win</button></form>`,
+        `<form method="post" action="${url}/portal/consumers/new"><input name="formToken" value="${formToken}">
+         <input name="name" value="Thief"><button>Win</button></form>`,
       ),
     );
     await new Promise<void>((resolve) => {
@@ -129,8 +129,8 @@ describeInBrowser('a session', ({ open, portal }) => {
     await page.goto(`http://127.0.0.1:${(thief.address() as AddressInfo).port}/`);
     await page.getByRole('button', { name: 'Win' }).click();
     await heading(page, 'This form came from elsewhere').waitFor();
-    await page.goto(`${url}/portal/audit`);
-    expect(await page.locator('.foot').innerText()).toContain('Times in UTC');
+    await page.goto(`${url}/portal/consumers?q=Thief`);
+    expect(await page.getByText('Nobody like this').count()).toBe(1);
   });
 });
 
@@ -141,7 +141,7 @@ describeInBrowser('the pages of sign-in', ({ open, portal }) => {
     const at = (...paths: string[]) => paths.map((path) => `${url}/portal/${path}`);
     const outside = at('sign-in', 'sign-in?to=/portal/audit', 'signed-out', 'callback', 'nothing');
     expect(await findingsAt(page, outside)).toEqual([]);
-    await openAs(page, { url, path: '/portal/time-zone', person: 'reader' });
-    expect(await findingsAt(page, at('time-zone', 'nothing'))).toEqual([]);
+    await openAs(page, { url, path: '/portal', person: 'reader' });
+    expect(await findingsAt(page, at('nothing'))).toEqual([]);
   });
 });

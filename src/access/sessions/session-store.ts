@@ -2,8 +2,6 @@
 export type SessionRow = {
   /** SHA-256 of the id that the browser's cookie holds: nobody can become someone by reading it. */
   digest: Buffer;
-  /** An IANA name. */
-  timeZone: string;
   /** When the issuer said last who it is. */
   signedInAt: number;
   /** Of the last use; up to a minute behind. */
@@ -30,7 +28,6 @@ export type SessionStore = {
   find(digest: Buffer): Promise<SessionRow | undefined>;
   /** Moves `usedAt` forward, never back. */
   touch(digest: Buffer, usedAt: number): Promise<void>;
-  setTimeZone(digest: Buffer, timeZone: string): Promise<void>;
   /** Replaces what the issuer said, and when. */
   signInAgain(digest: Buffer, next: Pick<SessionRow, 'sealed' | 'signedInAt'>): Promise<void>;
   /** The session is over, with all that it was to be shown. Idempotent. */

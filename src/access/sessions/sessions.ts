@@ -24,19 +24,13 @@ type SessionsDeps = {
   clock: Pick<Clock, 'now'>;
 };
 
-/** What a sign-in begins a session with. */
-export type NewSession = SignedIn & {
-  /** In which times are shown; default UTC. */
-  timeZone?: string;
-};
-
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(deps: SessionsDeps) {
   const { store, clock } = deps;
   return {
     /** Returns the id for the browser: 256 random bits as 43 characters. */
-    start: (signedIn: NewSession) => startSession(deps, signedIn),
+    start: (signedIn: SignedIn) => startSession(deps, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
     find: (id: string) => findSession(deps, id),
     /** Whether it is time to ask the issuer again who it is. */
@@ -44,8 +38,6 @@ export function createSessions(deps: SessionsDeps) {
     /** Whether what the issuer said last is too old for a form. */
     isTooOldToAct: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_GOOD_MS,
     end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
-    setTimeZone: ({ digest }: Pick<Session, 'digest'>, timeZone: string) =>
-      store.setTimeZone(digest, timeZone),
     /** It goes on with what the issuer says now, as long as it would have. */
     signInAgain: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) => {
       const sealed = sealSession(deps.sealer, digest, signedIn);
@@ -60,15 +52,13 @@ export function createSessions(deps: SessionsDeps) {
   };
 }
 
-async function startSession(deps: SessionsDeps, input: NewSession): Promise<string> {
+async function startSession(deps: SessionsDeps, signedIn: SignedIn): Promise<string> {
   const { store, sealer, clock } = deps;
   const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
-  const { timeZone = 'UTC', ...signedIn } = input;
   const now = clock.now();
   await store.insert({
     digest,
-    timeZone,
     signedInAt: now,
     usedAt: now,
     endsAt: now + SESSION_MS,

@@ -33,8 +33,6 @@ type SignInDeps = {
 type Callback = {
   query: string;
   attempt: SignInAttempt;
-  /** The browser's zone, where it told. */
-  timeZone?: string;
   /** The session that is to be confirmed: nobody was asked anything at the issuer. */
   toConfirm?: Session;
 };
@@ -97,7 +95,7 @@ function toFailure(error: unknown): SignInFailure {
 
 async function completeSignIn(
   deps: SignInDeps,
-  { query, attempt, timeZone, toConfirm }: Callback,
+  { query, attempt, toConfirm }: Callback,
 ): Promise<CompletedSignIn> {
   const { sessions } = deps;
   const signedIn = await toSignedIn(deps, await deps.issuer.complete(query, attempt));
@@ -107,7 +105,7 @@ async function completeSignIn(
     await sessions.signInAgain(toConfirm, signedIn);
     return { principal };
   }
-  return { id: await sessions.start({ ...signedIn, timeZone }), principal };
+  return { id: await sessions.start(signedIn), principal };
 }
 
 /** @throws {SignInFailure} the access token does not fit this service */

@@ -1,17 +1,15 @@
 import type { OnceRow, SessionRow, SessionStore } from '#access/sessions/session-store.ts';
 import { bindWrites, type Session, type StoreDatabase, type Values } from './session.ts';
 
-const COLUMNS = 'digest, time_zone, signed_in_at, used_at, ends_at, sealed';
+const COLUMNS = 'digest, signed_in_at, used_at, ends_at, sealed';
 
 const INSERT = `
   INSERT INTO session (${COLUMNS})
-  VALUES (@digest, @timeZone, @signedInAt, @usedAt, @endsAt, @sealed)`;
+  VALUES (@digest, @signedInAt, @usedAt, @endsAt, @sealed)`;
 
 const FIND = `SELECT ${COLUMNS} FROM session WHERE digest = @digest`;
 
 const TOUCH = 'UPDATE session SET used_at = @usedAt WHERE digest = @digest AND used_at < @usedAt';
-
-const SET_TIME_ZONE = 'UPDATE session SET time_zone = @timeZone WHERE digest = @digest';
 
 const SIGN_IN_AGAIN = `
   UPDATE session SET sealed = @sealed, signed_in_at = @signedInAt WHERE digest = @digest`;
@@ -44,8 +42,6 @@ export const sessionWrites = {
   insert: (session: Session, row: SessionRow) => change(session, INSERT, row),
   touch: (session: Session, digest: Buffer, usedAt: number) =>
     change(session, TOUCH, { digest, usedAt }),
-  setTimeZone: (session: Session, digest: Buffer, timeZone: string) =>
-    change(session, SET_TIME_ZONE, { digest, timeZone }),
   signInAgain: (
     session: Session,
     digest: Buffer,

@@ -7,7 +7,7 @@ import type { Access } from '#access/index.ts';
 import { auditActions } from '#shared/audit.ts';
 import {
   cursorFilter,
-  dayFilter,
+  instantFilter,
   oneOfFilter,
   pageOf,
   present,
@@ -29,15 +29,15 @@ export const auditQuery = z.strictObject({
   who: textFilter(),
   what: oneOfFilter(auditActions),
   on: textFilter(),
-  from: dayFilter,
-  to: dayFilter,
+  from: instantFilter,
+  to: instantFilter,
   cursor: cursorFilter,
 });
 
 type AuditQuery = z.output<typeof auditQuery>;
 
-export function toFilter({ who, what, on, ...days }: AuditQuery, timeZone: string): AuditFilter {
-  return present({ actor: who, action: what, subject: on, ...spanOf(days, timeZone) });
+export function toFilter({ who, what, on, ...span }: AuditQuery): AuditFilter {
+  return present({ actor: who, action: what, subject: on, ...spanOf(span) });
 }
 
 /** As many as fit into a page, however long the names of who did it. */
@@ -59,7 +59,7 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
   portal.page(AUDIT_PATH, { ...options, isList: true }, async (request) => {
     const { person, query } = request;
     const { cursor, ...filtered } = query;
-    const filter = toFilter(query, person.timeZone);
+    const filter = toFilter(query);
     const found = await access.listAudit({ filter, ...pageOf(PAGE_ENTRIES, cursor) });
     const names = await namesOf(found.items, access);
     const { workspaceId } = person;
@@ -77,10 +77,10 @@ export function auditPages(portal: PortalRoutes, context: PagesContext): void {
       body: auditView({ ...found, names, portalClientId, workspaceId }, request),
     };
   });
-  portal.page(`${AUDIT_PATH}/file`, options, async ({ person, query }) => ({
+  portal.page(`${AUDIT_PATH}/file`, options, async ({ query }) => ({
     fileName: 'trackport-audit.csv',
     mediaType: 'text/csv; charset=utf-8',
-    content: Readable.from(readSteps(access, toFilter(query, person.timeZone))),
+    content: Readable.from(readSteps(access, toFilter(query))),
   }));
 }
 

@@ -47,7 +47,7 @@ export function refusal(given: RefusalFacts, viewer: Viewer): Html {
 
 const titleOf = ({ code, heading = problemKinds[code].title }: RefusalFacts): string => heading;
 
-/** A whole document, for who is not signed in; times in UTC. */
+/** A whole document, for who is not signed in. */
 export function renderLoneRefusal(
   context: Pick<PortalContext, 'repository' | 'clock'>,
   given: RefusalFacts,
@@ -65,10 +65,10 @@ export type Failed = { request: FailedRequest; error: TrackportError; refusal?: 
 
 /** For who is signed in. */
 export function framedView(context: PortalContext, failed: Failed): PortalPage {
-  const { portalSession: session, url } = failed.request;
+  const { url } = failed.request;
   const publicUrl = context.publicUrl();
   const given = { ...factsOf(failed, publicUrl), actions: waysOn(failed, publicUrl) };
-  const viewer = viewerOf(context, session);
+  const viewer = viewerOf(context);
   return { title: titleOf(given), section: sectionOf(url), body: refusal(given, viewer) };
 }
 

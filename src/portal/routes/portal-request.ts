@@ -62,7 +62,6 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     formToken: formTokens.of(session),
     formId: newFormId(),
     sessionEndsMs: endOf(session),
-    timeZone: session.timeZone,
   };
 }
 
@@ -75,15 +74,15 @@ export function portalRequestOf(
   const session = sessionOf(request);
   return {
     person: personOf(context, session),
-    viewer: viewerOf(context, session),
+    viewer: viewerOf(context),
     session,
     path: pathOf(request),
     params: paramsOf(request, params),
   };
 }
 
-export function viewerOf({ clock }: Pick<PortalContext, 'clock'>, session?: Session): Viewer {
-  return { timeZone: session?.timeZone ?? 'UTC', nowMs: clock.now() };
+export function viewerOf({ clock }: Pick<PortalContext, 'clock'>): Viewer {
+  return { nowMs: clock.now() };
 }
 
 declare module 'fastify' {

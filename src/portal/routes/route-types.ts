@@ -10,7 +10,7 @@ import type { Viewer } from '../shell/times.ts';
 /** Who looks at what, and when. */
 type PortalRequest<Params> = {
   person: PortalPerson;
-  /** For times on the page: in the person's zone, now. */
+  /** For times on the page. */
   viewer: Viewer;
   /** For what belongs to the session itself. */
   session: { digest: Buffer };

@@ -11,7 +11,7 @@ import {
 } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
-import { count, timeText } from './times.ts';
+import { count, time } from './times.ts';
 import { codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
 import { FORM_TOKEN_FIELD, hiddenField } from './forms.ts';
 import { doneNotice } from './notice.ts';
@@ -170,36 +170,16 @@ function endsSoon({ person }: PortalFrame): Html {
   </p>`;
 }
 
-/** Filters can be thousands of characters long, and this stands on every page twice. */
-const RETURN_CHARACTERS_MAX = 1000;
-
-function toReturnPath(currentPath: string): string {
-  if (currentPath.length <= RETURN_CHARACTERS_MAX) return currentPath;
-  const [path = ''] = currentPath.split('?');
-  return path.length <= RETURN_CHARACTERS_MAX ? path : '/portal';
-}
-
-function foot({ person, currentPath }: PortalFrame): Html {
+function foot({ person }: PortalFrame): Html {
   const token = hiddenField(FORM_TOKEN_FIELD, person.formToken);
-  const viewer = { timeZone: person.timeZone, nowMs: person.sessionEndsMs };
-  const returnTo = toReturnPath(currentPath);
-  const back = `/portal/time-zone?returnTo=${encodeURIComponent(returnTo)}`;
+  const ends = time(person.sessionEndsMs, { nowMs: person.sessionEndsMs }, 'clock');
   return html`<footer class="foot">
     <p>
       <strong>${cut(person.name, 60)}</strong>Workspace ${cut(person.workspaceId, 60)}, as
       ${roleOf(person)}
     </p>
-    <p>Unused, the session ends at ${timeText(person.sessionEndsMs, viewer, 'clock')}</p>
-    <div class="row">
-      <span>Times in ${person.timeZone}</span>${link(back, 'Change', { more: 'time zone' })}
-    </div>
-    <form method="post" action="/portal/time-zone" data-zone="${person.timeZone}" hidden>
-      ${token}<input type="hidden" name="timeZone" /><input
-        type="hidden"
-        name="returnTo"
-        value="${returnTo}"
-      /><button class="btn small">Use the zone of this device</button>
-    </form>
+    <p>Unused, the session ends at ${ends}</p>
+    <p>Times in <span data-zone>UTC</span></p>
     <form method="post" action="/portal/sign-out">
       ${token}<button class="btn small">Sign out</button>
     </form>

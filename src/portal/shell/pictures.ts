@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../html.ts';
 import { card } from './card.ts';
 import { badge, type State, details } from './elements.ts';
 import { type Column, table } from './list.ts';
-import { count, counted, type Viewer, timeText } from './times.ts';
+import { count, counted, time, type Viewer, timeText } from './times.ts';
 
 export type Series = { key: string; label: string; state: State };
 
@@ -95,7 +95,7 @@ function bar(slot: Slot, at: number, { series, top, viewer }: BarFacts): Html {
     />`;
   });
   const says = breakdown(slot.counts, series) || 'none';
-  return html`<g><title>${hourOf(slot, viewer)}: ${says}</title>${parts}</g> `;
+  return html`<g><title>${timeText(slot.startMs, viewer, 'clock')}: ${says}</title>${parts}</g> `;
 }
 
 function axis(slots: readonly Slot[], viewer: Viewer): Html {
@@ -104,7 +104,7 @@ function axis(slots: readonly Slot[], viewer: Viewer): Html {
   return html`${marks.map((slot) => html`<span>${hourOf(slot, viewer)}</span>`)}<span>now</span>`;
 }
 
-function sentence({ unit, series, slots }: BarsFacts, viewer: Viewer): string {
+function sentence({ unit, series, slots }: BarsFacts, viewer: Viewer): HtmlValue {
   const sum: Record<string, number> = {};
   for (const { key } of series) {
     sum[key] = slots.reduce((total, { counts }) => total + (counts[key] ?? 0), 0);
@@ -113,8 +113,8 @@ function sentence({ unit, series, slots }: BarsFacts, viewer: Viewer): string {
   const hours = counted(slots.length, 'hour');
   if (total === 0) return `No ${unit} in ${hours}.`;
   const peak = slots.toSorted((a, b) => totalOf(b, series) - totalOf(a, series))[0];
-  const most = peak && ` Most at ${hourOf(peak, viewer)}: ${count(totalOf(peak, series))}.`;
-  return `${counted(total, unit)} in ${hours}: ${breakdown(sum, series)}.${most ?? ''}`;
+  const most = peak && html` Most at ${hourOf(peak, viewer)}: ${count(totalOf(peak, series))}.`;
+  return html`${counted(total, unit)} in ${hours}: ${breakdown(sum, series)}.${most}`;
 }
 
 function breakdown(counts: Readonly<Record<string, number>>, series: readonly Series[]): string {
@@ -128,15 +128,12 @@ function totalOf({ counts }: Slot, series: readonly Series[]): number {
   return series.reduce((total, { key }) => total + (counts[key] ?? 0), 0);
 }
 
-function hourOf({ startMs }: Slot, viewer: Viewer): string {
-  return timeText(startMs, viewer, 'clock');
+function hourOf({ startMs }: Slot, viewer: Viewer): Html {
+  return time(startMs, viewer, 'clock');
 }
 
 function numbersTable({ heading, series, slots }: BarsFacts, viewer: Viewer): Html {
-  const hour: Column<Slot> = [
-    `Hour (${viewer.timeZone})`,
-    ({ startMs }) => timeText(startMs, viewer, 'minute'),
-  ];
+  const hour: Column<Slot> = ['Hour', ({ startMs }) => time(startMs, viewer, 'minute')];
   const numbers = series.map(({ key, label }): Column<Slot> => [
     label,
     ({ counts }) => count(counts[key] ?? 0),
@@ -196,7 +193,7 @@ export type LanesFacts = {
   nowMs: number;
   lanes: readonly Lane[];
   /** Below, at equal distances: the first is the start, the last the end. */
-  axis: readonly string[];
+  axis: readonly HtmlValue[];
   legend?: readonly { state: State; label: string }[];
   /** Wider labels, such as ids of keys. */
   wideLabels?: boolean;

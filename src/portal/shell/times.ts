@@ -1,33 +1,22 @@
 /** Instants, durations and numbers as the portal shows them. */
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { html, type Html } from '../html.ts';
+import { attributes } from './elements.ts';
 
-/** For whom times are written. */
-export type Viewer = {
-  /** An IANA name; one that is unknown reads as UTC. */
-  timeZone: string;
-  nowMs: number;
-};
+/** When a page is shown. */
+export type Viewer = { nowMs: number };
 
 /** `second`: 21 Nov 14:02:10, `minute`: 21 Nov 14:02, `day`: 21 Nov 2026, `clock`: 14:02. */
 export type TimeStyle = 'second' | 'minute' | 'day' | 'clock';
 
-const FORMATS_MAX = 100;
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Whether the name is a time zone that this service knows. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).format(0) !== '';
-  } catch {
-    return false;
-  }
+/** An instant (milliseconds since the epoch) in UTC, which the page's script turns into the time of the reader's zone. */
+export function time(ms: number, viewer: Viewer, style: TimeStyle = 'second'): Html {
+  return timeElement(ms, textIn(ms, viewer, style), style);
 }
 
-/** An instant (milliseconds since the epoch) in the viewer's zone, its exact UTC in the title. */
-export function time(ms: number, viewer: Viewer, style: TimeStyle = 'second'): Html {
-  return timeElement(ms, timeText(ms, viewer, style));
+/** A day of the calendar that somebody chose, the same for every reader. */
+export function calendarDay(ms: number, viewer: Viewer): Html {
+  return timeElement(ms, textIn(ms, viewer, 'day'));
 }
 
 /** An instant by its distance, where age is the message: `22 s ago`, `in 24 h`. */
@@ -40,14 +29,19 @@ export function agoText(ms: number, { nowMs }: Viewer): string {
   return ms > nowMs ? `in ${duration(ms - nowMs)}` : `${duration(nowMs - ms)} ago`;
 }
 
-/** The same as `time`, as text: for attributes. Beside another year's instants stands the year. */
+/** For attributes, which no script turns: `21 Nov 14:02 UTC`, and `21 Nov 2026` for a day. */
 export function timeText(ms: number, viewer: Viewer, style: TimeStyle = 'second'): string {
-  const at = partsOf(ms, viewer.timeZone);
+  return `${textIn(ms, viewer, style)}${style === 'day' ? '' : ' UTC'}`;
+}
+
+/** Beside another year's instants stands the year. */
+function textIn(ms: number, { nowMs }: Viewer, style: TimeStyle): string {
+  const at = partsOf(ms);
   const clock = `${at.hour}:${at.minute}`;
   if (style === 'clock') return clock;
   const date = `${at.day} ${at.month}`;
   if (style === 'day') return `${date} ${at.year}`;
-  const year = at.year === partsOf(viewer.nowMs, viewer.timeZone).year ? '' : ` ${at.year}`;
+  const year = at.year === partsOf(nowMs).year ? '' : ` ${at.year}`;
   return `${date}${year} ${style === 'second' ? `${clock}:${at.second}` : clock}`;
 }
 
@@ -82,57 +76,43 @@ export function bytes(n: number): string {
   return `${count(Math.floor(n / 1_000_000))} MB`;
 }
 
-function timeElement(ms: number, text: string): Html {
+/** `style`: for the script, which leaves others as they are. */
+function timeElement(ms: number, text: string, style?: TimeStyle): Html {
   const utc = toRfc3339(Math.floor(ms / SECOND) * SECOND);
-  return html`<time datetime="${utc}" title="${utc.replace('T', ' ').replace('Z', ' UTC')}"
-    >${text}</time
-  >`;
+  const title = utc.replace('T', ' ').replace('Z', ' UTC');
+  return html`<time${attributes({ datetime: utc, title, 'data-style': style })}>${text}</time>`;
 }
 
 type DateParts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>;
 
-function partsOf(ms: number, timeZone: string): DateParts {
-  const parts = formatFor(timeZone).formatToParts(ms);
-  return Object.fromEntries(parts.map(({ type, value }) => [type, value])) as DateParts;
+const format = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'UTC',
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+function partsOf(ms: number): DateParts {
+  const parts = format.formatToParts(ms).map(({ type, value }) => [type, value]);
+  return Object.fromEntries(parts) as DateParts;
 }
 
-function formatFor(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  if (formats.size >= FORMATS_MAX) formats.clear();
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: isTimeZone(timeZone) ? timeZone : 'UTC',
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
-  formats.set(timeZone, format);
-  return format;
-}
-
-/** The span of two days, such as `2026-11-21`, as the viewer's calendar has them; the second is part of it. */
-export function spanOf(
-  { from, to }: { from?: string; to?: string },
-  timeZone: string,
-): { since?: number; before?: number } {
+/** From one instant of a filter to another, in UTC; what the second names is part of it: a day, or a minute. */
+export function spanOf({ from, to }: { from?: string; to?: string }): {
+  since?: number;
+  before?: number;
+} {
   return {
-    ...(from !== undefined && { since: startOfDay(Date.parse(from), timeZone) }),
-    ...(to !== undefined && { before: startOfDay(Date.parse(to) + DAY, timeZone) }),
+    ...(from !== undefined && { since: Date.parse(toUtc(from)) }),
+    ...(to !== undefined && { before: Date.parse(toUtc(to)) + (to.includes('T') ? MINUTE : DAY) }),
   };
 }
 
-/** When the day begins there that begins at `utcMs` in UTC. The clocks may have changed in between. */
-function startOfDay(utcMs: number, timeZone: string): number {
-  const near = utcMs - offsetMs(utcMs, timeZone);
-  return utcMs - offsetMs(near, timeZone);
-}
-
-function offsetMs(ms: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
-  const [, sign, hours = 0, minutes = 0] = /GMT([+-])(\d+):(\d+)/.exec(format.format(ms)) ?? [];
-  return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE);
+/** A date alone is one in UTC already. */
+function toUtc(text: string): string {
+  return text.includes('T') ? `${text}Z` : text;
 }

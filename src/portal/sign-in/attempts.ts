@@ -23,15 +23,13 @@ const sealedAttempt = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
-  timeZone: z.string().optional(),
   isSilent: z.literal(true).optional(),
   startedAt: z.number(),
 });
 
-/** An attempt, where the person wants to be afterwards, and in which zone the browser is. */
+/** An attempt, and where the person wants to be afterwards. */
 type OpenAttempt = SignInAttempt & {
   returnTo: string;
-  timeZone?: string;
   /** The person asked for a page, not for a sign-in. */
   isSilent?: true;
 };

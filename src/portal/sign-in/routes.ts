@@ -12,7 +12,6 @@ import { formTokenOf } from '../routes/form-bodies.ts';
 import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
 import { sendDocument } from '../routes/send-page.ts';
-import { isTimeZone } from '../shell/times.ts';
 import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 import { leadTo, putAttempt, takeAttempt } from './attempts.ts';
 
@@ -29,10 +28,8 @@ export function addSignInRoutes(app: HttpApp, context: PortalContext): void {
     withFailurePage(context, { request, reply }, async () => {
       const attempt = signIn.newAttempt();
       const location = await signIn.begin(attempt);
-      const { to, zone } = queryOf(request);
-      const timeZone = typeof zone === 'string' && isTimeZone(zone) ? { timeZone: zone } : {};
-      const open = { ...attempt, ...timeZone, returnTo: ownPath(to) };
-      putAttempt(context, { request, reply }, open);
+      const returnTo = ownPath(queryOf(request)['to']);
+      putAttempt(context, { request, reply }, { ...attempt, returnTo });
       return leadTo({ request, reply }, location);
     }),
   );
@@ -79,9 +76,9 @@ async function complete(context: PortalContext, exchange: Exchange) {
     throw new SignInFailure('lost-attempt', 'unknown_state');
   }
   const [, query = ''] = request.url.split('?', 2);
-  const { returnTo, isSilent, timeZone, ...attempt } = open;
+  const { returnTo, isSilent, ...attempt } = open;
   const toConfirm = isSilent === true ? before : undefined;
-  const callback = { query, attempt, timeZone, ...(toConfirm && { toConfirm }) };
+  const callback = { query, attempt, ...(toConfirm && { toConfirm }) };
   try {
     const signedIn = await signIn.complete(callback);
     if (signedIn) await takeOver(context, exchange, { ...signedIn, before });

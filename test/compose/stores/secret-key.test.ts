@@ -79,7 +79,7 @@ async function fill({ stores, ...store }: Store) {
   const receiptId = await acceptEvent(stores.receipts(), event);
   const sessions = await stores.sessions();
   const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
-  const row = { digest: hash, timeZone: 'UTC', sealed: hash, ...times };
+  const row = { digest: hash, sealed: hash, ...times };
   await sessions.insert(row);
   return { receiptId, hash, row };
 }

@@ -33,12 +33,12 @@ export const post = (
  * Answers the cookie of the session and the token of its forms.
  */
 export async function signInAt(next: (path: string) => string, issuer: Issuer) {
-  const started = await open(next('/portal/sign-in/start?to=/portal/time-zone'));
+  const started = await open(next('/portal/sign-in/start?to=/portal/audit'));
   const sent = new URL(started.headers.get('location') ?? '').searchParams;
   const { callback } = await signIn(issuer, { parameters: Object.fromEntries(sent) });
   const back = await open(next(`/portal/callback?${callback.toString()}`), cookiesOf(started));
   const cookie = cookiesOf(back).split('; ').at(-1) ?? '';
-  const page = await (await open(next('/portal/time-zone'), cookie)).text();
+  const page = await (await open(next('/portal/audit'), cookie)).text();
   const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
   return { back, cookie, page, formToken };
 }

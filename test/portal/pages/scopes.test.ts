@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { addPages } from '#portal/portal.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
-import { addTimeZonePages } from '#portal/sign-in/time-zone.ts';
 import { pagesContext } from '../../support/portal/portal.ts';
 
 const ADMIN = 'trackport:admin';
@@ -11,7 +10,6 @@ const KEY = '/portal/consumers/:id/keys/:keyId';
 /** What each page shows is for those with this scope alone. */
 const pages: Record<string, string | undefined> = {
   '/portal': undefined,
-  '/portal/time-zone': undefined,
   '/portal/consumers': ADMIN,
   '/portal/consumers/new': ADMIN,
   '/portal/consumers/:id': ADMIN,
@@ -41,7 +39,6 @@ const pages: Record<string, string | undefined> = {
 
 /** The same for what each form does. */
 const actions: Record<string, string | undefined> = {
-  '/portal/time-zone': undefined,
   '/portal/consumers/new': ADMIN,
   '/portal/consumers/:id/grants': ADMIN,
   '/portal/consumers/:id/name': ADMIN,
@@ -82,7 +79,6 @@ test('every page and action asks for its scope, and what shows a secret is done 
   };
   const context = pagesContext({ access: {}, partners: {}, catalog: {}, tracker: {} });
   addPages(routes, context);
-  addTimeZonePages(routes, {} as Parameters<typeof addTimeZonePages>[1]);
   expect(found).toEqual({ pages, actions });
   expect(doneOnce.toSorted()).toEqual([
     `${KEY}/rotate`,

@@ -73,7 +73,7 @@ describe('at a path of the portal a failure is a page', () => {
     ['POST', '/portal/consumers/1', 'GET, HEAD'],
     ['PATCH', '/portal/consumers/%31', 'GET, HEAD'],
     ['TRACE', '/portal/callback', 'GET, HEAD'],
-    ['PUT', '/portal/time-zone', 'GET, HEAD, POST'],
+    ['PUT', '/portal/sign-out', 'GET, HEAD, POST'],
   ] as const)('%s %s is 405, and Allow says %s', async (method, url, allow) => {
     const { app } = startPortal(twoPages);
     const headers = { ...browser, 'content-type': 'application/json' };

@@ -22,9 +22,11 @@ const slotsWith = (counts: Record<number, Record<string, number>>): Slot[] =>
 test('bars say in a sentence what they show', () => {
   const slots = slotsWith({ 3: { DONE: 20, FAILED: 1 }, 23: { DONE: 4 } });
   const text = bars({ ...given, slots }, viewer).toString();
-  expect(text).toContain('25 receipts in 24 hours: 24 done, 1 failed. Most at 19:00: 21.');
-  expect(text).toContain('<title>19:00: 20 done, 1 failed</title>');
-  expect(text).toContain('<title>18:00: none</title>');
+  expect(text).toMatch(
+    /25 receipts in 24 hours: 24 done, 1 failed\. Most at <time[^>]*>18:00<\/time\s*>: 21\./,
+  );
+  expect(text).toContain('<title>18:00 UTC: 20 done, 1 failed</title>');
+  expect(text).toContain('<title>17:00 UTC: none</title>');
   expect(text.match(/<rect/g)).toHaveLength(3);
 });
 
@@ -39,7 +41,7 @@ test('the same stands in a table, the newest first', () => {
   const text = bars({ ...given, slots: slotsWith({ 23: { DONE: 4 } }) }, viewer).toString();
   const rows = text.split('<tr role="row">');
   expect(rows).toHaveLength(26);
-  expect(rows[2]).toContain('>21 Nov 15:00</th>');
+  expect(rows[2]).toContain('>21 Nov 14:00</time></th>');
   expect(rows[2]).toContain('<div>4</div>');
 });
 

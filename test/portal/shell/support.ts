@@ -3,7 +3,7 @@ import type { PortalPerson } from '#portal/page.ts';
 /** What no page may take for markup. */
 export const hostile = `"><script>alert('1')</script>&`;
 
-export const viewer = { timeZone: 'Europe/Berlin', nowMs: Date.parse('2026-11-21T14:02:10Z') };
+export const viewer = { nowMs: Date.parse('2026-11-21T14:02:10Z') };
 
 export const person: PortalPerson = {
   subject: 'ops',
@@ -13,7 +13,6 @@ export const person: PortalPerson = {
   formToken: 'token-of-the-session',
   formId: 'id-of-a-form-on-a-page',
   sessionEndsMs: Date.parse('2026-11-21T15:30:00Z'),
-  timeZone: 'UTC',
 };
 
 /** Fails where a text became markup, or left its attribute. */

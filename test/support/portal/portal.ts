@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import { createSessions, type NewSession, type Sessions } from '#access/sessions/sessions.ts';
+import { createSessions, type Sessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createSessionStore } from '#adapters/store/session-store.ts';
@@ -49,7 +49,7 @@ export type TestPortal = {
   sessions: Sessions;
   issuer: FakeIssuerClient;
   /** A browser in which somebody is signed in with these scopes. */
-  signIn: (scopes?: string[], who?: Partial<NewSession>) => Promise<PortalBrowser>;
+  signIn: (scopes?: string[], who?: Partial<SignedIn>) => Promise<PortalBrowser>;
   /** A browser that brings these cookies. */
   browser: (cookie?: string) => PortalBrowser;
 };

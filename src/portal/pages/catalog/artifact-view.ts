@@ -21,7 +21,7 @@ import {
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
-import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay, sunsetDayText } from './names.ts';
+import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 
@@ -198,21 +198,21 @@ function lanesCard({ defaultVersion, ...given }: ArtifactFacts, viewer: Viewer):
   const untilMs = Math.max(nowMs, ...versions.map(({ sunsetAt }) => sunsetAt ?? nowMs));
   // The oldest version reaches over the whole width, however young it is.
   const style = untilMs - fromMs < 2 * DAY ? 'minute' : 'day';
-  const day = (ms: number): string => timeText(ms, viewer, style);
-  const last = style === 'day' ? sunsetDayText(untilMs, viewer) : day(untilMs);
+  const day = (ms: number): Html => time(ms, viewer, style);
+  const last = style === 'day' ? sunsetDay(untilMs, viewer) : day(untilMs);
+  const marks = [day(fromMs), day((fromMs + untilMs) / 2), untilMs > nowMs ? last : 'now'];
   const states = (['DRAFT', 'PUBLISHED', 'DEPRECATED'] as const).map((one) => LIFECYCLE_WORDS[one]);
   return card(
     { id: 'h-life', heading: 'Life of the versions' },
     lanes({
       headingId: 'h-life',
-      caption: `${day(fromMs)} to ${last}. The upright line is now; outlined parts are announced.`,
+      caption: html`${day(fromMs)} to ${last}. The upright line is now; outlined parts are
+      announced.`,
       fromMs,
       untilMs,
       nowMs,
       lanes: versions.map((record) => laneOf(record, defaultVersion, viewer)),
-      axis: [
-        ...new Set([day(fromMs), day((fromMs + untilMs) / 2), untilMs > nowMs ? last : 'now']),
-      ],
+      axis: [...new Map(marks.map((mark) => [String(mark), mark])).values()],
       legend: states.map(({ state, words }) => ({ state, label: words })),
       wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
     }),
@@ -263,5 +263,5 @@ function historyOf(record: VersionRecord, viewer: Viewer): string[] {
     at === undefined ? [] : [`${word} ${timeText(at, viewer, 'day')}`],
   );
   const isAhead = sunsetAt !== undefined && retiredAt(record) === undefined;
-  return isAhead ? [...history, `sunset ${sunsetDayText(sunsetAt, viewer)}`] : history;
+  return isAhead ? [...history, `sunset ${timeText(sunsetAt, viewer, 'day')}`] : history;
 }

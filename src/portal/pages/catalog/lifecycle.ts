@@ -12,7 +12,7 @@ import { check, held, input } from '../../shell/forms.ts';
 import { code, foreign, link } from '../../shell/elements.ts';
 import { count } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { artifactPath, sunsetDayText } from './names.ts';
+import { artifactPath, sunsetDay } from './names.ts';
 import {
   addVersionAction,
   callerOf,
@@ -133,7 +133,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
       const { record, successor } = view;
       const { version, sunsetAt = viewer.nowMs } = record;
       const isEarly = isBeforeSunset(record, viewer.nowMs);
-      const ahead = `Its sunset is ahead: ${sunsetDayText(sunsetAt, viewer)}`;
+      const ahead = html`Its sunset is ahead: ${sunsetDay(sunsetAt, viewer)}`;
       const promise = 'Readers were told that they can rely on it until then.';
       return {
         failed: 'Not retired',

@@ -7,7 +7,7 @@ import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note, type BadgeWords } from '../../shell/elements.ts';
-import { counted, type Viewer, time, timeText } from '../../shell/times.ts';
+import { calendarDay, counted, type Viewer, time } from '../../shell/times.ts';
 
 export const { path: CATALOG_PATH } = SECTIONS.catalog;
 /** No id can be a hyphen alone. */
@@ -74,18 +74,11 @@ export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
 
 /** The day on which a version ends: that which was chosen, wherever its viewer is. */
 export function sunsetDay(sunsetAt: number, viewer: Viewer): Html {
-  return time(sunsetAt, viewerOfSunset(sunsetAt, viewer), 'day');
+  return isWholeDay(sunsetAt) ? calendarDay(sunsetAt, viewer) : time(sunsetAt, viewer, 'day');
 }
 
-/** The same as text. */
-export function sunsetDayText(sunsetAt: number, viewer: Viewer): string {
-  return timeText(sunsetAt, viewerOfSunset(sunsetAt, viewer), 'day');
-}
-
-/** A whole day ends with its last second in UTC. An instant of a day is one in the viewer's zone. */
-function viewerOfSunset(sunsetAt: number, viewer: Viewer): Viewer {
-  return sunsetAt % DAY === DAY - SECOND ? { ...viewer, timeZone: 'UTC' } : viewer;
-}
+/** A whole day ends with its last second in UTC. */
+const isWholeDay = (sunsetAt: number): boolean => sunsetAt % DAY === DAY - SECOND;
 
 /** The state, and what is about to become of the version. */
 export function lifecycleStatus(record: VersionRecord, viewer: Viewer): Html {

@@ -9,7 +9,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { held, select } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/elements.ts';
-import { agoText, type Viewer, timeText } from '../../shell/times.ts';
+import { agoText, time, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { shownKey } from './actions.ts';
 import {
@@ -123,7 +123,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
     confirm: async (request) => {
       const { consumer, key } = await readActiveKey(context, request);
       const { keyId, expiresAt } = key;
-      const end = expiresAt !== undefined && timeText(expiresAt, request.viewer, 'minute');
+      const end = expiresAt !== undefined && time(expiresAt, request.viewer, 'minute');
       const overlap = held('overlap', request, OVERLAP_DEFAULT);
       return {
         ...placeOf(consumer),
@@ -132,7 +132,7 @@ function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
         consequences: [
           html`A new key is made. ${code(keyId)} goes on beside it for the time that you choose.`,
           'The new key is shown once, on the next page. Bring it to its consumer within that time.',
-          ...(end ? [`The old key never works longer than it would have: ${end}.`] : []),
+          ...(end ? [html`The old key never works longer than it would have: ${end}.`] : []),
         ],
         fields: [select({ ...overlap, label: 'The old key stays good', choices: OVERLAPS })],
         submit: 'Rotate key',

@@ -264,17 +264,18 @@ function rotationCard(consumer: Consumer, viewer: Viewer): Html | undefined {
   if (old?.expiresAt === undefined || !next) return undefined;
   const fromMs = Math.min(next.createdAt, viewer.nowMs - DAY);
   const untilMs = old.expiresAt + (old.expiresAt - fromMs) / 2;
-  const until = timeText(old.expiresAt, viewer, 'minute');
+  const until = time(old.expiresAt, viewer, 'minute');
   return card(
     { id: 'h-rotation', heading: 'Rotation' },
     lanes({
       headingId: 'h-rotation',
-      caption: `The old key ${old.keyId} works until ${until}. From then on only the new key ${next.keyId} does.`,
+      caption: html`The old key ${old.keyId} works until ${until}. From then on only the new key
+      ${next.keyId} does.`,
       fromMs,
       untilMs,
       nowMs: viewer.nowMs,
       lanes: [laneOf(old, { fromMs, untilMs }, viewer), laneOf(next, { fromMs, untilMs }, viewer)],
-      axis: [fromMs, (fromMs + untilMs) / 2, untilMs].map((ms) => timeText(ms, viewer, 'minute')),
+      axis: [fromMs, (fromMs + untilMs) / 2, untilMs].map((ms) => time(ms, viewer, 'minute')),
       wideLabels: true,
     }),
   );

@@ -14,7 +14,7 @@ import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import {
   cursorFilter,
-  dayFilter,
+  instantFilter,
   oneOfFilter,
   present,
   textFilter,
@@ -40,8 +40,8 @@ const filters = {
   status: oneOfFilter(receiptStatuses),
   outcome: oneOfFilter(outcomes),
   acknowledged: oneOfFilter(['no']),
-  from: dayFilter,
-  to: dayFilter,
+  from: instantFilter,
+  to: instantFilter,
   leadId: identifier,
   externalId: identifier,
   eventId: identifier,
@@ -82,14 +82,14 @@ function settle({ by, id, ...given }: GivenFilters, context: z.RefinementCtx): R
   return z.NEVER;
 }
 
-export function toFilter(query: ReceiptsQuery, timeZone: string): ReceiptFilter {
+export function toFilter(query: ReceiptsQuery): ReceiptFilter {
   const { from, to, leadId, acknowledged, cursor: _cursor, ...same } = query;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
   return present({
     ...same,
     leadId: number,
     isAcknowledged: acknowledged === 'no' ? (false as const) : undefined,
-    ...spanOf({ from, to }, timeZone),
+    ...spanOf({ from, to }),
   });
 }
 

@@ -33,12 +33,12 @@ export function replayPages(portal: PortalRoutes, { partners: { receipts } }: Pa
     confirm: async (request) => {
       const filters = filtersOf(request);
       requireFilter(filters);
-      const filter = toFilter(filters, request.person.timeZone);
+      const filter = toFilter(filters);
       return confirmationOf(filters, await receipts.previewReplay(filter));
     },
-    run: async ({ form: { filters, typed }, person, origin }) => {
+    run: async ({ form: { filters, typed }, origin }) => {
       requireFilter(filters);
-      const filter = toFilter(filters, person.timeZone);
+      const filter = toFilter(filters);
       const events = sumOf((await receipts.previewReplay(filter)).queued);
       if (typed !== String(events))
         refuseTyped(`This is not the number of events that match now: ${events}.`);

@@ -49,8 +49,8 @@ export function receiptPages(portal: PortalRoutes, context: PagesContext): void 
   const { partners } = context;
   const list = { scope, query: receiptsQuery, isList: true } as const;
   portal.page(RECEIPTS_PATH, list, async (request) => {
-    const { person, query } = request;
-    const filter = toFilter(query, person.timeZone);
+    const { query } = request;
+    const filter = toFilter(query);
     const [{ receipts: items, pagination }, known] = await Promise.all([
       partners.receipts.page({ filter, ...pageOf(PAGE_RECEIPTS, query.cursor) }),
       partners.list(),

@@ -152,9 +152,11 @@ test('the processes that serve together are a part of their own', () => {
   expect(text).toContain('2 of 2 processes serve.');
 });
 
-test('times in what the checks say are the reader’s', () => {
+test('times in what the checks say are turned by the script, too', () => {
   const text = line('tracker', 'failing', 'Calls have failed since 2026-11-21T13:31:00Z. X.').text;
-  expect(flat(text ?? '')).toContain('title="2026-11-21 13:31:00 UTC">21 Nov 14:31</time>');
+  expect(flat(text ?? '')).toContain(
+    'title="2026-11-21 13:31:00 UTC" data-style="minute">21 Nov 13:31</time>',
+  );
 });
 
 test('an open deletion is as old as it is, never older', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { receiptListView } from '#portal/pages/receipts/routes.ts';
 import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
-import { DAY } from '#shared/clock.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, hostile, viewer } from '../../shell/support.ts';
 
 const receipt = (given: Partial<ReceiptSummary> = {}): ReceiptSummary => ({
@@ -31,11 +31,15 @@ test('a row says when, from whom, how it ended and when it is tried next', () =>
   const text = flat(view([receipt()]));
   expect(text).toContain('href="/portal/receipts/0193500e-7a52-7c1d-9b7e-2f6d5b0f3c1e"');
   expect(text).toContain('<code>5b0f3c1e</code>');
-  expect(text).toContain('title="2026-11-20 09:14:02 UTC">20 Nov 10:14:02</time>');
+  expect(text).toContain(
+    'title="2026-11-20 09:14:02 UTC" data-style="second">20 Nov 09:14:02</time>',
+  );
   expect(text).toContain('href="/portal/partners?id=halden-crm#p-halden-crm"');
   expect(text).toContain('<bdi>batch</bdi>');
   expect(text).toMatch(/1 failed<.*2 pending<.*18 done</);
-  expect(text).toContain('title="2026-11-21 14:03:00 UTC">21 Nov 15:03:00</time>');
+  expect(text).toContain(
+    'title="2026-11-21 14:03:00 UTC" data-style="second">21 Nov 14:03:00</time>',
+  );
 });
 
 test('one event needs no number, none says so, and what is settled has no next try', () => {
@@ -71,6 +75,13 @@ test('before the first delivery it says where one is sent, an empty find what wa
   expect(nothing).toContain('href="/portal/receipts?outcome=FAILED">At any time');
 });
 
+test('the filters take a minute, too, and the last one counts', () => {
+  const at = (search: string) => toFilter(queryOf(search));
+  const minute = Date.parse('2026-11-20T14:02:00Z');
+  expect(at('from=2026-11-20T14:02')).toEqual({ since: minute });
+  expect(at('to=2026-11-20T14:02')).toEqual({ before: minute + MINUTE });
+});
+
 test('a long text of a partner is cut', () => {
   const wild = hostile.repeat(2000);
   const text = view([receipt({ eventType: wild, partnerId: hostile, correlationId: wild })]);
@@ -81,14 +92,14 @@ test('the filters are those of the use case: days are UTC, the last one counts',
   const day = Date.parse('2026-11-20T00:00:00Z');
   const search =
     'partnerId=p&status=&outcome=DONE&from=2026-11-20&to=2026-11-20&by=leadId&id=%2324';
-  expect(toFilter(queryOf(search), 'UTC')).toEqual({
+  expect(toFilter(queryOf(search))).toEqual({
     partnerId: 'p',
     outcome: 'DONE',
     since: day,
     before: day + DAY,
     leadId: 24,
   });
-  expect(toFilter(queryOf('eventId=e&externalId=x&correlationId=k&cursor=c'), 'UTC')).toEqual({
+  expect(toFilter(queryOf('eventId=e&externalId=x&correlationId=k&cursor=c'))).toEqual({
     eventId: 'e',
     externalId: 'x',
     correlationId: 'k',
