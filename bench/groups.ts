@@ -14,7 +14,7 @@ export function groupsOf(isQuick: boolean): Record<string, Group> {
   };
 }
 
-/** `leads` counts rows: with pull requests and unapproved issues among them, 10,000 leads are left. */
+/** `leads` counts rows, pull requests and unapproved issues among them. */
 function leadGroups(isQuick: boolean): Record<string, Group> {
   const leads = isQuick ? 500 : 18_760;
   const hot = { leads: isQuick ? 500 : 2000, seconds: isQuick ? 1 : 3, rounds: isQuick ? 1 : 3 };

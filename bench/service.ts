@@ -45,6 +45,16 @@ export async function createKey(config: string): Promise<string> {
   return (JSON.parse(created) as { key: string }).key;
 }
 
+/** The sandbox's tracker in a process of its own, with so many rows. */
+export function startTracker(issues: number, { latencyMs = 0 } = {}): Promise<Running> {
+  const options = [`--issues=${issues}`, `--latency=${latencyMs}ms`, `--quota=${QUOTA}`];
+  const command = ['bin/trackport.js', 'sandbox', '--tracker-only', '--port=0', '--no-webhook'];
+  return start([...command, ...options]);
+}
+
+/** More than GitHub allows. */
+const QUOTA = 100_000_000;
+
 /** Starts the program, with more in its environment. */
 export function serve(config: string, env: NodeJS.ProcessEnv = {}): Promise<Running> {
   return start(['bin/trackport.js', 'serve', '--config', config], env);

@@ -4,7 +4,7 @@ import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { type Running, start } from '../processes.ts';
 import { compareCosts, COST_SOURCE, record } from '../rivals.ts';
 import type { BenchRow } from '../row.ts';
-import { serve, writeConfig } from '../service.ts';
+import { serve, startTracker, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import { spec } from './world.ts';
 
@@ -27,7 +27,7 @@ export async function measureTokenRead(
   scale: TokenReadScale,
 ): Promise<BenchRow[]> {
   const issuer = await startIssuer();
-  const tracker = await start(['bench/tracker-process.ts', '--issues=10']);
+  const tracker = await startTracker(10);
   const identity = { issuer: issuer.url, audience: issuer.audience };
   const storeUrl = await newStore();
   const config = writeConfig(folder, { storeUrl, trackerUrl: tracker.url, settings: { identity } });

@@ -1,8 +1,8 @@
 import { Octokit } from '@octokit/rest';
 import { readControl } from '#sandbox/instruments/remote-controls.ts';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
-import { type Running, start } from '../processes.ts';
-import { type ConfigOptions, createKey, writeConfig } from '../service.ts';
+import type { Running } from '../processes.ts';
+import { type ConfigOptions, createKey, startTracker, writeConfig } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 
 /** A tracker that answers after 50 ms, a configuration for it, and a consumer's key. */
@@ -17,7 +17,7 @@ export const WEBHOOK_SECRET = 'bench-webhook-secret';
 const LATENCY_MS = 50;
 
 /**
- * Opens it with so many rows, a fifth of them pull requests, and closes it after `work`. `settings`: keys by section,
+ * Opens it with so many rows, a tenth of them pull requests, and closes it after `work`. `settings`: keys by section,
  * above those that it needs.
  */
 export async function inLeadWorld<T>(
@@ -26,13 +26,7 @@ export async function inLeadWorld<T>(
   work: (world: LeadWorld) => Promise<T>,
   settings: ConfigOptions['settings'] = {},
 ): Promise<T> {
-  const tracker = await start([
-    'bench/tracker-process.ts',
-    `--issues=${rows}`,
-    '--pull-requests=0.2',
-    `--latency=${LATENCY_MS}`,
-    `--secret=${WEBHOOK_SECRET}`,
-  ]);
+  const tracker = await startTracker(rows, { latencyMs: LATENCY_MS });
   try {
     const config = writeConfig(folder, {
       storeUrl: await newStore(),

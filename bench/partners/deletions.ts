@@ -2,9 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { deleteLead, isOpen, partners } from '../partner.ts';
-import { start } from '../processes.ts';
 import { type BenchRow, median } from '../row.ts';
-import { serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
+import { serve, startTracker, untilDirectoryIsComplete, writeConfig } from '../service.ts';
 import { type BenchEngine, openBenchStore } from '../stores.ts';
 
 /** How long a deletion takes after its 202: until the lead is claimed, until the issue is closed. */
@@ -12,7 +11,7 @@ export async function measureDeletions(
   { folder, newStore }: BenchEngine,
   { deletions }: { deletions: number },
 ): Promise<BenchRow[]> {
-  const tracker = await start(['bench/tracker-process.ts', '--issues=1000', '--latency=50']);
+  const tracker = await startTracker(1000, { latencyMs: 50 });
   const storeUrl = await newStore();
   const settings = { partners };
   const service = await serve(writeConfig(folder, { storeUrl, trackerUrl: tracker.url, settings }));

@@ -7,9 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../../test/support/at-exit.ts';
 import { partners } from '../partner.ts';
-import { output, start } from '../processes.ts';
+import { output } from '../processes.ts';
 import { type BenchRow, median, type StoreName } from '../row.ts';
-import { createKey, serve, untilDirectoryIsComplete, writeConfig } from '../service.ts';
+import {
+  createKey,
+  serve,
+  startTracker,
+  untilDirectoryIsComplete,
+  writeConfig,
+} from '../service.ts';
 import { type BenchEngine, onPostgres, onSqlite } from '../stores.ts';
 
 const FSYNC_MS = 5;
@@ -88,7 +94,7 @@ async function measureOn(
   { environment, fsyncs }: SlowFsync,
   { seconds, rounds }: SlowDiskBenchScale,
 ): Promise<BenchRow[]> {
-  const tracker = await start(['bench/tracker-process.ts', '--issues', '1000']);
+  const tracker = await startTracker(1000);
   const config = writeConfig(folder, {
     storeUrl: await newStore(),
     trackerUrl: tracker.url,

@@ -14,6 +14,7 @@ import type { OnProgress } from '#shared/report.ts';
 import { createLog, type LogOutput } from './telemetry/log.ts';
 import { logWarnings, reloadService } from './reload.ts';
 import { openStore, type Store } from './store.ts';
+import type { TrackerRequest } from './tracker-alone.ts';
 
 type CopyRequest = { from: string; to: string; onProgress: OnProgress };
 
@@ -61,6 +62,10 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
     sandbox: async (request: { port: string | undefined; print: (text: string) => void }) => {
       const { startSandboxService } = await import('./sandbox.ts');
       return startSandboxService({ ...request, clock, environment, logOutput });
+    },
+    tracker: async (request: Omit<TrackerRequest, 'clock' | 'logOutput'>) => {
+      const { startTrackerOnly } = await import('./tracker-alone.ts');
+      return startTrackerOnly({ ...request, clock, logOutput });
     },
   };
 }

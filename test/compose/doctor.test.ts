@@ -105,6 +105,20 @@ describe('the webhook', () => {
   const webhookOf = async (settings: Settings) =>
     (await examine(settings)).filter(({ subject }) => subject === 'webhook');
 
+  test.each([
+    ['that a credential sees', 'admin', /^It leads here; the service is not started yet\.$/],
+    ['that none sees', 'write', /^The credential may not see hooks.*: the service is not started/],
+  ] as const)('%s is not failed before the first start', async (_what, can, detail) => {
+    const tracker = await trackerWith({ tokens: [{ token: TOKEN, can }] });
+    const publicUrl = 'http://127.0.0.1:1';
+    tracker.addWebhook(`${publicUrl}/api/v1/webhooks/github`, SECRET);
+    await tracker.hooks.settled();
+    const store = { url: `sqlite:${path.join(temporaryFolder(), 'new.db')}` };
+    expect(await webhookOf(settingsFor(tracker, { server: { publicUrl }, store }))).toMatchObject([
+      { state: 'warning', detail: expect.stringMatching(detail) },
+    ]);
+  });
+
   test.each<[string, 'warning' | 'failed', string, object | undefined]>([
     ['that is not there', 'warning', 'None leads here (of 0)', undefined],
     [

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { spawn } from 'node:child_process';
 import { request } from 'node:http';
 
 import { describe, expect, test } from 'vitest';
 
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
 
-import { onEnd, openReceiver, openTracker, REPO, send } from './support.ts';
+import { openReceiver, openTracker, REPO, send } from './support.ts';
 
 async function pageOf(url: string): Promise<{ status: number; text: string; headers: Headers }> {
   const response = await fetch(url);
@@ -119,26 +117,4 @@ describe('controls over HTTP', () => {
     expect(rebound).not.toBe(200);
     expect(tracker.readIssue(1)).toBeDefined();
   });
-});
-
-test('the bench process prints its address as one JSON line and ends on SIGTERM', async () => {
-  const child = spawn(process.execPath, [
-    'bench/tracker-process.ts',
-    '--issues',
-    '50',
-    '--pull-requests',
-    '0.2',
-  ]);
-  onEnd(async () => {
-    child.kill('SIGKILL');
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const { url, token, issues } = JSON.parse(line.toString()) as Record<string, string>;
-  expect(issues).toBe(50);
-  const headers = { authorization: `Bearer ${token}` };
-  const response = await fetch(`${url}${REPO}/issues?state=all&per_page=100`, { headers });
-  const rows = (await response.json()) as { pull_request?: object }[];
-  expect(rows.filter(({ pull_request }) => pull_request)).toHaveLength(10);
-  child.kill('SIGTERM');
-  expect(await once(child, 'exit')).toEqual([0, null]);
 });

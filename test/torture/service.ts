@@ -79,7 +79,15 @@ export type RemoteTracker = {
 };
 
 export async function startRemoteTracker(): Promise<RemoteTracker> {
-  const child = await startChild(['bench/tracker-process.ts', '--issues', '0']);
+  const child = await startChild([
+    'bin/trackport.js',
+    'sandbox',
+    '--tracker-only',
+    '--port=0',
+    '--no-webhook',
+    '--issues=0',
+    '--quota=100000000',
+  ]);
   return {
     url: child.url,
     token: 'sandbox-admin-token',

@@ -1,7 +1,8 @@
 import { isatty } from 'node:tty';
 import type { Command } from 'commander';
 import type { Config } from '#config/schema/schema.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
+import { durationOption, numberOption } from '../option-values.ts';
 import { type CommandContext, type ConfigOptions, type Register, UsageError } from '../command.ts';
 
 /** Something that runs until it is stopped. */
@@ -11,11 +12,23 @@ type Running = {
   reload(): void;
 };
 
+/** What the sandbox's tracker is started with when it runs alone. */
+type TrackerRequest = {
+  port: number;
+  issues?: number;
+  latencyMs: number;
+  quota: number;
+  webhookUrl?: string;
+  print: (text: string) => void;
+};
+
 export type ServeServices = {
   /** Starts the real service. `load` reads the configuration, now and for each reload. */
   service(load: () => Config): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
   sandbox(request: { port: string | undefined; print: (text: string) => void }): Promise<Running>;
+  /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
+  tracker(request: TrackerRequest): Promise<Running>;
 };
 
 type ServeContext = CommandContext<{ serve: ServeServices }>;
@@ -38,17 +51,65 @@ export const registerServe: Register<{ serve: ServeServices }> = (command, conte
     });
 };
 
-/** `sandbox`: everything on this machine, with sample leads. */
+type SandboxOptions = ConfigOptions & {
+  trackerOnly?: boolean;
+  issues?: string;
+  latency: string;
+  quota: string;
+  webhook: string | false;
+};
+
+const TRACKER_PORT = '8081';
+const SERVICE_URL = 'http://127.0.0.1:8080/api/v1/webhooks/github';
+const ONLY_TRACKER = `
+With --tracker-only it prints a configuration to begin with. Its port is
+${TRACKER_PORT} unless another is given; credentials are the same at each start.`;
+
+/** `sandbox`: everything on this machine, with sample leads; or its tracker alone. */
 export const registerSandbox: Register<{ serve: ServeServices }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
+    .option('--tracker-only', 'start its tracker alone, to try a configuration of your own')
+    .option('--issues <count>', 'with it: so many issues in place of the sample leads')
+    .option('--latency <duration>', 'with it: what every response takes at least', '0s')
+    .option('--quota <calls>', 'with it: calls an hour', '5000')
+    .option('--webhook <url>', 'with it: where it tells of changes', SERVICE_URL)
+    .option('--no-webhook', 'with it: it tells nobody of changes')
+    .addHelpText('after', ONLY_TRACKER)
     .action((_options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<ConfigOptions>();
+      const options = self.optsWithGlobals<SandboxOptions>();
       if (options.config !== undefined)
         throw new UsageError('The sandbox takes no --config; use serve for the real thing.');
+      if (options.trackerOnly) return runTracker(context, options);
+      const alone = ['issues', 'latency', 'quota', 'webhook'].find(
+        (name) => self.getOptionValueSource(name) === 'cli',
+      );
+      if (alone !== undefined) throw new UsageError(`--${alone} goes with --tracker-only.`);
       return runSandbox(context, options);
     });
 };
+
+const PORT_MAX = 65_535;
+
+function runTracker(context: ServeContext, options: SandboxOptions): Promise<void> {
+  const { port: typed = TRACKER_PORT, issues, latency, quota, webhook } = options;
+  const port = numberOption('--port', typed);
+  if (port > PORT_MAX) throw new UsageError(`--port takes a number up to ${PORT_MAX}, not ${port}`);
+  if (webhook !== false && !/^https?:$/.test(URL.parse(webhook)?.protocol ?? ''))
+    throw new UsageError(`--webhook takes an http(s) address, not "${webhook}"`);
+  const latencyMs = durationOption('--latency', latency);
+  if (latencyMs > MINUTE) throw new UsageError(`--latency takes up to 1m, not "${latency}"`);
+  const { services, terminal } = context;
+  const request: TrackerRequest = {
+    port,
+    ...(issues !== undefined && { issues: numberOption('--issues', issues) }),
+    latencyMs,
+    quota: numberOption('--quota', quota),
+    ...(webhook !== false && { webhookUrl: webhook }),
+    print: (text) => terminal.print(text.trimEnd()),
+  };
+  return runUntilStopped(context, () => services.serve.tracker(request));
+}
 
 function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<void> {
   const { services, terminal } = context;

@@ -16,6 +16,8 @@ export type WebhookCheckDeps = {
   config: Config;
   tracker: Pick<TrackerParts, 'client' | 'adminClient' | 'appClient' | 'repository'>;
   traffic: readonly TrafficCount[];
+  /** Whether a service has worked on the store yet; before that nothing can have come through. */
+  hasServed: boolean;
 };
 
 const SUBJECT = 'webhook';
@@ -30,10 +32,10 @@ export async function checkWebhook(deps: WebhookCheckDeps): Promise<Finding[]> {
   const wanted = wantedUrl(deps.config);
   try {
     const hooks = await listHooks(deps);
-    if (!hooks) return [checkTraffic(deps.traffic, wanted)];
+    if (!hooks) return [checkTraffic(deps, wanted)];
     const [hook] = hooks.filter(({ url }) => leadsHere(url, wanted)).sort(activeFirst);
     if (!hook) return [noHook(hooks, wanted)];
-    const findings = [...checkSettings(hook), ...checkDelivery(hook)];
+    const findings = [...checkSettings(hook), ...checkDelivery(hook, deps)];
     return findings.length > 0 ? findings : [ok(SUBJECT, describe(hook))];
   } catch (error) {
     if (!isTrackerFailure(error)) throw error;
@@ -119,8 +121,19 @@ function takes(events: readonly string[], event: string): boolean {
   return events.includes(event) || events.includes('*');
 }
 
-function checkDelivery({ lastDelivery }: HookFacts): Finding[] {
+/** What the tracker, or a proxy in front, puts for a service that does not listen. */
+const NOBODY_THERE = new Set([404, 502, 503, 504]);
+
+function checkDelivery({ lastDelivery }: HookFacts, { hasServed }: WebhookCheckDeps): Finding[] {
   if (!lastDelivery || (lastDelivery.status >= 200 && lastDelivery.status < 300)) return [];
+  if (!hasServed && NOBODY_THERE.has(lastDelivery.status))
+    return [
+      warning(
+        SUBJECT,
+        'It leads here; the service is not started yet.',
+        'Start it, and run doctor again.',
+      ),
+    ];
   const { at, status } = lastDelivery;
   const remedy =
     status === 401
@@ -142,7 +155,10 @@ function describe({ owner, lastDelivery }: HookFacts): string {
 }
 
 /** Nobody may see the hooks: what came here in the last 30 days tells nearly as much. */
-function checkTraffic(traffic: readonly TrafficCount[], wanted: string | undefined): Finding {
+function checkTraffic(
+  { traffic, hasServed }: WebhookCheckDeps,
+  wanted: string | undefined,
+): Finding {
   const lastOf = (kind: TrafficCount['kind']): TrafficCount | undefined =>
     traffic
       .filter((count) => count.sender === TRACKER && count.kind === kind)
@@ -157,7 +173,7 @@ function checkTraffic(traffic: readonly TrafficCount[], wanted: string | undefin
     );
   return warning(
     SUBJECT,
-    'The credential may not see hooks, and no delivery came in the last 30 days.',
+    `The credential may not see hooks, and no delivery came in the last 30 days${hasServed ? '.' : ': the service is not started yet.'}`,
     byHand,
   );
 }

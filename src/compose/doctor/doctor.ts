@@ -35,13 +35,13 @@ export async function examine(
   const canRead = trackerFindings.length > 1;
   const store = await checkStore(deps);
   const hasSecret = config.tracker.webhookSecrets.length > 0;
-  const { traffic } = store;
+  const { traffic, hasServed } = store;
   return [
     ...checkConfig(config),
     ...store.findings,
     checkWebhookSecrets(config),
     ...trackerFindings,
-    ...(canRead && hasSecret ? await checkWebhook({ config, tracker, traffic }) : []),
+    ...(canRead && hasSecret ? await checkWebhook({ config, tracker, traffic, hasServed }) : []),
     ...(canRead ? await checkIssues(config, tracker) : []),
     ...(config.identity ? [await checkIssuer(config.identity, clock)] : []),
   ];
@@ -136,6 +136,8 @@ type StoreReport = {
   findings: Finding[];
   /** Deliveries of the last 30 days; none when the store cannot be read. */
   traffic: readonly TrafficCount[];
+  /** Whether a service has found its repository with it. */
+  hasServed: boolean;
 };
 
 const KEY_FIX =
@@ -149,14 +151,19 @@ async function checkStore({
   config: Config;
   clock: Clock;
 }): Promise<StoreReport> {
-  const unreadable = (finding: Finding): StoreReport => ({ findings: [finding], traffic: [] });
+  const unreadable = (finding: Finding): StoreReport => ({
+    findings: [finding],
+    traffic: [],
+    hasServed: true,
+  });
   try {
     const store = await openStore({ config, clock, log: silentLog });
     try {
       await store.writes.checkRoom();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
-      return { findings, traffic: await store.stores.traffic().readSince(0) };
+      const hasServed = (await store.stores.leadFeed().end()) !== undefined;
+      return { findings, hasServed, traffic: await store.stores.traffic().readSince(0) };
     } finally {
       await store.close();
     }

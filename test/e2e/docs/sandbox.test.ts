@@ -1,8 +1,6 @@
 /** What `docs/sandbox.md` shows, run as it stands there. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { takeBlock } from '../support/documents.ts';
 import { hasTools, shareSampleSandbox, runWell } from '../support/samples.ts';
@@ -78,22 +76,4 @@ test('its tracker serves a test', () => {
     { encoding: 'utf8' },
   );
   expect([status, stderr]).toEqual([0, '']);
-});
-
-test('its tracker stands in for GitHub as a process of its own', async () => {
-  const command = takeBlock('docs/sandbox.md', 'bench/tracker-process.ts');
-  // The process takes the place of the shell, so that the signal reaches it.
-  const child = spawn('sh', ['-c', `exec ${command}`], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'close');
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const { url, token } = JSON.parse(line) as { url: string; token: string };
-  const headers = { authorization: `Bearer ${token}` };
-  const issues = await fetch(`${url}/repos/acme/leads/issues?state=all&per_page=100`, { headers });
-  expect((await issues.json()) as unknown[]).toHaveLength(100);
-  child.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
 });
