@@ -1,6 +1,7 @@
 import { StoreRefusal } from '#adapters/store/session.ts';
 import type { StoreAddress } from '#config/schema/values.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
+import { lookUp } from '#shared/text/json.ts';
 import { isTrackportError, systemCodeOf } from '#shared/errors.ts';
 
 /** The exit code of every failure but a wrong configuration or command line. */
@@ -41,7 +42,7 @@ export function storeError(error: unknown, url: StoreAddress): unknown {
   if (!isTrackportError(error, 'store-unavailable')) return error;
   const code = systemCodeOf(error.cause);
   const name = storeName(url);
-  const remedy = url.engine === 'sqlite' ? remedyOf(code) : remedyOfServer(code);
+  const remedy = url.engine === 'sqlite' ? remedyOf(code) : remedyOfServer(code, error.cause);
   const reason = code === undefined ? '' : ` (${code})`;
   return new StartError(
     `The store ${name} cannot be used: ${error.detail ?? error.code}${reason}${remedy}`,
@@ -60,17 +61,36 @@ function addressOf(secret: Secret): string {
   return `postgres://${host}${pathname}`;
 }
 
-function remedyOfServer(code: string | undefined): string {
+/** @param cause What the driver said. */
+function remedyOfServer(code: string | undefined, cause: unknown): string {
+  const said = cause instanceof Error ? cause.message : '';
+  if (/does not support SSL/.test(said))
+    return ' Switch TLS on at the server (ssl = on), or take sslmode and sslrootcert out of store.url.';
+  if (code === '28000' && /no encryption|SSL off/i.test(said))
+    return ' It wants TLS: add sslmode=verify-full to store.url.';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return ` In store.url name a host that the certificate is for${namesIn(cause)}.`;
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return ' Give the server a certificate that is valid now, and look at the clocks of both.';
   if (code === '3D000') return ' Create it (createdb), or name another one in store.url.';
   if (code?.startsWith('28')) return ' Change user and password in store.url.';
   if (code === '42501') return ' Give it the right to create tables in its database.';
   if (code === '3F000') return ' Its user has a search_path without a schema that is there.';
   if (code === 'ENOENT') return ' A file that store.url names is not there.';
   if (code !== undefined && /^(?:ERR_TLS|UNABLE|CERT|SELF_SIGNED|DEPTH_ZERO)/.test(code))
-    return ' Its certificate is not trusted for this host: name the CA in store.url (sslrootcert=PATH).';
+    return ' Nobody known has signed it: name the CA in store.url (sslrootcert=PATH).';
   if (code !== undefined && /^E[A-Z]/.test(code))
     return ' Start the server, or change host and port in store.url.';
   return '';
+}
+
+const NAMES_CHARACTERS_MAX = 200;
+
+/** The names in a certificate, which anybody may read who connects. */
+function namesIn(cause: unknown): string {
+  const names: unknown = lookUp(cause, ['cert', 'subjectaltname']);
+  if (typeof names !== 'string' || !/^[\x20-\x7e]+$/.test(names)) return '';
+  return ` (${names.slice(0, NAMES_CHARACTERS_MAX)})`;
 }
 
 function remedyOf(code: string | undefined): string {

@@ -71,7 +71,8 @@ test.each([
   ['ECONNREFUSED', /Start the server, or change host and port in store\.url\.$/],
   ['28P01', /Change user and password in store\.url\.$/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /name the CA in store\.url \(sslrootcert=PATH\)\.$/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', /name the CA in store\.url \(sslrootcert=PATH\)\.$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /In store\.url name a host that the certificate is for\.$/],
+  ['CERT_HAS_EXPIRED', /a certificate that is valid now/],
   ['ENOENT', /A file that store\.url names is not there\.$/],
   ['3F000', /a search_path without a schema that is there\.$/],
   ['3D000', /Create it \(createdb\), or name another one in store\.url\.$/],
@@ -85,4 +86,12 @@ test.each([
   expect(message).toContain('postgres://db.example.com:5433/leads cannot be used: Gone.');
   expect(message).toMatch(remedy);
   expect(message).not.toMatch(/hush|trackport:/);
+});
+
+test('a PostgreSQL server that takes nobody without TLS', () => {
+  const words = 'no pg_hba.conf entry for host "127.0.0.1", user "u", database "d", no encryption';
+  const cause = Object.assign(new Error(words), { code: '28000' });
+  const error = new TrackportError('store-unavailable', { detail: 'Refused.', cause });
+  const told = storeError(error, { engine: 'postgres', url: new Secret('postgres://u@h/d') });
+  expect(messageOf(told)).toMatch(/It wants TLS: add sslmode=verify-full to store\.url\.$/);
 });

@@ -1,11 +1,14 @@
 import pg from 'pg';
-import { isTrackportError } from '#shared/errors.ts';
+import { causesOf, isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { BUSY, unavailable } from '../../store/session.ts';
 
 /** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
 const SHARED = 'The connection to the store is shared with others.';
 
 const UNREACHABLE = 'The store cannot be reached.';
+
+/** What the driver says, without a code, of a server that answers the request for TLS in plain. */
+const SAYS_NO_TLS = 'The server does not support SSL connections';
 
 const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
 
@@ -63,7 +66,23 @@ function translate(error: unknown): unknown {
 /** All that the driver throws by itself is about a connection, or that there is none to be had. */
 function reachability(error: unknown): string | undefined {
   const isMistake = error instanceof TypeError || error instanceof RangeError;
-  return isMistake ? undefined : UNREACHABLE;
+  if (isMistake) return undefined;
+  const [first] = causesOf(error);
+  if (first?.message === SAYS_NO_TLS) return 'The store speaks no TLS.';
+  switch (systemCodeOf(error)) {
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'The certificate of the store is for another host.';
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return 'The certificate of the store is not valid at this time.';
+    default:
+      return isUntrusted(error) ? 'The certificate of the store is not trusted.' : UNREACHABLE;
+  }
+}
+
+/** Whether Node does not know who has signed the certificate. */
+function isUntrusted(error: unknown): boolean {
+  return /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_)/.test(systemCodeOf(error) ?? '');
 }
 
 /** The SQLSTATE of what the server reported. */

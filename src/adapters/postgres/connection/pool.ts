@@ -74,12 +74,21 @@ export function clientOf({
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 }: PoolOptions): pg.ClientConfig {
   return {
-    connectionString: url,
+    connectionString: verifyingFully(url),
     application_name: 'trackport',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
   };
+}
+
+/**
+ * The driver checks certificates in full by each of these modes, and warns of the others at every start that
+ * this will change: on stderr, between what a program reads.
+ */
+function verifyingFully(url: string): string {
+  if (url.includes('uselibpqcompat=')) return url;
+  return url.replace(/(?<=[?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, 'verify-full');
 }
 
 /** The pool waits for it, whatever its types say. */
