@@ -100,9 +100,11 @@ export function createPartners(ports: PartnersPorts) {
     start: () => background.start(),
     /** Finishes the step that is under way and gives the rest back. Idempotent. */
     stop: () => background.stop(),
-    /** To be called after the settings were replaced: the first partner needs the directory. */
+    /** To be called after the settings were replaced: the first partner needs the directory, and a new credential is tried. */
     onReload: () => {
-      if (background.state() === 'working') filler.start();
+      if (background.state() !== 'working') return;
+      filler.start();
+      worker.probeNow();
     },
   };
 }

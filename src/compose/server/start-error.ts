@@ -61,27 +61,39 @@ function addressOf(secret: Secret): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** @param cause What the driver said. */
-function remedyOfServer(code: string | undefined, cause: unknown): string {
+/** What helps where the driver says this, by the code and the text of its error: the first that fits. */
+const REMEDIES: readonly [code: RegExp, text: RegExp, remedy: string][] = [
+  [
+    /^$/,
+    /does not support SSL/,
+    'Switch TLS on at the server (ssl = on), or take sslmode and sslrootcert out of store.url.',
+  ],
+  [/^28000$/, /no encryption|SSL off/i, 'It wants TLS: add sslmode=verify-full to store.url.'],
+  [/^28/, /^/, 'Change user and password in store.url.'],
+  [/^3D000$/, /^/, 'Create it (createdb), or name another one in store.url.'],
+  [/^42501$/, /^/, 'Give it the right to create tables in its database.'],
+  [/^3F000$/, /^/, 'Its user has a search_path without a schema that is there.'],
+  [/^ENOENT$/, /^/, 'A file that store.url names is not there.'],
+  [/^ERR_TLS_CERT_ALTNAME/, /^/, 'In store.url name a host that the certificate is for'],
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET)/,
+    /^/,
+    'Give the server a certificate that is valid now, and look at the clocks of both.',
+  ],
+  [
+    /^(?:ERR_TLS|UNABLE|CERT|SELF_SIGNED|DEPTH_ZERO)/,
+    /^/,
+    'Nobody known has signed it: name the CA in store.url (sslrootcert=PATH).',
+  ],
+  [/^E[A-Z]/, /^/, 'Start the server, or change host and port in store.url.'],
+];
+
+/** `cause` is what the driver said. */
+function remedyOfServer(code = '', cause: unknown): string {
   const said = cause instanceof Error ? cause.message : '';
-  if (/does not support SSL/.test(said))
-    return ' Switch TLS on at the server (ssl = on), or take sslmode and sslrootcert out of store.url.';
-  if (code === '28000' && /no encryption|SSL off/i.test(said))
-    return ' It wants TLS: add sslmode=verify-full to store.url.';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return ` In store.url name a host that the certificate is for${namesIn(cause)}.`;
-  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
-    return ' Give the server a certificate that is valid now, and look at the clocks of both.';
-  if (code === '3D000') return ' Create it (createdb), or name another one in store.url.';
-  if (code?.startsWith('28')) return ' Change user and password in store.url.';
-  if (code === '42501') return ' Give it the right to create tables in its database.';
-  if (code === '3F000') return ' Its user has a search_path without a schema that is there.';
-  if (code === 'ENOENT') return ' A file that store.url names is not there.';
-  if (code !== undefined && /^(?:ERR_TLS|UNABLE|CERT|SELF_SIGNED|DEPTH_ZERO)/.test(code))
-    return ' Nobody known has signed it: name the CA in store.url (sslrootcert=PATH).';
-  if (code !== undefined && /^E[A-Z]/.test(code))
-    return ' Start the server, or change host and port in store.url.';
-  return '';
+  const [, , remedy] = REMEDIES.find(([ofCode, of]) => ofCode.test(code) && of.test(said)) ?? [];
+  if (remedy === undefined) return '';
+  return remedy.endsWith('.') ? ` ${remedy}` : ` ${remedy}${namesIn(cause)}.`;
 }
 
 const NAMES_CHARACTERS_MAX = 200;

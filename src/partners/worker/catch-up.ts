@@ -4,10 +4,14 @@ import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilienc
 
 const RETRIES = doublingSchedule(SECOND, 30 * SECOND);
 const LONGEST_NAMED_MS = 60 * SECOND;
+/** What waits while we are locked out looks again so often, at the store alone. */
+const LOCKED_OUT_LOOK_MS = 5 * SECOND;
 
 export type CatchUpDeps = {
   /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
   catchUp(since: number): Promise<{ isComplete: boolean }>;
+  /** The tracker refuses us: nothing is asked of it until a probe has told that it takes us again. */
+  isLockedOut(): boolean;
   clock: Clock;
   log: Log;
   /** Called when a catch-up fails: the tracker may have locked us out. Never throws. */
@@ -34,6 +38,8 @@ export type DirectoryCoverage = {
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
   /** How long until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
   retryMs(): number;
+  /** Nothing is to be asked of the tracker, by number either. */
+  isLockedOut(): boolean;
 };
 
 const nothing: Coverage = { until: -Infinity, isComplete: false, since: Infinity };
@@ -45,7 +51,8 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
   let failures = 0;
   let retryAtMs = -Infinity; // of the monotonic clock
 
-  const retryMs = (): number => Math.ceil(retryAtMs - clock.monotonicMs());
+  const retryMs = (): number =>
+    deps.isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(retryAtMs - clock.monotonicMs());
 
   const fly = async (calledAt: number, since: number): Promise<void> => {
     try {
@@ -84,5 +91,6 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       return coverage;
     },
     retryMs,
+    isLockedOut: deps.isLockedOut,
   };
 }

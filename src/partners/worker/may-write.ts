@@ -59,10 +59,14 @@ export type Pause = { code: PauseCode; since: number; probeAt: number };
 /** Whether the tracker lets the worker change issues, as far as it is known. */
 export type TrackerPause = {
   current(): Readonly<Pause> | undefined;
+  /** It does not let us read either: only a probe is to ask it anything. */
+  isLockedOut(): boolean;
   /** The tracker refuses, or still does: the next probe is due after the time between two. */
   begin(code: PauseCode): void;
   /** A probe told nothing: the next one is due after the time between two. */
   probeLater(): void;
+  /** Something has changed here: the next probe is due, and no limit counts that was named before. */
+  probeNow(): void;
   end(): void;
   /** A rate limit is in force until this instant (ms since the Unix epoch). */
   limitUntil(instant: number): void;
@@ -84,6 +88,7 @@ export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDep
   const nextProbeAt = (): number => clock.monotonicMs() + probeEveryMs;
   return {
     current: () => pause,
+    isLockedOut: () => pause !== undefined && pause.code !== 'forbidden',
     begin: (code) => {
       if (!pause) log.error({ reason: code }, 'the tracker refuses: deletions wait');
       const since = pause?.since ?? clock.now();
@@ -91,6 +96,10 @@ export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDep
     },
     probeLater: () => {
       if (pause) pause.probeAt = nextProbeAt();
+    },
+    probeNow: () => {
+      if (pause) pause.probeAt = clock.monotonicMs();
+      limitedUntilMs = -Infinity;
     },
     end: () => {
       pause = undefined;

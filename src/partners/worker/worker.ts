@@ -80,6 +80,8 @@ export type EventWorker = {
   start(): Promise<void>;
   /** Something new is due: to be called after every commit that queued events. */
   wake(): void;
+  /** The credential for the tracker may be another one: a pause is questioned at once. */
+  probeNow(): void;
   /** @throws {store-unavailable} */
   status(): Promise<WorkerStatus>;
   /** Finishes the step under way and gives the rest back. Idempotent. */
@@ -112,6 +114,10 @@ export function createEventWorker(deps: WorkerDeps): EventWorker {
       ];
     },
     wake: () => loopDeps.alarms.match.ring(),
+    probeNow: () => {
+      loopDeps.pause.probeNow();
+      loopDeps.alarms.act.ring();
+    },
     status: async () => ({
       ...(await deps.store.counts()),
       ...toState(loopDeps, loops !== undefined && !stopping.signal.aborted),
@@ -188,6 +194,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     catchUp: (since) => filler.catchUp(since),
     clock,
     log,
+    isLockedOut: () => pause.isLockedOut(),
     onFailure: () => suspectPause({ editor, pause, stopping }),
   });
   const waitMaxMs = (stage: Stage): number =>

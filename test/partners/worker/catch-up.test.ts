@@ -10,6 +10,7 @@ function setUp() {
   const runs: PromiseWithResolvers<{ isComplete: boolean }>[] = [];
   const failures: number[] = [];
   const reaches: number[] = [];
+  let isLockedOut = false;
   const directory = createDirectoryCoverage({
     catchUp: (since) => {
       reaches.push(since);
@@ -17,13 +18,17 @@ function setUp() {
       runs.push(run);
       return run.promise;
     },
+    isLockedOut: () => isLockedOut,
     clock,
     log: silentLog,
     onFailure: async () => {
       failures.push(clock.now());
     },
   });
-  return { clock, directory, failures, reaches, runs };
+  const lockOut = (isOut: boolean): void => {
+    isLockedOut = isOut;
+  };
+  return { clock, directory, failures, reaches, runs, lockOut };
 }
 
 const unavailable = (retryAfterSeconds?: number) =>
@@ -129,4 +134,15 @@ describe('what is known of the directory', () => {
     void directory.cover(clock.now(), 400);
     expect(runs).toHaveLength(2);
   });
+});
+
+test('while the tracker locks us out nothing is asked, and at once when it takes us again', async () => {
+  const { clock, directory, runs, lockOut } = setUp();
+  lockOut(true);
+  expect((await directory.cover(clock.now(), 400)).until).toBe(-Infinity);
+  expect([runs.length, directory.retryMs()]).toEqual([0, 5 * SECOND]);
+  lockOut(false);
+  const covered = directory.cover(clock.now(), 400);
+  runs[0]?.resolve({ isComplete: true });
+  expect((await covered).isComplete).toBe(true);
 });

@@ -100,6 +100,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
   directory: {
     cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
     retryMs: () => 0,
+    isLockedOut: () => false,
   },
   filler: { learn: async () => 'absent' },
   lookup: { retryAtMs: 0 },

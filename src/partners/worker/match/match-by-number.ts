@@ -14,7 +14,7 @@ export type MatchByNumberDeps = {
   filler: Pick<DirectoryFiller, 'learn'>;
   /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
   lookup: { retryAtMs: number };
-  directory: Pick<DirectoryCoverage, 'retryMs'>;
+  directory: Pick<DirectoryCoverage, 'retryMs' | 'isLockedOut'>;
   clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 };
 
@@ -48,7 +48,7 @@ export async function matchByNumber(
   if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
     return { progress, match, isReachable: true };
   const { clock, directory, lookup } = deps;
-  const isTooSoon = clock.monotonicMs() < lookup.retryAtMs;
+  const isTooSoon = directory.isLockedOut() || clock.monotonicMs() < lookup.retryAtMs;
   const found = isTooSoon ? 'unknown' : await findLead(deps, number);
   if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
