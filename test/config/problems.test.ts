@@ -117,6 +117,7 @@ describe('one wrong value is one problem at its key', () => {
     ['tracker.writeInterval', { tracker: { ...needed, writeInterval: '2m' } }],
     ['tracker.requestTimeout', { tracker: { ...needed, requestTimeout: '0s' } }],
     ['leads.approvedLabel', { ...base, leads: { approvedLabel: ' ' } }],
+    ['leads.approvedLabel', { ...base, leads: { approvedLabel: 'x'.repeat(256) } }],
     ['leads.form', { ...base, leads: { form: [] } }],
     [
       'leads.form',

@@ -1,10 +1,29 @@
 import { z } from 'zod';
 import type { Issue } from '#leads/lead-tracker.ts';
 import type { EditableIssue } from '#partners/worker/act/issue-editor.ts';
+import { isLongerThan } from '#shared/text/visible.ts';
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const account = z.object({ login: z.string() }).nullish();
 const label = z.union([z.string(), z.object({ name: z.string().nullish() })]);
+
+/** The tracker gives an issue no more of either. What is beyond would be stored, and looked through, for each lead. */
+const LISTED_MAX = 100;
+/** The tracker's own names of labels have 50. */
+const LABEL_CHARACTERS_MAX = 255;
+
+/** The first of a list. What is behind them is not even looked at. */
+function firstOf<Item extends z.ZodType>(item: Item) {
+  return z
+    .custom<readonly unknown[]>((value) => Array.isArray(value))
+    .transform((values) => values.slice(0, LISTED_MAX))
+    .pipe(z.array(item));
+}
+
+/** Whether this is a name that a label can have; what has another one is read as if it had no such label. */
+export function isLabelName(name: string): boolean {
+  return !isLongerThan(name, LABEL_CHARACTERS_MAX);
+}
 
 /**
  * An issue of the REST API and of webhooks, reduced to what a lead needs. Tolerates what the API is
@@ -18,8 +37,8 @@ export const issueSchema = z
     title: z.string(),
     body: z.string().nullish(),
     state: z.enum(['open', 'closed']),
-    labels: z.array(label),
-    assignees: z.array(account).nullish(),
+    labels: firstOf(label),
+    assignees: firstOf(account).nullish(),
     user: account,
     created_at: instant,
     updated_at: instant,
@@ -57,11 +76,12 @@ function toIssue(wire: WireIssue): Issue {
   };
 }
 
-function nameOf(label: string | { name?: string | null }): string | null | undefined {
-  return typeof label === 'string' ? label : label.name;
+function nameOf(label: string | { name?: string | null }): string | undefined {
+  const name = typeof label === 'string' ? label : label.name;
+  return name != null && isLabelName(name) ? name : undefined;
 }
 
-function present(values: readonly (string | null | undefined)[]): readonly string[] {
+function present(values: readonly (string | undefined)[]): readonly string[] {
   // A filter's result has room for sixteen more, and waits for a commit with its issue.
   return values.every(isText) ? values : values.filter(isText);
 }

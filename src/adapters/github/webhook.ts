@@ -6,7 +6,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
-import { issueSchema } from './issue.ts';
+import { isLabelName, issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
 
 /** One call of the tracker's webhook, as it came. */
@@ -88,8 +88,11 @@ const renamedLabel = z.object({
 function toLabelEvent(payload: unknown): TrackerEvent {
   const renamed = renamedLabel.safeParse(payload).data;
   if (!renamed) return { kind: 'everything' };
-  const { label, changes } = renamed;
-  return { kind: 'everything', renamedLabel: { from: changes.name.from, to: label.name } };
+  const { from } = renamed.changes.name;
+  const to = renamed.label.name;
+  // Every lead that carries it would be written with a name that no label can have.
+  if (![from, to].every(isLabelName)) return { kind: 'everything' };
+  return { kind: 'everything', renamedLabel: { from, to } };
 }
 
 function toIssueEvent(payload: unknown): TrackerEvent {

@@ -9,6 +9,7 @@ import {
   headerName,
   instant,
   integer,
+  labelName,
   line,
   list,
   pointers,
@@ -84,7 +85,7 @@ const merges = section({
   to: pointers().optional(),
 });
 
-const labelNames = list(line('a label name'), 'label names', { min: 1 });
+const labelNames = list(labelName(), 'label names', { min: 1 });
 const login = shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login');
 // https://docs.github.com/en/rest/issues/assignees
 const logins = list(login, 'logins', { min: 1, max: 10 });

@@ -12,6 +12,7 @@ import {
   flag,
   httpUrl,
   integer,
+  labelName,
   line,
   list,
   named,
@@ -122,7 +123,7 @@ const form = named(
 );
 
 const leads = section({
-  approvedLabel: line('the name of a label').prefault(defaults.approvedLabel),
+  approvedLabel: labelName().prefault(defaults.approvedLabel),
   priorityLabelPrefix: z
     .string({ error: 'the beginning of a label' })
     .min(1, { error: 'the beginning of a label' })
@@ -197,7 +198,7 @@ const partners = named(
 );
 
 const deletions = section({
-  deletedLabel: line('the name of a label').prefault(defaults.deletedLabel),
+  deletedLabel: labelName().prefault(defaults.deletedLabel),
   retry: list(duration(1, 30 * DAY), 'waits', { min: 1, max: 50 }).prefault(
     '5s 30s 2m 10m 30m 1h 2h 4h 8h 8h'.split(' '),
   ),

@@ -12,6 +12,7 @@ import {
   parseSize,
   SIZE_PATTERN,
 } from '#shared/text/units.ts';
+import { isLongerThan } from '#shared/text/visible.ts';
 import { refuseStray } from './secrets.ts';
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/; // RFC 9110 section 5.1
@@ -35,6 +36,15 @@ export function line(allowed = 'a text of one line') {
     .string({ error: allowed })
     .regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, { error: allowed })
     .transform((text) => text.trim());
+}
+
+const LABEL_CHARACTERS_MAX = 255;
+
+/** The name of a label, as long as one of the tracker can be. */
+export function labelName() {
+  return line('the name of a label').refine((text) => !isLongerThan(text, LABEL_CHARACTERS_MAX), {
+    error: `the name of a label, of at most ${LABEL_CHARACTERS_MAX} characters`,
+  });
 }
 
 /** Text of one fixed shape. */

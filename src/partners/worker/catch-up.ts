@@ -91,6 +91,6 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       return coverage;
     },
     retryMs,
-    isLockedOut: deps.isLockedOut,
+    isLockedOut: () => deps.isLockedOut(),
   };
 }

@@ -42,6 +42,33 @@ describe('an issue of the tracker', () => {
     expect(issueSchema.parse({ ...wireIssue, labels }).labels).toEqual(['plain', 'object']);
   });
 
+  test('has 100 labels at most, each of 255 characters at most', () => {
+    const longest = '🏷'.repeat(255);
+    const labels = [
+      'approved',
+      { name: 'x'.repeat(300_000) },
+      longest,
+      `${longest}x`,
+      { name: 'eu' },
+    ];
+    expect(issueSchema.parse({ ...wireIssue, labels }).labels).toEqual(['approved', longest, 'eu']);
+    const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `label ${at}` }));
+    const read = issueSchema.parse({
+      ...wireIssue,
+      labels: many,
+      assignees: many.map(() => ({ login: 'a' })),
+    });
+    expect([read.labels.length, read.labels.at(-1)]).toEqual([100, 'label 99']);
+    expect(read.assignees).toHaveLength(100);
+  });
+
+  test.each([undefined, null, 'approved', { name: 'approved' }])(
+    'is none with %j in place of its labels',
+    (labels) => {
+      expect(issueSchema.safeParse({ ...wireIssue, labels }).success).toBe(false);
+    },
+  );
+
   test('is read without looking at the singular assignee', () => {
     const gone = { ...wireIssue, assignees: [null, { login: 'kim' }] };
     expect(issueSchema.parse({ ...gone, assignee: 'whatever' }).assignees).toEqual(['kim']);

@@ -344,3 +344,14 @@ describe('the published examples', () => {
     }
   });
 });
+
+test.each([
+  ['to', { from: 'West' }, 'x'.repeat(300_000)],
+  ['from', { from: 'x'.repeat(256) }, 'Vest'],
+])(
+  'a label that was renamed %s what no label can be called is only a change',
+  async (_way, name, to) => {
+    const payload = { action: 'edited', label: { name: to }, changes: { name }, repository };
+    expect(await deliver('label', payload)).toEqual({ kind: 'everything' });
+  },
+);

@@ -6,7 +6,7 @@ import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 
-import { failureOf, readRejection, transportFailure } from './response.ts';
+import { failureOf, fetchBounded, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
 
 /** How Trackport proves to the tracker who it is. */
@@ -114,7 +114,7 @@ function createMint(
 
 function fetchWithin(timeoutMs: number): typeof fetch {
   return (url, init) =>
-    fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    fetchBounded(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
 }
 
 function mintFailure(error: unknown, clock: Clock): TrackerFailure {

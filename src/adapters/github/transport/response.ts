@@ -12,6 +12,36 @@ const ONE_TURN_BYTES_MAX = 1024 * 1024;
 /** The greatest response that is read: 100 issues of 65,536 characters, escaped, and room. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Of a response that is no success: its message, and room. */
+const ERROR_BYTES_MAX = 64 * 1024;
+
+/**
+ * `fetch`, for Octokit, which reads a response that is no success by itself, to its end: here it ends where nothing
+ * behind is of use.
+ */
+export const fetchBounded: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const { status, statusText, headers, body } = response;
+  if (status < 300 || body === null) return response;
+  return new Response(await firstBytes(body), { status, statusText, headers });
+};
+
+/** As many as count. What breaks off or takes too long is as good as ended: the status has said all. */
+async function firstBytes(body: AsyncIterable<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      if (bytes >= ERROR_BYTES_MAX) break;
+    }
+  } catch {
+    // With the headers the response was there.
+  }
+  return Buffer.from(Buffer.concat(chunks).subarray(0, ERROR_BYTES_MAX));
+}
+
 /** A response that Octokit throws: 304 and everything from 400 up. */
 export type Rejection = { status: number; headers: Headers; data: unknown };
 

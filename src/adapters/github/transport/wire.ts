@@ -4,6 +4,7 @@ import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 
 import {
+  fetchBounded,
   graphqlSaysLimited,
   readRejection,
   readText,
@@ -120,7 +121,7 @@ function isGraphql({ route }: WireRequest): boolean {
 }
 
 /**
- * Octokit would hide a body that breaks off or never ends, so a success is read here. Redirects are
+ * Octokit would hide a body that breaks off or never ends, so a success is read here; of any other it gets a part. Redirects are
  * responses: followed, a write could reach another repository, and the token another host.
  * @throws whatever Octokit and Node throw when there is no response
  */
@@ -139,6 +140,7 @@ async function send(octokit: Octokit, request: WireRequest, token: string): Prom
         signal,
         redirect: 'manual',
         parseSuccessResponseBody: false,
+        fetch: fetchBounded,
         log: noOctokitLog,
       },
     });

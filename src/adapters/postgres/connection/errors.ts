@@ -10,6 +10,16 @@ const UNREACHABLE = 'The store cannot be reached.';
 /** What the driver says, without a code, of a server that answers the request for TLS in plain. */
 const SAYS_NO_TLS = 'The server does not support SSL connections';
 
+/** Why Node takes no certificate, by the beginning of its code. */
+const ofCertificate: readonly [code: RegExp, detail: string][] = [
+  [/^ERR_TLS_CERT_ALTNAME/, 'The certificate of the store is for another host.'],
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)/,
+    'The certificate of the store is not valid at this time.',
+  ],
+  [/^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_)/, 'The certificate of the store is not trusted.'],
+];
+
 const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
 
 /**
@@ -69,20 +79,8 @@ function reachability(error: unknown): string | undefined {
   if (isMistake) return undefined;
   const [first] = causesOf(error);
   if (first?.message === SAYS_NO_TLS) return 'The store speaks no TLS.';
-  switch (systemCodeOf(error)) {
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return 'The certificate of the store is for another host.';
-    case 'CERT_HAS_EXPIRED':
-    case 'CERT_NOT_YET_VALID':
-      return 'The certificate of the store is not valid at this time.';
-    default:
-      return isUntrusted(error) ? 'The certificate of the store is not trusted.' : UNREACHABLE;
-  }
-}
-
-/** Whether Node does not know who has signed the certificate. */
-function isUntrusted(error: unknown): boolean {
-  return /^(?:UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_)/.test(systemCodeOf(error) ?? '');
+  const code = systemCodeOf(error) ?? '';
+  return ofCertificate.find(([pattern]) => pattern.test(code))?.[1] ?? UNREACHABLE;
 }
 
 /** The SQLSTATE of what the server reported. */

@@ -48,8 +48,7 @@ export async function matchByNumber(
   if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
     return { progress, match, isReachable: true };
   const { clock, directory, lookup } = deps;
-  const isTooSoon = directory.isLockedOut() || clock.monotonicMs() < lookup.retryAtMs;
-  const found = isTooSoon ? 'unknown' : await findLead(deps, number);
+  const found = isTooSoon(deps) ? 'unknown' : await findLead(deps, number);
   if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
     return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
@@ -58,6 +57,10 @@ export async function matchByNumber(
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
   const leads = [...new Set([unknownLeadId, ...match.leads])];
   return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
+}
+
+function isTooSoon({ clock, directory, lookup }: MatchByNumberDeps): boolean {
+  return directory.isLockedOut() || clock.monotonicMs() < lookup.retryAtMs;
 }
 
 /**

@@ -296,6 +296,30 @@ describe('the deadline', () => {
     await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
+  test.each([
+    [500, 'server'],
+    [403, 'forbidden'],
+    [404, 'missing'],
+    [307, 'moved'],
+  ])(
+    'is not waited for where the body of a %i never ends: its beginning is enough',
+    async (status, kind) => {
+      const chunk = Buffer.alloc(64 * 1024, ' ');
+      let bytes = 0;
+      server = await startServer((_, response) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        const more = (): void => {
+          bytes += chunk.length;
+          if (!response.destroyed) response.write(chunk, () => setImmediate(more));
+        };
+        more();
+      });
+      const { client } = createParts({ apiUrl: server.url });
+      await expect(client.request(ROUTE, NAMED, shape)).rejects.toMatchObject({ kind, status });
+      expect(bytes).toBeLessThan(16 * 1024 * 1024); // what sockets hold
+    },
+  );
+
   test('comes early for all calls once they are cut, and there is no call after that', async () => {
     server = await startServer(() => {});
     const cut = new AbortController();
