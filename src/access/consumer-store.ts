@@ -1,7 +1,6 @@
 import type { AuditAction, AuditEntry, Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
-import type { StoredCall } from '#shared/idempotency.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from './consumers/consumer.ts';
 
 /** All that decides whether a key is good, in one look-up. */
@@ -15,8 +14,6 @@ export type ConsumerChange = {
   consumer: Consumer;
   /** Who made it so. */
   audit: AuditEntry;
-  /** The response for the caller's idempotency key. */
-  storedCall?: StoredCall;
   /**
    * Refuse the change when another consumer that is not revoked has this name, compared by
    * `foldConsumerName`. @throws {validation-failed}
@@ -27,10 +24,7 @@ export type ConsumerChange = {
 /** Position of a list: the last consumer of the page before. */
 export type ConsumerPosition = { createdAt: number; id: ConsumerId };
 
-/**
- * Port: consumers with their grants and keys. Every method @throws {store-unavailable}, and a change
- * with `storedCall` also `idempotency-in-progress`.
- */
+/** Port: consumers with their grants and keys. Every method @throws {store-unavailable} */
 export type ConsumerStore = {
   /**
    * Another number after a consumer, key or grant changed: at once for changes made here, within a

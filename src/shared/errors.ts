@@ -20,7 +20,6 @@ export const errorCodes = [
   'invalid-lifecycle-transition',
   'not-a-draft',
   'idempotency-in-progress',
-  'idempotency-replayed-secret',
   'precondition-failed',
   'precondition-required',
   'payload-too-large',

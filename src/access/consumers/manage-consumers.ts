@@ -11,7 +11,7 @@ import {
 } from './consumer.ts';
 import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
 import { issueKey } from '../keys/api-key.ts';
-import { changeWithKey, type ConsumerWithKey, type ToStoredCall } from '../keys/manage-keys.ts';
+import type { ConsumerWithKey } from '../keys/manage-keys.ts';
 import { auditOf, type ManageDeps } from '../consumer-store.ts';
 
 export type CreateConsumerInput = {
@@ -30,7 +30,6 @@ export async function createConsumer(
   deps: ManageDeps,
   input: CreateConsumerInput,
   origin: Origin,
-  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -54,8 +53,7 @@ export async function createConsumer(
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
-  const change = { consumer, audit, hasUniqueName: input.force !== true };
-  await deps.store.insert(changeWithKey(change, issued, toStoredCall));
+  await deps.store.insert({ consumer, audit, hasUniqueName: input.force !== true });
   return { consumer, issued };
 }
 

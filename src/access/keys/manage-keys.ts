@@ -1,27 +1,11 @@
 import type { Origin } from '#shared/audit.ts';
-import type { StoredCall } from '#shared/idempotency.ts';
-import { auditOf, type ConsumerChange, type ManageDeps } from '../consumer-store.ts';
+import { auditOf, type ManageDeps } from '../consumer-store.ts';
 import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
 import { type IssuedKey, issueKey } from './api-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
 /** A consumer after a change, with the key that the change made. */
 export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
-
-/** Renders what is stored for the caller's idempotency key. */
-export type ToStoredCall = (made: ConsumerWithKey) => StoredCall;
-
-/** The change that makes a key, with the response for the caller's idempotency key. */
-export function changeWithKey(
-  change: ConsumerChange,
-  issued: IssuedKey,
-  toStoredCall: ToStoredCall | undefined,
-): ConsumerChange {
-  return {
-    ...change,
-    ...(toStoredCall && { storedCall: toStoredCall({ consumer: change.consumer, issued }) }),
-  };
-}
 
 /**
  * One more key for a consumer, at most 20 active ones.
@@ -31,7 +15,6 @@ export async function addKey(
   deps: ManageDeps,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
-  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const now = deps.clock.now();
   const createdBy = origin.actor.subject;
@@ -41,11 +24,10 @@ export async function addKey(
     refuseRevoked(before);
     refuseTooManyKeys(before, now);
     const facts = { at: now, action: 'key.create', changes: { keyId, expiresAt } } as const;
-    const change = {
+    return {
       consumer: { ...before, keys: [...before.keys, issued.stored] },
       audit: auditOf(before, origin, facts),
     };
-    return changeWithKey(change, issued, toStoredCall);
   });
   return { consumer, issued };
 }
@@ -68,7 +50,6 @@ export async function rotateKey(
   deps: ManageDeps,
   { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
-  toStoredCall?: ToStoredCall,
 ): Promise<ConsumerWithKey> {
   const request = { keyId, overlapMs: parseOverlap(overlapMs) };
   const now = deps.clock.now();
@@ -80,11 +61,10 @@ export async function rotateKey(
     made = issued;
     const replaced: Key = { ...old, expiresAt, replacedBy: issued.stored.keyId };
     const changes = { keyId: old.keyId, replacedBy: issued.stored.keyId, expiresAt };
-    const change = {
+    return {
       consumer: { ...before, keys: [...withKey(before.keys, replaced), issued.stored] },
       audit: auditOf(before, origin, { at: now, action: 'key.rotate', changes }),
     };
-    return changeWithKey(change, issued, toStoredCall);
   });
   if (!made) throw new Error('the store did not call the decision');
   return { consumer, issued: made };

@@ -133,10 +133,6 @@ const particulars: Partial<Record<ErrorCode, object>> = {
   'invalid-lifecycle-transition': { current: 'DRAFT', allowed: ['publish', 'replace', 'edit'] },
   'not-a-draft': { current: 'PUBLISHED', allowed: ['deprecate', 'edit'] },
   'version-exists': { current: 'DRAFT' },
-  'idempotency-replayed-secret': {
-    consumerId: '0f8fad5b-d9cb-469f-a165-70867728950e',
-    keyId: 'MZQmR0OYZyod',
-  },
   'no-published-version': { current: 'DRAFT' },
 };
 

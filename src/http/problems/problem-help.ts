@@ -120,12 +120,6 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
       nextStep: 'look at the list before you send it again.',
     },
   },
-  'idempotency-replayed-secret': {
-    meaning:
-      'A request with the same Idempotency-Key was done before. It made an API key, which only its first answer showed.',
-    remedy:
-      'Use the key of the first answer. If that is lost, rotate the key that consumerId and keyId name, with an overlap of 0s, and send that call with a new Idempotency-Key.',
-  },
   'precondition-failed': {
     meaning:
       'What you want to change has changed since you read it, or If-Match names a weak ETag, which never matches.',

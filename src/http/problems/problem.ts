@@ -26,10 +26,6 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
   'invalid-lifecycle-transition': { status: 409, title: 'The lifecycle does not allow this step' },
   'not-a-draft': { status: 409, title: 'Only a draft can be changed' },
   'idempotency-in-progress': { status: 409, title: 'The same request is still being worked on' },
-  'idempotency-replayed-secret': {
-    status: 409,
-    title: 'The key was shown once, in the first answer',
-  },
   'cursor-expired': { status: 410, title: 'The cursor is not good any more' },
   'precondition-failed': { status: 412, title: 'It has changed in the meantime' },
   'payload-too-large': { status: 413, title: 'The body is too large' },

@@ -78,13 +78,6 @@ export const idempotencyHeader = z.object({
   ),
 });
 
-/** The same where the first response shows an API key. */
-export const secretIdempotencyHeader = z.object({
-  'Idempotency-Key': idempotencyKey.describe(
-    'A repeat with the same key within 24 hours makes nothing and gets 409 `idempotency-replayed-secret`.',
-  ),
-});
-
 /** The number of a lead in a path. */
 export const leadParams = z.object({
   leadId: z.string().meta({ description: 'The issue number.', pattern: LEAD_ID.source }),

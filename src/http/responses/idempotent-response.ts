@@ -12,8 +12,6 @@ import { routedPath } from '../requests/paths.ts';
 /** The work of one request, which stores its response under `call`; without an `Idempotency-Key` nothing is stored. */
 export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
   work: (call?: KeyedCall) => Promise<View>;
-  /** Looks at a stored response before it is sent again. */
-  onReplay?: (response: StoredResponse) => void;
 };
 
 /**
@@ -24,7 +22,7 @@ export type RequestWork<View> = Pick<IdempotentWork<View>, 'render'> & {
 export async function respondOnce<View>(
   idempotency: Idempotency,
   { request, reply }: Exchange,
-  { work, render, onReplay }: RequestWork<View>,
+  { work, render }: RequestWork<View>,
 ): Promise<FastifyReply> {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') return sendResponse(reply, render(await work()));
@@ -46,10 +44,7 @@ export async function respondOnce<View>(
     render,
     isStoredByWork: true,
   });
-  if (isReplayed) {
-    onReplay?.(response);
-    reply.header('idempotent-replayed', 'true');
-  }
+  if (isReplayed) reply.header('idempotent-replayed', 'true');
   return sendResponse(reply, response);
 }
 

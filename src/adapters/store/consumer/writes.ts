@@ -8,7 +8,6 @@ import {
 } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
 import { appendAudit } from '../audit-log.ts';
-import { putCall } from '../idempotency-store.ts';
 import { type Session, toRecords } from '../session.ts';
 import {
   CONSUMER_COLUMNS,
@@ -84,7 +83,7 @@ export const consumerWrites = {
 
 async function put(
   session: Session,
-  { consumer, audit, storedCall, hasUniqueName }: ConsumerChange,
+  { consumer, audit, hasUniqueName }: ConsumerChange,
 ): Promise<void> {
   if (hasUniqueName === true) await requireUniqueName(session, consumer);
   await session.run(PUT_CONSUMER, { ...consumer, limitPerMinute: consumer.limitPerMinute });
@@ -94,7 +93,6 @@ async function put(
   for (const key of consumer.keys) await session.run(PUT_KEY, toKeyRow(consumer.id, key));
   await session.run(MOVE_VERSION);
   await appendAudit(session, audit);
-  if (storedCall) await putCall(session, storedCall);
 }
 
 /** Apart from when its keys were used, which no change is about. */

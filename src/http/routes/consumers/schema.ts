@@ -18,7 +18,7 @@ import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
 import { atMost } from '#shared/field-problems.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { pageQuery, secretIdempotencyHeader } from '../../requests/parameters.ts';
+import { pageQuery } from '../../requests/parameters.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
 
@@ -162,12 +162,6 @@ const consumerListOut = z
 const common = { tag: 'Consumers', scope: 'trackport:admin', headers: ['Cache-Control'] } as const;
 const changeProblems = ['not-found', 'invalid-lifecycle-transition'] as const;
 /** Of requests that make a key. */
-const idempotencyProblems = [
-  'idempotency-in-progress',
-  'idempotency-replayed-secret',
-  'idempotency-mismatch',
-] as const;
-const headers = secretIdempotencyHeader;
 const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
 
 /** The routes of consumers and their keys, as openapi.json describes them. */
@@ -187,10 +181,10 @@ export const routes = {
     operationId: 'createConsumer',
     summary: 'Create a consumer with its first key',
     description: 'Without `grants` it may do nothing yet.',
-    request: { headers, body: consumerIn },
+    request: { body: consumerIn },
     ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
     headers: ['Cache-Control', 'Location'],
-    problems: [...idempotencyProblems],
+    problems: [],
   }),
   read: describeRoute({
     ...common,
@@ -233,18 +227,18 @@ export const routes = {
     operationId: 'addKey',
     summary: 'Make one more key for a consumer',
     description: 'A consumer has at most 20 active keys.',
-    request: { params: consumerParams, headers, body: keyIn.optional() },
+    request: { params: consumerParams, body: keyIn.optional() },
     ok: { 201: { description: 'The only answer with the key.', schema: newKeyOut } },
-    problems: [...idempotencyProblems, ...changeProblems],
+    problems: changeProblems,
   }),
   rotate: describeRoute({
     ...common,
     operationId: 'rotateKey',
     summary: 'Make a new key in place of an old one',
     description: 'The old key stays good for the overlap.',
-    request: { params: keyParams, headers, body: rotateIn.optional() },
+    request: { params: keyParams, body: rotateIn.optional() },
     ok: { 200: { description: 'The only answer with the new key.', schema: newKeyOut } },
-    problems: [...idempotencyProblems, ...changeProblems],
+    problems: changeProblems,
   }),
   revokeKey: describeRoute({
     ...common,

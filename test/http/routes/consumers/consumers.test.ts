@@ -388,3 +388,14 @@ describe('the audit log', () => {
     expect(await server.auditOf(`consumer/${id}`)).toHaveLength(1);
   });
 });
+
+test('a call that is sent again because its answer was lost is refused with the id to go on with', async () => {
+  const { call } = openOperatorApp();
+  const sent = { body: { name: 'sales' }, headers: { 'idempotency-key': 'k' } };
+  const { id } = (await call('POST', '/consumers', sent)).body;
+  const again = await call('POST', '/consumers', sent);
+  expect(again.status).toBe(400);
+  expect(again.body.errors).toMatchObject([{ pointer: '#/name', code: 'duplicate' }]);
+  expect(again.body.errors[0].detail).toContain(id);
+  expect((await call('GET', '/consumers')).body.items).toHaveLength(1);
+});
