@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(root, 'dist');
 const packages = path.join(root, 'node_modules');
 
-/** Beside the program itself: what its threads and child processes run (`entryUrl`). */
+/** Beside the program itself: what its threads run (`entryUrl`). */
 const ENTRIES = [
   'main',
   'adapters/github/webhook-functions',
@@ -29,7 +29,6 @@ const ENTRIES = [
   'adapters/threads/check-functions',
   'adapters/threads/spec-functions',
   'adapters/threads/thread-main',
-  'compose/processes/child',
 ];
 
 /** Files of packages that are read at run time (`packageUrl`). */

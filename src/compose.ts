@@ -22,11 +22,21 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
 
 async function start(deps: ServiceDeps, cleanup: CleanupStack): Promise<Service> {
   const tracing = await openTracing(deps, cleanup); // given back last: it tells of the stop
+  await lockStore(deps, cleanup);
   const store = await openStore({ ...deps, thread: deps.thread ?? {} });
   cleanup.push('the store', () => store.close());
   // The thread that writes opens its file while the code of all the rest is loaded.
   const { serve } = await import('./compose/service.ts');
   return serve(deps, { store, tracing }, cleanup);
+}
+
+/** A SQLite store has one service at a time. */
+async function lockStore(deps: ServiceDeps, cleanup: CleanupStack): Promise<void> {
+  const { url } = deps.config.store;
+  if (url.engine !== 'sqlite') return;
+  const { lockSqliteStore } = await import('./compose/stores/sqlite.ts');
+  const lock = await lockSqliteStore(url.path, deps);
+  cleanup.push('the lock of the store', () => lock.release());
 }
 
 /** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */

@@ -314,16 +314,6 @@ CREATE TABLE recheck (
 
 CREATE INDEX recheck_due ON recheck (due_at);
 
--- Which process does the background work. It says so again and again, each time with another beat.
-CREATE TABLE worker_lease (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  holder TEXT, -- NULL: nobody has it
-  beat INTEGER NOT NULL,
-  is_asked INTEGER NOT NULL DEFAULT 0 -- another process, whose file has a partner that this one's lacks, asks for it
-) STRICT;
-
-INSERT INTO worker_lease (one, beat) VALUES (1, 0);
-
 -- Who got through and who did not, summed by UTC day: partners and the tracker's webhook, the secret
 -- by the start of its digest, refusals by reason. No people, nothing of a body. Kept for 30 days.
 CREATE TABLE traffic (

@@ -391,13 +391,6 @@ CREATE TABLE traffic (
   PRIMARY KEY (sender, kind, detail, day)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE worker_lease (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  holder TEXT, -- NULL: nobody has it
-  beat INTEGER NOT NULL,
-  is_asked INTEGER NOT NULL DEFAULT 0 -- another process, whose file has a partner that this one's lacks, asks for it
-) STRICT;
-
 CREATE TABLE write_check (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   filler BLOB NOT NULL

@@ -48,14 +48,13 @@ export function createCommandServices(deps: CommandServicesDeps) {
 
 function createServeServices({ clock, environment, logOutput }: CommandServicesDeps) {
   return {
-    service: async (load: () => Config) => {
+    service: async (load: () => Config, stopping: AbortSignal) => {
       const config = load();
-      if (config.server.processes > 1) return startTogether({ clock, logOutput, config, load });
       const { startService } = await import('../compose.ts');
       const log = createLog(config.server.logLevel, logOutput);
       logWarnings(log, config);
       const tracing = readTracing(environment);
-      const service = await startService({ config, clock, log, logOutput, tracing });
+      const service = await startService({ config, clock, log, logOutput, tracing, stopping });
       sayListening(log, config, service.url);
       return { stop: () => service.stop(), reload: () => reloadService({ load, service, log }) };
     },
@@ -77,19 +76,6 @@ function sayListening(log: Log, { server, portal }: Config, url: string): void {
     ...(portal && { portal: `${server.publicUrl ?? url}/portal` }),
   };
   log.info({ ...facts, url }, 'listening');
-}
-
-/** Several processes; none of what they serve is loaded in this one. */
-async function startTogether(
-  deps: Pick<CommandServicesDeps, 'clock' | 'logOutput'> & { config: Config; load: () => Config },
-) {
-  const { startProcesses } = await import('./processes/primary.ts');
-  const { config, logOutput } = deps;
-  const log = createLog(config.server.logLevel, logOutput, { pid: process.pid });
-  logWarnings(log, config);
-  const processes = await startProcesses({ ...deps, log });
-  sayListening(log, config, processes.url);
-  return processes;
 }
 
 /** Services of the commands that work on the store alone. */

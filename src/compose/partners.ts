@@ -134,8 +134,6 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
       help,
       // Without the store nothing is known, and 0 would say that all is well.
       read: () => partners.workerStatus().then(read, () => undefined),
-      // Of the store all processes say the same; of the worker only one says 1.
-      aggregator: name === 'trackport_worker_active' ? 'sum' : 'max',
     });
 }
 

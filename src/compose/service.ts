@@ -7,7 +7,7 @@ import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
 import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
-import { type CombineReports, createServiceReports, type ServiceReports } from '#http/readiness.ts';
+import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -42,12 +42,10 @@ export type ServiceDeps = {
   logOutput?: Pick<LogOutput, 'droppedLines'>;
   /** See `StoreDeps`. */
   thread?: { module?: URL };
+  /** Ends the wait for another service that has the store. */
+  stopping?: AbortSignal | undefined;
   /** What the environment says of traces; default off. */
   tracing?: TracingChoice;
-  /** See `ReportSources`. */
-  combineReports?: CombineReports;
-  /** See `ListenDeps`. */
-  reusePort?: boolean;
   /** See `ServerDeps`. */
   limits?: ServerDeps['limits'];
 };
@@ -81,7 +79,7 @@ export async function serve(
   { store, tracing }: Opened,
   cleanup: CleanupStack,
 ): Promise<Service> {
-  const { config, clock, log, logOutput, combineReports, reusePort = false } = deps;
+  const { config, clock, log, logOutput } = deps;
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
@@ -95,12 +93,11 @@ export async function serve(
   };
   const { app, operationsApp } = await createApps(parts, address, {
     limits: deps.limits,
-    combineReports,
   });
 
   await store.opened();
-  if (operationsApp) await listenForOperations(parts, operationsApp, reusePort);
-  const listening = await listen({ app, ...config.server, reusePort, clock });
+  if (operationsApp) await listenForOperations(parts, operationsApp);
+  const listening = await listen({ app, ...config.server, clock });
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
@@ -172,7 +169,7 @@ type Apps = { app: HttpApp; operationsApp?: HttpApp };
 async function createApps(
   parts: ServiceParts,
   address: Address,
-  { limits, combineReports: combine }: Pick<ServiceDeps, 'limits' | 'combineReports'>,
+  { limits }: Pick<ServiceDeps, 'limits'>,
 ): Promise<Apps> {
   const { config, clock, registry, bearer, bodies, store } = parts;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
@@ -191,7 +188,6 @@ async function createApps(
     metrics: registry,
     checks: () => healthChecks(parts),
     isStopping: () => address.isStopping,
-    combine,
   });
   const app = createApp({
     ...parts,
@@ -230,10 +226,9 @@ async function openPortal(
 async function listenForOperations(
   { config, clock, cleanup }: ServiceParts,
   app: HttpApp,
-  reusePort: boolean,
 ): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
-  const listening = await listen({ app, host, port, setBy: 'server.opsPort', reusePort, clock });
+  const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
   cleanup.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 

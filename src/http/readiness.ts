@@ -25,16 +25,8 @@ export type Readiness = {
   checks: Record<string, CheckResult>;
 };
 
-/** What one process says of itself. */
-export type OwnReports = {
-  readiness: () => Promise<Readiness>;
-  /** As `Registry.getMetricsAsJSON` gives them. */
-  metrics: () => Promise<object[]>;
-};
-
-/** What the service as a whole says, whichever of its processes is asked. */
+/** What the service says of itself. */
 export type ServiceReports = {
-  isHealthy: () => Promise<boolean>;
   readiness: () => Promise<Readiness>;
   /** In the text format of Prometheus. */
   metrics: () => Promise<string>;
@@ -46,26 +38,19 @@ export type ReportSources = {
   checks: () => Readonly<Record<string, HealthCheck>>;
   /** True from the first stop signal on. */
   isStopping: () => boolean;
-  /**
-   * Where several processes serve: takes what this one says of itself, and gives what all of them say.
-   * Called once. Default: this process is the service.
-   */
-  combine?: CombineReports;
 };
-
-export type CombineReports = (own: OwnReports) => ServiceReports;
 
 export function createServiceReports(
   deps: CheckDeps,
-  { metrics, checks, isStopping, combine }: ReportSources,
+  { metrics, checks, isStopping }: ReportSources,
 ): ServiceReports {
-  const readiness = async (): Promise<Readiness> => {
-    const results = await runChecks(deps, checks());
-    return { isStopping: isStopping(), checks: results };
+  return {
+    readiness: async () => {
+      const results = await runChecks(deps, checks());
+      return { isStopping: isStopping(), checks: results };
+    },
+    metrics: () => metrics.metrics(),
   };
-  return combine
-    ? combine({ readiness, metrics: () => metrics.getMetricsAsJSON() })
-    : { isHealthy: () => Promise.resolve(true), readiness, metrics: () => metrics.metrics() };
 }
 
 type CheckDeps = { clock: Clock; log: Log };

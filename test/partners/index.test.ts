@@ -1,10 +1,10 @@
 /** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
+import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
-import { connectTo, temporaryDatabase } from '../support/stores.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** Of a directory that is complete and empty; `begin` is called when it is to be filled. */
@@ -72,15 +72,13 @@ describe('the worker is woken at once', () => {
   });
 });
 
-describe('of two processes on one store', () => {
+describe('of two instances on one store', () => {
   test('the second stands by, says so, and leaves the directory alone', async () => {
     const { database } = await startPartners();
     const fill = vi.fn<() => void>();
     const filler = emptyFiller(fill);
-    const own = connectTo(database.handle.name);
-    const clock = createFakeClock();
-    const workerLease = createWorkerLease({ database: own, instance: 'second', clock });
-    const second = buildPartners({ database: own, filler, workerLease, clock }).partners;
+    const workerLease = { ...ownWork, take: async () => false };
+    const second = buildPartners({ database, filler, workerLease }).partners;
     onTestFinished(() => second.stop());
     await second.start();
     expect((await second.workerStatus()).state).toBe('standby');

@@ -2,7 +2,7 @@ import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
+import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
@@ -107,7 +107,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
   const partners = createPartners({
     ...stores,
     outcomeCounts: createOutcomeCounts(database),
-    workerLease: createWorkerLease({ database, instance: INSTANCE, clock }),
+    workerLease: ownWork,
     filler: unserved,
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },

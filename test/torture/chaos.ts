@@ -16,7 +16,6 @@ export async function killAgainAndAgain(run: Run, random: () => number): Promise
     const victims = isAll ? instances : instances.slice(one, one + 1);
     await Promise.all(victims.map((instance) => killInstance(run, instance)));
     report.kills += victims.length;
-    if (victims.length === instances.length) run.store.endLease();
     await Promise.all(victims.map((instance) => startInstance(run, instance)));
   }
 }

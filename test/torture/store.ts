@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { newUuid } from '#shared/ids.ts';
-import { endLease } from '../support/end-lease.ts';
 import { type Halt, type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { type Findings, openPostgresFindings, openSqliteFindings } from './findings.ts';
 
@@ -13,8 +12,6 @@ export type TortureStore = {
   openFindings(): Findings;
   /** Which of these texts stand anywhere in it. */
   find(texts: readonly string[]): Promise<string[]>;
-  /** After a kill of all: the right to work would else outlast most lives. On a server its time goes on. */
-  endLease(): void;
   /** Only of a server of the torture's own. */
   server?: { halt(how: Halt): Promise<void>; start(): Promise<void> };
   close(): Promise<void>;
@@ -48,7 +45,6 @@ function openFile(file: string): TortureStore {
       const bytes = files.map((name) => readFileSync(name));
       return texts.filter((text) => bytes.some((part) => part.includes(text)));
     },
-    endLease: () => endLease(file),
     close: async () => undefined,
   };
 }
@@ -63,7 +59,6 @@ async function openPostgres(serverUrl: string, server?: PostgresServer): Promise
     url,
     openFindings: () => openPostgresFindings(url),
     find: (texts) => findInRows(url, texts),
-    endLease: () => undefined,
     ...(server && { server }),
     close: async () => {
       if (server) await server.stop();

@@ -37,7 +37,7 @@ export type TortureOptions = {
   seed: number;
   /** Both go on until this has happened as well, for ten times as long at most. Default: nothing. */
   least?: Least;
-  /** Processes on one store; default 1. */
+  /** Of one store; default 1, and SQLite has one. */
   instances?: number;
   /** Default SQLite. */
   store?: StoreChoice;
@@ -116,7 +116,6 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   await tracker.control('clearFaults');
   // Whatever they had in hand, and a pause, goes with them.
   for (const instance of instances) await killInstance(run, instance);
-  run.store.endLease();
   for (const instance of instances) await startInstance(run, instance);
   await settleAll(run, options.onProgress);
   for (const { url } of instances) await reader.read(url);

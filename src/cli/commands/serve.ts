@@ -23,8 +23,8 @@ type TrackerRequest = {
 };
 
 export type ServeServices = {
-  /** Starts the real service. `load` reads the configuration, now and for each reload. */
-  service(load: () => Config): Promise<Running>;
+  /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends a wait. */
+  service(load: () => Config, stopping: AbortSignal): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
   sandbox(request: { port: string | undefined; print: (text: string) => void }): Promise<Running>;
   /** Starts the sandbox's tracker alone. `print` gets a configuration for it. */
@@ -37,16 +37,13 @@ type ServeContext = CommandContext<{ serve: ServeServices }>;
 export const registerServe: Register<{ serve: ServeServices }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
-    .option('--processes <count>', 'how many processes serve it together (default: 1)')
     .addHelpText('after', '\nWithout --config it starts the sandbox, which needs nothing at all.')
     .action((_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
-        return runUntilStopped(context, () =>
-          context.services.serve.service(() => context.loadConfig(options)),
+        return runUntilStopped(context, (stopping) =>
+          context.services.serve.service(() => context.loadConfig(options), stopping),
         );
-      if (options.processes !== undefined)
-        throw new UsageError('The sandbox is one process: --processes needs --config.');
       return runSandbox(context, options);
     });
 };
@@ -118,18 +115,27 @@ function runSandbox(context: ServeContext, { port }: ConfigOptions): Promise<voi
   );
 }
 
-/** A signal that comes during the start waits for its end, and then goes to what was started. */
+/** A signal that comes during the start ends what it waits for, else it goes to what was started. */
 async function runUntilStopped(
   { clock }: ServeContext,
-  start: () => Promise<Running>,
+  start: (stopping: AbortSignal) => Promise<Running>,
 ): Promise<void> {
-  const stopSignal = nextStopSignal(clock);
+  const stopping = new AbortController();
   const hangups = listenForHangups(clock);
-  const running = await start();
-  hangups.reloadWith(() => running.reload());
-  await Promise.race([stopSignal, hangups.terminalGone]);
-  await running.stop();
+  const stopSignal = Promise.race([nextStopSignal(clock), hangups.terminalGone]);
+  void stopSignal.then(() => stopping.abort(new Stopped()));
+  try {
+    const running = await start(stopping.signal);
+    hangups.reloadWith(() => running.reload());
+    await stopSignal;
+    await running.stop();
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
 }
+
+/** Ends a start that waits: nothing runs yet. */
+class Stopped extends Error {}
 
 /** npm, a shell and our own launcher each pass one signal on: it counts once. */
 const SAME_SIGNAL_MS = 100;

@@ -11,8 +11,6 @@ import type { Socket } from 'node:net';
 const CUT_AFTER_MS = 7000;
 /** Requests in flight are waited for no longer. */
 const DRAIN_MS = 8000;
-/** Of several processes, one that is still there hangs, and is killed. */
-export const KILL_AFTER_MS = 9500;
 
 const LOOK_EVERY_MS = 20;
 
@@ -34,17 +32,15 @@ type ListenDeps = {
   port: number;
   /** Default `--port`. */
   setBy?: PortSetter;
-  /** Whether other processes may listen on it, too (`SO_REUSEPORT`); default false. */
-  reusePort?: boolean;
   clock: Clock;
 };
 
 /** Starts listening; port 0 becomes a free one. @throws {StartError} */
 export async function listen(deps: ListenDeps): Promise<Listening> {
-  const { app, host, port, setBy, reusePort = false, clock } = deps;
+  const { app, host, port, setBy, clock } = deps;
   const load = watchLoad(app.server);
   try {
-    await app.listen({ host, port, ...(reusePort && { reusePort }) });
+    await app.listen({ host, port });
   } catch (error) {
     await app.close().catch(() => undefined);
     throw listenError(error, { host, port, setBy });

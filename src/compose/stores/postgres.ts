@@ -1,5 +1,6 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
+import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
 import { searchPostgres } from '#adapters/store/artifact/search.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -21,11 +22,12 @@ export async function openPostgresStore({
   log,
 }: PostgresStoreDeps): Promise<OpenStore> {
   const database = openDatabase({ url });
+  const workerLease = (instance: string) => createWorkerLease({ database, instance, clock });
   try {
     await database.refuseSharedConnections();
     const migrated = await migrate({ database, log });
     return {
-      ...createOpenStore({ database, search: searchPostgres }, clock),
+      ...createOpenStore({ database, search: searchPostgres, workerLease }, clock),
       readServer: () => readServerFacts(database),
       migrated,
       opened: () => Promise.resolve(),

@@ -1,5 +1,11 @@
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import { migrate, refuseOtherFile } from '#adapters/sqlite/migrate.ts';
+import {
+  type LockDeps,
+  lockForService,
+  ownWork,
+  type ServiceLock,
+} from '#adapters/sqlite/service-lock.ts';
 import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -20,6 +26,12 @@ export type SqliteStoreDeps = {
  * it. Writes wait elsewhere, and commands and migrations longer: nobody waits for them.
  */
 const READ_WAIT_MS = 100;
+
+/** What a service does before it opens the file. @throws {store-unavailable} naming who has it */
+export async function lockSqliteStore(path: string, deps: LockDeps): Promise<ServiceLock> {
+  await refuseOtherFile(path);
+  return lockForService(path, deps);
+}
 
 /**
  * Opens the file and brings it to the newest schema. In a service a thread of its own writes, so that no reader
@@ -49,7 +61,7 @@ export async function openSqliteStore({
     threaded?.waitAtMost(READ_WAIT_MS);
     const database = threaded ?? local;
     return {
-      ...createOpenStore({ database, search: searchSqlite }, clock),
+      ...createOpenStore({ database, search: searchSqlite, workerLease: () => ownWork }, clock),
       migrated,
       opened: async () => threaded?.writer.opened(),
       close: async () => {

@@ -11,9 +11,9 @@ import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createTrafficStore } from '#adapters/store/traffic-store.ts';
-import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
+import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -42,8 +42,14 @@ export type OpenStore = ReturnType<typeof createOpenStore> & {
 
 export type Stores = ReturnType<typeof createStores>;
 
+/** What engines have each in a way of their own. */
+export type StoreEngine = ArtifactStoreDeps & {
+  /** The right to work of an instance of this id. */
+  workerLease: (instance: string) => WorkerLease;
+};
+
 /** What is the same on every engine. */
-export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
+export function createOpenStore(engine: StoreEngine, clock: Clock) {
   const { database } = engine;
   const writes = createWriteCheck(database, clock);
   return {
@@ -62,7 +68,7 @@ export function createOpenStore(engine: ArtifactStoreDeps, clock: Clock) {
 
 /** The ports of one store. Each is made when it is asked for: a command needs few of them. */
 function createStores(
-  engine: ArtifactStoreDeps,
+  engine: StoreEngine,
   { watch }: Pick<WriteCheck, 'watch'>,
   { repository, payloadKey, clock }: StoresOptions,
 ) {
@@ -93,6 +99,6 @@ function createStores(
       const sealer = createSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
     },
-    workerLease: () => createWorkerLease({ database, instance, clock }),
+    workerLease: () => engine.workerLease(instance),
   };
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Log, LogFields } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import { constants, fstatSync, openSync } from 'node:fs';
 import { SonicBoom } from 'sonic-boom';
 import type { Clock } from '#shared/clock.ts';
@@ -9,20 +9,13 @@ type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'silent';
 /** A log whose level can change while it is written. */
 export type LevelLog = Log & { setLevel(level: LogLevel): void };
 
-/**
- * JSON lines with RFC 3339 times and the level as a word. Opens the output. `base` stands in every
- * line; default nothing.
- */
-export function createLog(
-  level: LogLevel,
-  output: Pick<LogOutput, 'open' | 'write'>,
-  base: LogFields | null = null,
-): LevelLog {
+/** JSON lines with RFC 3339 times and the level as a word. Opens the output. */
+export function createLog(level: LogLevel, output: Pick<LogOutput, 'open' | 'write'>): LevelLog {
   output.open();
   const logger = pino(
     {
       level,
-      base,
+      base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },

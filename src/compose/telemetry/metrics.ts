@@ -1,11 +1,4 @@
-import {
-  type Aggregator,
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
@@ -16,26 +9,8 @@ import type { Tracing } from '#shared/tracing.ts';
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const [name, aggregator] of Object.entries(processAggregators)) {
-    const metric = registry.getSingleMetric(name);
-    if (metric) Object.assign(metric, { aggregator });
-  }
   return registry;
 }
-
-/**
- * What counts where several processes serve together; of what is not named here, such as memory, the
- * sum. An average would hide the process that is slow.
- */
-const processAggregators: Readonly<Record<string, Aggregator>> = {
-  process_start_time_seconds: 'min',
-  nodejs_eventloop_lag_seconds: 'max',
-  nodejs_eventloop_lag_mean_seconds: 'max',
-  nodejs_eventloop_lag_stddev_seconds: 'max',
-  nodejs_eventloop_lag_p50_seconds: 'max',
-  nodejs_eventloop_lag_p90_seconds: 'max',
-  nodejs_eventloop_lag_p99_seconds: 'max',
-};
 
 /** Counts calls to the tracker. */
 export function trackerCallMetrics(registry: Registry): (call: TrackerExchange) => void {
@@ -96,19 +71,16 @@ export function leadMetrics(
     name: 'trackport_tracker_quota_remaining',
     help: 'Calls left until the tracker renews its limit; absent before the first answer.',
     read: () => tracker.quota()?.remaining,
-    aggregator: 'min',
   });
   gauge(registry, {
     name: 'trackport_tracker_quota_limit',
     help: "The tracker's limit of calls per hour; absent before the first answer.",
     read: () => tracker.quota()?.limit,
-    aggregator: 'max',
   });
   gauge(registry, {
     name: 'trackport_clock_skew_seconds',
     help: "How far the tracker's clock is ahead of this machine's, less than zero: behind; absent before its first answer.",
     read: () => toSeconds(clockSkewMs()),
-    aggregator: 'average',
   });
   gauge(registry, {
     name: 'trackport_lead_cache_bytes',
@@ -180,17 +152,14 @@ type Reading = {
   name: string;
   help: string;
   read: () => number | undefined | Promise<number | undefined>;
-  /** What counts of several processes; default the sum. */
-  aggregator?: Aggregator;
 };
 
 /** A gauge that is read when it is collected; without a value it is absent. */
-export function gauge(registry: Registry, { name, help, read, aggregator = 'sum' }: Reading): void {
+export function gauge(registry: Registry, { name, help, read }: Reading): void {
   void new Gauge({
     name,
     help,
     registers: [registry],
-    aggregator,
     async collect() {
       const value = await read();
       if (value === undefined) this.remove(); // a reset would make it 0

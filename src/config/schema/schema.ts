@@ -27,8 +27,6 @@ import {
 import { keyMaterial, pemKey, secret } from './secrets.ts';
 
 const PORT_MAX = 65_535;
-const PROCESSES_MAX = 64;
-
 /** What holds where a key is not given, for the checks across keys, which see what was given only. */
 export const defaults = {
   port: 8080,
@@ -39,8 +37,6 @@ export const defaults = {
 const server = section({
   host: line('a host name or address').prefault('127.0.0.1'),
   port: integer(0, PORT_MAX).prefault(defaults.port),
-  processes: integer(1, PROCESSES_MAX).prefault(1),
-  hangTimeout: duration(SECOND, 10 * MINUTE).prefault('30s'),
   publicUrl: httpUrl().optional(),
   trustProxy: z
     .union([z.boolean(), list(proxyAddress(), 'addresses')], {

@@ -64,7 +64,7 @@ test('what was acknowledged before a backup began is there after a restore, and 
 
   const refused = await runTrackport(['restore', backup, '--config', config], { environment });
   expect(refused).toMatchObject({ code: 1 });
-  expect(refused.stderr).toContain('Another process has the store open');
+  expect(refused.stderr).toContain(`Process ${first.run.child.pid} on `);
   await stop(first.run);
 
   // The folder is lost with what came after the backup; the key was stored elsewhere.

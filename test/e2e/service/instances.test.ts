@@ -34,16 +34,9 @@ type Several = {
   worker(): Promise<Instance>;
 };
 
-type Size = { count?: number; processes?: number; stopDelay?: string };
-
-/** Instances, each of so many processes. */
-async function startSeveral({
-  count = 3,
-  processes = 1,
-  stopDelay = STOP_DELAY,
-}: Size = {}): Promise<Several> {
+async function startSeveral(): Promise<Several> {
   const { tracker, config, key } = await createWorld({
-    server: { stopDelay, processes },
+    server: { stopDelay: STOP_DELAY },
     consumers: { limitPerMinute: 1_000_000 },
     store: { url: (await emptyPostgres()).url },
     secretKey: Buffer.alloc(32, 9).toString('base64'),
@@ -55,7 +48,7 @@ async function startSeveral({
     },
   });
   const instances: Instance[] = [];
-  while (instances.length < count) instances.push(await startOne(config));
+  while (instances.length < 3) instances.push(await startOne(config));
   return {
     tracker,
     key,
@@ -192,17 +185,6 @@ async function freezeTheWorker(several: Several, numbers: readonly number[]): Pr
   expect(await workerAt(frozen.url)).toBe('standby');
   await untilDeletedOnce(tracker, [first, second]);
 }
-
-describe('two instances of two processes each on PostgreSQL', { timeout: 2 * TIMEOUT_MS }, () => {
-  test('a stop in the middle of a rolling restart drops no request, and loses nothing', async () => {
-    // All processes of an instance are asked for each look of the load balancer.
-    const several = await startSeveral({ count: 2, processes: 2, stopDelay: '5s' });
-    const { tracker, key, balancer } = several;
-    const remaining = Array.from({ length: 30 }, () => openLead(tracker).number);
-    const load = createLoad({ url: balancer.url, key, remaining });
-    expect(await restartAllUnder(load, several)).toEqual([]);
-  });
-});
 
 /** Restarts one after the other; what whoever called meanwhile has lost. */
 async function restartAllUnder(

@@ -117,6 +117,7 @@ test('the port is that of --port, then PORT, then server.port', async () => {
     environment: { ...environment, PORT: '2' },
   });
   expect(await listening(withBoth)).toMatch(/^http:\/\/127\.0\.0\.1:\d{3,5}$/);
+  withBoth.child.kill('SIGKILL');
   const withVariable = trackport(['serve', '--config', config], {
     environment: { ...environment, PORT: '0' },
   });
@@ -133,7 +134,7 @@ test('a configuration that is wrong prints every problem and exits 2', async () 
   expect(code).toBe(2);
   expect(stdout).toBe('');
   expect(stderr).toBe(`${file} has 2 problems:
-  server.prot: found an unknown key, expected one of host, port, processes, hangTimeout, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, stopDelay, logLevel (did you mean port?)
+  server.prot: found an unknown key, expected one of host, port, publicUrl, trustProxy, cors, opsPort, refusedPerMinute, stopDelay, logLevel (did you mean port?)
   leads.freshFor: found 15, expected a duration from 0s to 1h, such as 500ms, 15s, 5m, 24h or 30d
 `);
 });
@@ -167,12 +168,10 @@ test('a PostgreSQL server that is not there ends the start in one line without i
   expect(stderr).not.toContain('secret-word');
 });
 
-test.each([1, 2])('SIGUSR1 opens no inspector: %i processes', async (processes) => {
-  const { config } = await createWorld({ server: { processes } });
+test('SIGUSR1 opens no inspector', async () => {
+  const { config } = await createWorld();
   const { run, url } = await serve(config);
-  const pids = new Set(run.log().map(({ pid }) => Number(pid)));
-  if (run.child.pid !== undefined) pids.add(run.child.pid);
-  for (const pid of pids) if (pid > 0) process.kill(pid, 'SIGUSR1');
+  run.child.kill('SIGUSR1');
   expect(await readyStatus(url)).toBe(200);
   run.child.kill('SIGTERM');
   expect(await run.exited).toBe(0);

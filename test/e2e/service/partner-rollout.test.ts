@@ -1,4 +1,4 @@
-/** Two processes of one store whose files differ: a partner is known to one of them first. */
+/** Two instances of one store whose files differ: a partner is known to one of them first. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -34,8 +34,12 @@ async function eventOf(config: string, id: string): Promise<object> {
   return events[0] ?? {};
 }
 
-async function setUp(store = {}) {
-  const { tracker, config } = await createWorld({ ...settings, ...store });
+async function setUp() {
+  const { tracker, config } = await createWorld({
+    ...settings,
+    store: { url: (await emptyPostgres()).url },
+    secretKey: Buffer.alloc(32, 9).toString('base64'),
+  });
   const send = async (url: string, options = {}): Promise<{ number: number; id: string }> => {
     const { number } = openLead(tracker);
     const answer = await sendDeletion(url, deletionOf(number), options);
@@ -47,10 +51,7 @@ async function setUp(store = {}) {
 }
 
 test('what a partner sends that the worker does not know is done by an instance that knows it', async () => {
-  const { config, old, send, isDeleted } = await setUp({
-    store: { url: (await emptyPostgres()).url },
-    secretKey: Buffer.alloc(32, 9).toString('base64'),
-  });
+  const { config, old, send, isDeleted } = await setUp();
   const former = await serve(old);
   const next = await serve(config);
   const { number, id } = await send(next.url, NEW);

@@ -44,14 +44,6 @@ test('two instances on one PostgreSQL know the same sessions', SLOW, async () =>
   expect(await walk(urls, issuer)).toEqual([303, 303]);
 });
 
-test('two processes on one port and one SQLite file do so, too', SLOW, async () => {
-  const { issuer, urls } = await startPortals(
-    { server: { publicUrl: PORTAL_URL, processes: 2 } },
-    1,
-  );
-  for (let round = 0; round < 4; round += 1) expect(await walk(urls, issuer)).toEqual([303]);
-});
-
 const tellLoaded = new URL('../support/tell-loaded.ts', import.meta.url);
 
 test('without the key `portal` there is none, and nothing of it is loaded', SLOW, async () => {

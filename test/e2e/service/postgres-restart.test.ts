@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres/server.ts';
-import { childrenOf, listening, runTrackport, trackport } from '../support/process.ts';
+import { runTrackport } from '../support/process.ts';
 import {
   createWorld,
   crmOne,
@@ -12,8 +12,6 @@ import {
   sendDeletion,
   serve,
 } from '../support/world.ts';
-
-type Readiness = { checks: Record<string, { detail?: string }> };
 
 const settings = {
   partners: { 'crm-one': crmOne },
@@ -37,12 +35,10 @@ test('meanwhile all is 503 with Retry-After, and a start says what to do; then t
   }
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  for (const processes of ['1', '2']) {
-    const args = ['serve', '--config', config, '--port', '0', '--processes', processes];
-    const { code, stderr } = await runTrackport(args, { environment });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The store postgres:.* cannot be used.* Start the server, or change/);
-  }
+  const args = ['serve', '--config', config, '--port', '0'];
+  const { code, stderr } = await runTrackport(args, { environment });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The store postgres:.* cannot be used.* Start the server, or change/);
 
   await server.start();
   await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
@@ -50,38 +46,4 @@ test('meanwhile all is 503 with Retry-After, and a start says what to do; then t
   const { items } = (await (await readLeads()).json()) as { items: unknown[] };
   expect(items).toEqual([]);
   await eventually(() => expect(tracker.readIssue(number)?.state).toBe('closed'));
-}, 180_000);
-
-test('of several processes one that ends meanwhile is started again until the server is back', async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.stop());
-  const { config, key } = await createWorld({ ...settings, store: { url: server.url } });
-  const run = trackport(['serve', '--config', config, '--port', '0', '--processes', '2'], {
-    environment,
-  });
-  const url = await listening(run);
-  const children = childrenOf(run.child.pid);
-
-  await server.halt();
-  process.kill(children[0] ?? 0, 'SIGKILL');
-  const failures = () => run.log().filter(({ reason }) => /Start the server/.test(String(reason)));
-  await eventually(() => expect(failures().length).toBeGreaterThan(2));
-  const ready = await fetch(`${url}/readyz`);
-  expect(ready.status).toBe(503);
-  expect(await ready.json()).toMatchObject({
-    checks: {
-      store: { state: 'unavailable' },
-      processes: { state: 'incomplete', detail: '1 of 2 processes serve.' },
-    },
-  });
-
-  process.kill(children[1] ?? 0, 'SIGKILL');
-  await eventually(async () => expect(await fetch(url).catch(() => 'refused')).toBe('refused'));
-  await server.start();
-  await eventually(async () => {
-    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as Readiness;
-    expect(checks['processes']?.detail).toBe('2 of 2 processes serve.');
-  });
-  const leads = await fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
-  expect(leads.status).toBe(200);
 }, 180_000);

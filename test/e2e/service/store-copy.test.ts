@@ -78,7 +78,7 @@ test('a service goes on where the other engine stopped, there and back: open del
   const { url: server } = await emptyPostgres();
   const refused = await copy(`sqlite:${file}`, server);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toContain('Another process has the store open');
+  expect(refused.stderr).toContain(`Process ${first.run.child.pid} on `);
   await stop(first.run);
 
   const copied = await copy(`sqlite:${file}`, server);

@@ -33,8 +33,6 @@ export type ComposedOptions = {
   apiUrl: string;
   repository?: string;
   clock?: FakeClock;
-  /** Its store; default a new one. */
-  storePath?: string;
   /** Real time that a call to the tracker may take; default one minute, for machines that are busy. */
   requestTimeout?: string;
   /** Sections of the configuration file. */
@@ -48,8 +46,7 @@ export async function compose(options: ComposedOptions): Promise<Composed> {
   const { apiUrl, repository = 'acme/leads', requestTimeout = '1m', settings = {} } = options;
   const { writerModule } = options;
   const clock = options.clock ?? createFakeClock();
-  const storePath =
-    options.storePath ?? writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
+  const storePath = writeMigratedStore(path.join(temporaryFolder(), 'trackport.db'));
   const config = loadConfig({
     environment: {},
     port: '0',

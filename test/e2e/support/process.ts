@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -96,12 +96,6 @@ export async function runTrackport(
 /** Resolves with the address once the service listens. */
 export async function listening(run: Trackport): Promise<string> {
   return String((await run.logged('listening'))['url']);
-}
-
-/** Children of a process, from the system. */
-export function childrenOf(pid = 0): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
 }
 
 /** A configuration file with this content in a folder of its own. */

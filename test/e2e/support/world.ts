@@ -76,7 +76,7 @@ export const crmOne = { scheme: 'hmac-sha256', secrets: [PARTNER_SECRET] };
 export const deletionOf = (number: number) => ({ eventId: `of-${number}`, leadId: String(number) });
 
 /** The header with which a partner signs the body. */
-export function signatureOf(body: string, secret = PARTNER_SECRET) {
+function signatureOf(body: string, secret = PARTNER_SECRET) {
   const digest = createHmac('sha256', secret).update(body).digest('hex');
   return { 'x-partner-signature': `sha256=${digest}` };
 }

@@ -9,6 +9,7 @@ import { createSession } from '../connection/session.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
 import { openDatabase } from '../connection/database.ts';
 import { migrate, refuseOtherFile } from '../migrate.ts';
+import { lockForCommand } from '../service-lock.ts';
 import { openDraft } from './draft.ts';
 
 /** A store that nobody else has open, nor can open. */
@@ -19,10 +20,26 @@ type ExclusiveStore = Session & {
   close(): void;
 };
 
+/** With the lock of a service, which names who has it; another command has the file open without one. */
+function openAlone(path: string): ExclusiveStore {
+  const lock = lockForCommand(path);
+  try {
+    const store = openExclusively(path);
+    const close = (): void => {
+      store.close();
+      lock.release();
+    };
+    return { ...store, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
 /**
  * Takes a stopped store for ourselves, with its log moved into it; a store that is not there is made,
- * empty. Every connection has a shared lock on the file for as long as it lives, that of a process
- * which stands by, too: an exclusive one is had only when there is no other.
+ * empty. Every connection has a shared lock on the file for as long as it lives: an
+ * exclusive one is had only when there is no other.
  * @throws {store-unavailable} also when another process has it open
  */
 function openExclusively(path: string): ExclusiveStore {
@@ -43,8 +60,7 @@ function openExclusively(path: string): ExclusiveStore {
   });
 }
 
-const IN_USE =
-  'Another process has the store open. Stop every service and command that works on it first.';
+const IN_USE = 'Another process has the store open. Wait until it is done, or end it.';
 
 /**
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
@@ -56,7 +72,7 @@ export async function withStopped<T>(
 ): Promise<T> {
   if (!existsSync(path)) throw unavailable('There is no such file.');
   await refuseOtherFile(path);
-  const store = openExclusively(path);
+  const store = openAlone(path);
   try {
     await refuseOtherSchema(store, shippedMigrations('sqlite'));
     const result = await work(store);
@@ -76,7 +92,7 @@ export async function replaceEmpty<T>(
   path: string,
   make: (draft: string) => Promise<T>,
 ): Promise<T> {
-  const store = openExclusively(path);
+  const store = openAlone(path);
   try {
     await refuseUnlessEmpty(store, 'Name another one, or move its files away.');
     const draft = guard(() => openDraft(store.file));

@@ -65,15 +65,13 @@ function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows
 
 /**
  * Brings it to today's schema. What the directory knows is as old as the backup: another check than
- * today's has the next start crawl it anew, and until then nothing ends as unmatched. Nobody works on it.
+ * today's has the next start crawl it anew, and until then nothing ends as unmatched.
  */
 async function makeStore(file: string, log: Log, { version }: BackupOrigin): Promise<Migration[]> {
   const database = openDatabase({ path: file });
   try {
     const migrated = await migrate({ database, log });
-    await database.exec(
-      'UPDATE directory_state SET rules_check = zeroblob(0); UPDATE worker_lease SET holder = NULL',
-    );
+    await database.exec('UPDATE directory_state SET rules_check = zeroblob(0)');
     return migrated;
   } catch (error) {
     if (!(error instanceof StoreRefusal)) throw error;

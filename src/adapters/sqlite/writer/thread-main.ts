@@ -28,7 +28,6 @@ import { keyWrites } from '../../store/secret-key.ts';
 import type { Writes } from '../../store/session.ts';
 import { sessionWrites } from '../../store/session-store.ts';
 import { trafficWrites } from '../../store/traffic-store.ts';
-import { leaseWrites } from '../../store/work/worker-lease.ts';
 import { workWrites } from '../../store/work/writes.ts';
 import { checkWrites } from '../../store/write-check.ts';
 
@@ -50,7 +49,6 @@ const writesByName: Readonly<Record<string, Writes>> = {
   session: sessionWrites,
   traffic: trafficWrites,
   work: workWrites,
-  'worker-lease': leaseWrites,
   'write-check': checkWrites,
 };
 

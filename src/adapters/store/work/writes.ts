@@ -11,7 +11,7 @@ import {
   WITH_GIVEN_STEP,
   withStep,
 } from '../receipt/requeue.ts';
-import { type Session, toJson } from '../session.ts';
+import { either, type Session, toJson } from '../session.ts';
 import { DUE } from './due.ts';
 import {
   claim,
@@ -27,7 +27,11 @@ const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now
   WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
 
-const WORKED_ON_BY_OTHER = 'SELECT 1 FROM worker_lease WHERE holder <> @instance';
+/** A file has one service. */
+const WORKED_ON_BY_OTHER = either(
+  'SELECT 1 FROM worker_lease WHERE holder <> @instance',
+  'SELECT 1 WHERE false',
+);
 
 const LEASE = `
   UPDATE event SET lease_token = @token::text || '/' || id, lease_until = @until

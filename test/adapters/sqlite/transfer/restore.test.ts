@@ -11,12 +11,10 @@ import {
   writeManifest,
 } from '#adapters/sqlite/transfer/tables.ts';
 import type { TableDigest } from '#adapters/store/transfer/digest.ts';
-import { createWorkerLease } from '#adapters/store/work/worker-lease.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import { createFakeClock } from '../../../support/clock.ts';
 import {
   directoryKey,
   entry,
@@ -77,12 +75,11 @@ test('how many rows of the backup are checked is told on the way, and at the end
   ]);
 });
 
-test('the directory of a restored store is crawled anew, keeps its rows meanwhile, and nobody works on it', async () => {
+test('the directory of a restored store is crawled anew and keeps its rows meanwhile', async () => {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.putCrawled([entry(7)], 1);
   await directory.completeCrawl(5);
-  database.handle.exec("UPDATE worker_lease SET holder = 'of the store that was backed up'");
   const storePath = newPath();
   await restoreTo(storePath, await backUpTo(database));
   const after = createLeadDirectory(connectTo(storePath), { repository: REPOSITORY });
@@ -91,12 +88,6 @@ test('the directory of a restored store is crawled anew, keeps its rows meanwhil
   expect(state).toMatchObject({ isCrawling: true });
   expect(state?.completedAt).toBeUndefined();
   expect(await after.has(7)).toBe(true);
-  const lock = createWorkerLease({
-    database: connectTo(storePath),
-    instance: 'a',
-    clock: createFakeClock(),
-  });
-  expect(await lock.take()).toBe(true);
 });
 
 test('a store that another connection has open is not restored over, though it is idle', async () => {

@@ -94,8 +94,6 @@ describeWorkStore('SQLite', async () => {
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),
     claims: createClaimStore(database, { repository }),
-    workAs: async (instance) =>
-      void database.handle.prepare('UPDATE worker_lease SET holder = ?').run(instance),
     failProgress: async () =>
       void database.writing.handle.exec(
         `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event
