@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ColumnKind, Table } from '#adapters/store/transfer/tables.ts';
+import type { Table } from '#adapters/store/transfer/tables.ts';
 
 const ROWS = 3;
 
@@ -42,12 +42,10 @@ export function fillStore(handle: Database, tables: readonly Table[]): void {
   }
 }
 
-type Column = { name: string; kind: ColumnKind };
-
 function makerOf(
   handle: Database,
   table: string,
-  { name, kind }: Column,
+  { name, type }: Table['columns'][number],
 ): (row: number) => unknown {
   const given = VALUES[`${table}.${name}`];
   if (given) return (row) => given[row];
@@ -59,7 +57,7 @@ function makerOf(
     )
     .pluck()
     .get(table, name);
-  return (row) => makeValue(target ?? `${table}.${name}`, kind, row);
+  return (row) => makeValue(target ?? `${table}.${name}`, type, row);
 }
 
 /** Those that a check lets pass. */
@@ -72,18 +70,10 @@ function wordsOf(handle: Database, table: string, column: string): string[] {
   return [...check.matchAll(/'([^']*)'/g)].map(([, word = '']) => word);
 }
 
-function makeValue(column: string, kind: ColumnKind, row: number): unknown {
+function makeValue(column: string, type: string, row: number): unknown {
   const number = row + 1;
-  switch (kind) {
-    case 'number':
-      return number;
-    case 'boolean':
-      return row % 2;
-    case 'text':
-      return `${column}-${number}`;
-    case 'json':
-      return JSON.stringify({ number, z: true });
-    case 'bytes':
-      return Buffer.alloc(32, number);
-  }
+  if (type === 'boolean') return row % 2;
+  if (type === 'text') return `${column}-${number}`;
+  if (type === 'jsonb') return JSON.stringify({ number, z: true });
+  return type === 'bytea' ? Buffer.alloc(32, number) : number;
 }

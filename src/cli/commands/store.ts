@@ -21,7 +21,7 @@ type CopyReport = {
   from: string;
   to: string;
   rows: number;
-  tables: readonly { table: string; rows: number; sha256: string }[];
+  tables: readonly { table: string; rows: number }[];
   /** The file of the secret key, which is in no store; absent: the configuration has the key. */
   secretKeyFile?: string;
 };
@@ -36,13 +36,13 @@ type RekeyServices = {
   rekey(onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>): Promise<void>;
 };
 
-/** `store copy FROM TO`, between the engines, and `store rekey`, where the key is lost. */
+/** `store copy FROM TO`, from SQLite to PostgreSQL, and `store rekey`, where the key is lost. */
 export const registerStore: Register<{ store: StoreServices }> = (command, context) => {
   command
     .command('copy')
-    .description('copy a stopped store from SQLite to PostgreSQL, or back')
-    .argument('<from>', 'sqlite:PATH or postgres://user:password@host/database')
-    .argument('<to>', 'the same of the other engine: a store with nothing in it, or none yet')
+    .description('copy a stopped store from SQLite to PostgreSQL')
+    .argument('<from>', 'sqlite:PATH')
+    .argument('<to>', 'postgres://user:password@host/database: a database with nothing in it')
     .addHelpText(
       'after',
       "\n'${NAME}' stands for an environment variable, '${file:PATH}' for a file's text.",

@@ -1,17 +1,13 @@
 /** Stopped and empty stores, for what has one for itself. */
-/** Copies a stopped store from one engine to the other. */
+/** Copies a stopped store from SQLite to PostgreSQL. */
 /** Gives a stopped store the configured `secretKey` in place of one that is lost. */
 import { existsSync } from 'node:fs';
 import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Session } from '#adapters/store/session.ts';
-import {
-  withEmpty as withEmptyFile,
-  withStopped as withStoppedFile,
-} from '#adapters/sqlite/transfer/exclusive.ts';
+import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
 import { copyTables } from '#adapters/store/transfer/copy-tables.ts';
-import type { TableDigest } from '#adapters/store/transfer/digest.ts';
-import { listTables, refuseDifference } from '#adapters/store/transfer/tables.ts';
+import { listTables, refuseDifference, type TableCount } from '#adapters/store/transfer/tables.ts';
 import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
 import {
@@ -41,15 +37,6 @@ export function withStopped<T>(address: StoreAddress, work: Work<T>): Promise<T>
   );
 }
 
-/** The same of an empty store, which is made where it is missing. @throws {StartError} also when it is not empty */
-export function withEmpty<T>(address: StoreAddress, work: Work<T>): Promise<T> {
-  return named(address, () =>
-    address.engine === 'sqlite'
-      ? withEmptyFile(address.path, work)
-      : postgres.withEmpty(address.url.reveal(), work),
-  );
-}
-
 /** Failures say of which store they are. */
 export async function named<T>(address: StoreAddress, work: () => Promise<T>): Promise<T> {
   try {
@@ -70,38 +57,41 @@ type CopyOptions = {
 export async function copyStore(options: CopyOptions, environment: Environment) {
   const from = readStoreUrl('FROM', options.from, environment);
   const to = readStoreUrl('TO', options.to, environment);
+  if (from.engine !== 'sqlite') throw wrongEngine('FROM', 'sqlite:PATH');
+  if (to.engine !== 'postgres') throw wrongEngine('TO', 'postgres://user:password@host/database');
   const tables = await copyBetween(from, to, options.onProgress);
-  const keyFile = from.engine === 'sqlite' ? secretKeyPath(from.path) : undefined;
+  const keyFile = secretKeyPath(from.path);
   return {
     from: storeName(from),
     to: storeName(to),
     rows: tables.reduce((sum, { rows }) => sum + rows, 0),
     tables,
-    ...(keyFile !== undefined && existsSync(keyFile) && { secretKeyFile: keyFile }),
+    ...(existsSync(keyFile) && { secretKeyFile: keyFile }),
   };
 }
 
+type AddressOf<Engine> = Extract<StoreAddress, { engine: Engine }>;
+
+function wrongEngine(path: string, allowed: string): ConfigError {
+  const found = 'a store of the other engine';
+  const way =
+    'a copy goes from SQLite to PostgreSQL (for SQLite there are backup and restore, for PostgreSQL pg_dump and pg_restore)';
+  return new ConfigError('The command line', [{ path, found, allowed: `${allowed}: ${way}` }]);
+}
+
 function copyBetween(
-  from: StoreAddress,
-  to: StoreAddress,
+  from: AddressOf<'sqlite'>,
+  to: AddressOf<'postgres'>,
   onProgress: OnProgress,
-): Promise<readonly TableDigest[]> {
-  if (from.engine === to.engine)
-    throw new ConfigError('The command line', [
-      {
-        path: 'TO',
-        found: 'a store of the same engine',
-        allowed:
-          'one of the other engine (for SQLite there are backup and restore, for PostgreSQL pg_dump and pg_restore)',
-      },
-    ]);
+): Promise<readonly TableCount[]> {
   return withStopped(from, (session) =>
-    withEmpty(to, async (target) => {
-      const source = readOf(from, session);
-      const tables = await listTables(from.engine === 'postgres' ? source : target);
-      await refuseDifference(source, target);
-      return copyTables({ source, target, tables, onProgress });
-    }),
+    named(to, () =>
+      postgres.withEmpty(to.url.reveal(), async (target) => {
+        const source = readOf(from, session);
+        await refuseDifference(source, target);
+        return copyTables({ source, target, tables: await listTables(target), onProgress });
+      }),
+    ),
   );
 }
 

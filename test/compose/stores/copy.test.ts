@@ -7,11 +7,12 @@ import {
   openDatabase as openPostgres,
 } from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/connection/database.ts';
-import { digestTable, listTables } from '#adapters/sqlite/transfer/tables.ts';
 import { cutTerms } from '#adapters/store/artifact/search.ts';
+import type { Session } from '#adapters/store/session.ts';
 import {
   listTables as listCopiedTables,
   refuseDifference,
+  type Table,
 } from '#adapters/store/transfer/tables.ts';
 import { copyStore } from '../../../src/compose/stores/stopped.ts';
 import { fillStore } from '../../support/fill-store.ts';
@@ -23,7 +24,6 @@ const newFile = (): string => path.join(temporaryFolder(), 'data', 'trackport.db
 
 const copy = (from: string, to: string) => copyStore({ from, to, onProgress: () => undefined }, {});
 const copyToServer = (file: string, url: string) => copy(`sqlite:${file}`, url);
-const copyToFile = (url: string, file: string) => copy(url, `sqlite:${file}`);
 
 async function onPostgres<T>(url: string, work: (database: Postgres) => Promise<T>): Promise<T> {
   const database = openPostgres({ url });
@@ -67,14 +67,37 @@ async function filledFile(): Promise<string> {
   return file;
 }
 
-/** Rows and digest of every table, those that nobody copies left out. */
-function contentOf(file: string) {
-  return onFile(file, (handle) =>
-    listTables(handle)
-      .filter(({ name }) => name !== 'migration' && !name.includes('_text'))
-      .map((table) => digestTable(handle, table)),
-  );
+/** Every row of the tables that are copied, as one engine and the other have them. */
+async function contentOf(session: Session, tables: readonly Table[]): Promise<unknown> {
+  const content: Record<string, unknown> = {};
+  for (const { name, columns } of tables) {
+    const names = columns.map((column) => column.name).join(', ');
+    const rows = await session.all<object>(`SELECT ${names} FROM ${name}`);
+    content[name] = rows.map((row) => JSON.stringify(mapValues(row))).toSorted();
+  }
+  return content;
 }
+
+/** PostgreSQL puts the members of an object in an order of its own. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, inOrder(member)] as const);
+  return Object.fromEntries(members.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** Truth is a number, and JSON a value. */
+const mapValues = (row: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'boolean'
+        ? Number(value)
+        : typeof value === 'string' && /^[[{]/.test(value)
+          ? inOrder(JSON.parse(value))
+          : value,
+    ]),
+  );
 
 const countIn = (url: string, table: string): Promise<number | undefined> =>
   onPostgres(url, async (database) => {
@@ -82,17 +105,22 @@ const countIn = (url: string, table: string): Promise<number | undefined> =>
     return row?.rows;
   });
 
-test('a store is the same after it went to PostgreSQL and back, row for row', async () => {
+test('a store is the same after it went to PostgreSQL, row for row, and stays as it is', async () => {
   const file = await filledFile();
-  const before = contentOf(file);
-  expect(before.filter(({ rows }) => rows === 0)).toEqual([]);
+  const tables = await onPostgres((await migratedPostgres()).url, listCopiedTables);
+  const read = async (): Promise<unknown> => {
+    const source = openDatabase({ path: file });
+    const content = await contentOf(source, tables);
+    source.close();
+    return content;
+  };
+  const before = await read();
   const { url } = await emptyPostgres();
   const report = await copyToServer(file, url);
-  expect(contentOf(file)).toEqual(before);
-  const back = newFile();
-  const returned = await copyToFile(url, back);
-  expect(returned.tables).toEqual(report.tables);
-  expect(contentOf(back)).toEqual(before);
+  expect(await read()).toEqual(before);
+  expect(await onPostgres(url, (database) => contentOf(database, tables))).toEqual(before);
+  expect(report.tables.filter(({ rows }) => rows === 0)).toEqual([]);
+  expect(report.tables.map(({ table }) => table)).toEqual(tables.map(({ name }) => name));
   expect(report.rows).toBe(report.tables.reduce((sum, { rows }) => sum + rows, 0));
 });
 
@@ -121,20 +149,6 @@ test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUM
   },
 );
 
-test('a table of somebody else with a type of its own is named, whatever the database’s defaults are', async () => {
-  const { url } = await emptyPostgres();
-  await copyToServer(migratedFile(), url);
-  const name = new URL(url).pathname.slice(1);
-  await onPostgres(url, async (database) => {
-    await database.exec(`ALTER DATABASE ${name} SET quote_all_identifiers = on`);
-    await database.exec('CREATE TABLE planted (place point)');
-  });
-  await expect(copyToFile(url, newFile())).rejects.toMatchObject({
-    code: 'bad-request',
-    detail: expect.stringMatching(/^The table planted has a column of the type point/),
-  });
-});
-
 test('NUL characters, which PostgreSQL has not, become what they become in what is written there', async () => {
   const file = await filledFile();
   onFile(file, (handle) => handle.exec("UPDATE event SET external_id = 'a' || char(0) || 'b'"));
@@ -153,12 +167,6 @@ test('no number that was given out before is given out again', async () => {
   const next = (database: Postgres) =>
     database.get("SELECT nextval(pg_get_serial_sequence('claim', 'id')) AS claim");
   expect(await onPostgres(url, next)).toEqual({ claim: 4 });
-  await onPostgres(url, (database) => database.run('DELETE FROM claim'));
-  const back = newFile();
-  await copyToFile(url, back);
-  const readLast = (handle: BetterSqlite3.Database) =>
-    handle.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'claim'").pluck().get();
-  expect(onFile(back, readLast)).toBe(4);
 });
 
 test('keys come in the order in which they were made', async () => {
@@ -178,12 +186,6 @@ test('the copy has the full text of every version and artifact', async () => {
     database.all("SELECT serial FROM catalog_version WHERE terms @@ '''title''' ORDER BY serial"),
   );
   expect(found).toEqual([1, 2, 3].map((serial) => ({ serial })));
-  const back = newFile();
-  await copyToFile(url, back);
-  const search = (table: string) => (handle: BetterSqlite3.Database) =>
-    handle.prepare(`SELECT rowid FROM ${table} WHERE ${table} MATCH 'titl*'`).pluck().all();
-  expect(onFile(back, search('catalog_version_text'))).toEqual([1, 2, 3]);
-  expect(onFile(back, search('catalog_artifact_text'))).toEqual([1, 2]);
 });
 
 test('a store that another process has open is not copied, nor filled', async () => {
@@ -197,20 +199,17 @@ test('a store that another process has open is not copied, nor filled', async ()
   await expect(copyToServer(file, url)).rejects.toEqual(
     refusal(/postgres:.* is in use: Trackport has 1 other connection/),
   );
-  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/is in use/));
   await instance.run("UPDATE worker_lease SET holder = 'a', until = now() + interval '15 s'");
   await instance.close();
-  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/wait \d+ seconds/));
+  await expect(copyToServer(file, url)).rejects.toEqual(refusal(/wait \d+ seconds/));
 });
 
 test('a target that holds anything is refused, and keeps it', async () => {
-  const [file, full] = [await filledFile(), await filledFile()];
+  const file = await filledFile();
   const { url } = await emptyPostgres();
   await copyToServer(file, url);
   await expect(copyToServer(file, url)).rejects.toEqual(refusal(/not empty \(.*audit.*\)/));
-  const before = contentOf(full);
-  await expect(copyToFile(url, full)).rejects.toEqual(refusal(/not empty \(.*audit.*\)/));
-  expect(contentOf(full)).toEqual(before);
+  expect(await countIn(url, 'audit')).toBe(3);
 });
 
 test('a target that was started once and holds nothing but a directory is empty', async () => {
@@ -224,13 +223,13 @@ test('a target that was started once and holds nothing but a directory is empty'
   expect(await countIn(url, 'directory_key')).toBe(3);
 });
 
-test('a copy that is not as the original is dropped', async () => {
+test('a copy that lacks a row of the original is dropped', async () => {
   const file = await filledFile();
   const { url } = await migratedPostgres();
   await onPostgres(url, (database) =>
     database.exec(`
       CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN NEW.subject = left(NEW.subject, 3); RETURN NEW; END $$;
+        $$ BEGIN IF NEW.id = 2 THEN RETURN NULL; END IF; RETURN NEW; END $$;
       CREATE TRIGGER cut BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION cut()`),
   );
   await expect(copyToServer(file, url)).rejects.toEqual(
@@ -250,26 +249,26 @@ test('a source of another schema is refused, and says what to do', async () => {
     handle.exec("INSERT INTO migration VALUES (99, '0099_later', 'compatible', 1)"),
   );
   await expect(copyToServer(newer, url)).rejects.toEqual(refusal(/newer Trackport \(0099_later\)/));
-  await expect(copyToFile(url, newFile())).rejects.toEqual(refusal(/nothing of Trackport in it/));
   const missing = newFile();
   await expect(copyToServer(missing, url)).rejects.toEqual(refusal(/no such file/));
   expect(existsSync(missing)).toBe(false);
 });
 
-test('what is no copy between the engines is a wrong command line', async () => {
-  await expect(copy('sqlite:a.db', 'sqlite:b.db')).rejects.toEqual(refusal(/TO: .*other engine/));
+test('what is no copy from SQLite to PostgreSQL is a wrong command line', async () => {
+  await expect(copy('sqlite:a.db', 'sqlite:b.db')).rejects.toEqual(
+    refusal(/TO: found a store of the other engine, expected postgres:.* backup and restore/),
+  );
+  await expect(copy('postgres://h/d', 'sqlite:b.db')).rejects.toEqual(
+    refusal(/FROM: found a store of the other engine, expected sqlite:PATH: .* pg_dump/),
+  );
   await expect(copy('mysql://u:secret@h/d', 'sqlite:b.db')).rejects.toEqual(
     refusal(/FROM: found another text, expected sqlite:PATH/),
   );
   await expect(copy('${A_URL}', 'sqlite:b.db')).rejects.toEqual(
     refusal(/variable A_URL to be set/),
   );
-  await expect(
-    copyStore(
-      { from: '${A_URL}', to: 'sqlite:b.db', onProgress: () => undefined },
-      { A_URL: 'sqlite:a.db' },
-    ),
-  ).rejects.toEqual(refusal(/TO: .*other engine/));
+  const options = { from: '${A_URL}', to: 'sqlite:b.db', onProgress: () => undefined };
+  await expect(copyStore(options, { A_URL: 'sqlite:a.db' })).rejects.toEqual(refusal(/TO: found/));
 });
 
 test('the file of the secret key is named, where there is one', async () => {
@@ -282,7 +281,7 @@ test('the file of the secret key is named, where there is one', async () => {
   expect(again.to).toMatch(/^postgres:\/\/127.0.0.1:\d+\/trackport_\w+$/);
 });
 
-test('progress goes up to all rows, each of which is copied and compared', async () => {
+test('progress goes up to all rows', async () => {
   const file = await filledFile();
   const { url } = await emptyPostgres();
   const steps: (readonly [number, number])[] = [];
@@ -290,7 +289,7 @@ test('progress goes up to all rows, each of which is copied and compared', async
     { from: `sqlite:${file}`, to: url, onProgress: (done, total) => steps.push([done, total]) },
     {},
   );
-  expect(steps.at(-1)).toEqual([2 * report.rows, 2 * report.rows]);
+  expect(steps.at(-1)).toEqual([report.rows, report.rows]);
   expect(steps.map(([done]) => done)).toEqual(
     steps.map(([done]) => done).toSorted((left, right) => left - right),
   );

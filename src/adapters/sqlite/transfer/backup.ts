@@ -4,7 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
-import type { TableDigest } from '../../store/transfer/digest.ts';
+import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../store/migrations.ts';
 import { unavailable } from '../../store/session.ts';
 import { guard } from '../connection/errors.ts';

@@ -1,14 +1,12 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
 import { type Session, unavailable } from '../../store/session.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createSession } from '../connection/session.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
-import { openDatabase } from '../connection/database.ts';
-import { migrate, refuseOtherFile } from '../migrate.ts';
+import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
 import { openDraft } from './draft.ts';
 
@@ -114,20 +112,4 @@ export async function replaceEmpty<T>(
 /** What lies beside an empty store is of that one, and would be taken for the new one's. */
 function removeSidecars(file: string): void {
   for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
-}
-
-/**
- * Lets `work` fill an empty store, in one transaction: a file that is dropped when something fails needs no commits
- * in between. @throws as `replaceEmpty`
- */
-export function withEmpty<T>(path: string, work: (session: Session) => Promise<T>): Promise<T> {
-  return replaceEmpty(path, async (draft) => {
-    const database = openDatabase({ path: draft });
-    try {
-      await migrate({ database, log: silentLog });
-      return await database.writing.transaction(work);
-    } finally {
-      database.close();
-    }
-  });
 }

@@ -1,7 +1,7 @@
 /** What a backup says that it holds, and whether it still does. */
 import type { Database } from 'better-sqlite3';
 import type { OnProgress } from '#shared/report.ts';
-import { createTableDigest, type TableDigest } from '../../store/transfer/digest.ts';
+import { createTableDigest, type TableDigest } from './digest.ts';
 
 /** A table as SQL has it, its names in quotes. */
 export type Table = {

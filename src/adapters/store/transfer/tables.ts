@@ -1,35 +1,25 @@
 import { TrackportError } from '#shared/errors.ts';
 import { either, type Session, unavailable } from '../session.ts';
 
-/** What a column holds, whatever its engine makes of it. JSON is text with its members in order. */
-export type ColumnKind = 'number' | 'boolean' | 'text' | 'json' | 'bytes';
-
 /** A table as both engines have it. */
 export type Table = {
   name: string;
-  /** Those that are stored; generated ones follow from them. */
-  columns: readonly { name: string; kind: ColumnKind }[];
-  /** Columns of the primary key, by which two stores read it in the same order. */
+  /** Those that are stored, with what PostgreSQL calls their type; generated ones follow from them. */
+  columns: readonly { name: string; type: string }[];
+  /** Columns of the primary key. */
   key: readonly string[];
 };
+
+/** How many rows of a table were copied. */
+export type TableCount = { table: string; rows: number };
 
 /** What belongs to a database and its running processes and not to what it stores, or is made anew by a trigger. */
 const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
 /** The full text of versions. */
 const CUT_ANEW = 'terms';
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  bigint: 'number',
-  integer: 'number',
-  boolean: 'boolean',
-  text: 'text',
-  jsonb: 'json',
-  bytea: 'bytes',
-};
-
 type ColumnRow = { table: string; column: string; type: string; keyPosition?: number };
 
-/** SQLite tells neither truth from numbers nor JSON from text. */
 const COLUMNS = either(
   `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, NULL) AS type,
     array_position(k.conkey, a.attnum) AS key_position
@@ -58,7 +48,7 @@ async function listColumns(session: Session): Promise<ColumnRow[]> {
 
 /**
  * The tables that a copy takes over, by the schema of PostgreSQL, in the order in which rows can be inserted: whoever
- * refers to another comes after it, else by name. @throws {bad-request}
+ * refers to another comes after it, else by name.
  */
 export async function listTables(postgres: Session): Promise<Table[]> {
   const references = await postgres.all<{ from: string; to: string }>(REFERENCES);
@@ -79,18 +69,9 @@ function toTable(name: string, rows: readonly ColumnRow[]): Table {
     .toSorted((left, right) => (left.keyPosition ?? 0) - (right.keyPosition ?? 0));
   return {
     name,
-    columns: rows.map(({ column, type }) => ({ name: column, kind: kindOf(name, type) })),
+    columns: rows.map(({ column, type }) => ({ name: column, type })),
     key: key.map(({ column }) => column),
   };
-}
-
-function kindOf(table: string, type: string): ColumnKind {
-  const kind = KINDS[type];
-  if (kind === undefined)
-    throw new TrackportError('bad-request', {
-      detail: `The table ${table} has a column of the type ${type}, which Trackport has in none: move it to another schema.`,
-    });
-  return kind;
 }
 
 /**

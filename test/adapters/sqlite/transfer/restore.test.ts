@@ -10,7 +10,7 @@ import {
   listTables,
   writeManifest,
 } from '#adapters/sqlite/transfer/tables.ts';
-import type { TableDigest } from '#adapters/store/transfer/digest.ts';
+import type { TableDigest } from '#adapters/sqlite/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
