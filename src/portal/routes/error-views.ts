@@ -29,7 +29,7 @@ export type RefusalFacts = {
 };
 
 /** The body of a page that says that something did not work, and what to do now. */
-export function refusal(given: RefusalFacts, viewer: Viewer): Html {
+function refusal(given: RefusalFacts, viewer: Viewer): Html {
   const { meaning, remedy } = problemHelp[given.code];
   const { text = meaning, nextStep = remedy, says = given.code } = given;
   const details = facts([

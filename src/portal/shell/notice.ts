@@ -78,7 +78,7 @@ function summaryLine(problem: FieldProblem, labels: Readonly<Record<string, stri
 }
 
 /** The field of a form that a problem is about: the first part of its pointer. */
-export function fieldOf({ pointer, parameter }: FieldProblem): string | undefined {
+function fieldOf({ pointer, parameter }: FieldProblem): string | undefined {
   return pointer?.split('/')[1] ?? parameter;
 }
 

@@ -5,9 +5,9 @@ import { badge, type State, details } from './elements.ts';
 import { type Column, table } from './list.ts';
 import { count, counted, time, type Viewer, timeText } from './times.ts';
 
-export type Series = { key: string; label: string; state: State };
+type Series = { key: string; label: string; state: State };
 
-export type Slot = {
+type Slot = {
   /** When the hour begins. */
   startMs: number;
   /** By the keys of the series; what is missing counts as 0. */

@@ -61,7 +61,7 @@ export function signedOutPage(context: PortalContext): string {
 type Reason = { state: State; heading: string; text: HtmlValue };
 
 /** Where am I, why am I here, where shall I be afterwards? */
-export function renderSignIn(
+function renderSignIn(
   context: Pick<PortalContext, 'repository' | 'issuer' | 'publicUrl'>,
   returnTo: string,
   reason?: Reason,

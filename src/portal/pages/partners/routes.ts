@@ -54,7 +54,7 @@ function startOf(
 type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };
 
 /** The partners of the configuration: who gets through, who does not, and what to do. */
-export function partnersView({ partners, start, shown }: PartnersFacts, viewer: Viewer): Html {
+function partnersView({ partners, start, shown }: PartnersFacts, viewer: Viewer): Html {
   if (partners.length === 0) return noPartners();
   const here = partners.slice(start, start + shown);
   const part = { start, shown: here.length, total: partners.length };
@@ -162,7 +162,7 @@ function refusals({ id, refusals }: PartnerSummary, viewer: Viewer): Html {
 }
 
 /** In one line, for the head of the page. */
-export function partnersMeta(partners: readonly PartnerSummary[]): string {
+function partnersMeta(partners: readonly PartnerSummary[]): string {
   return `${counted(partners.length, 'partner')}, configured in the file: shown here, changed there. No secret is ever shown, only the start of its digest.`;
 }
 

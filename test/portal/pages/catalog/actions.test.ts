@@ -167,65 +167,9 @@ describe('a draft', () => {
     await owner.post(at('edit'), { ...fields, title: 'Mine again', seen: fresh });
     expect((await read()).record.title).toBe('Mine again');
   });
-
-  test('is deleted by its typed version, and the artifact with its last one', async () => {
-    const { owner, create, confirm, seenAt, read } = await open();
-    await create();
-    const seen = await seenAt(at('delete'));
-    const wrong = await owner.post(at('delete'), { typed: '1.0', seen });
-    expect(wrong.status).toBe(422);
-    expect(wrong.body).toContain('This is not the version.');
-    await read();
-    const { body } = await confirm(at('delete'), { typed: '1.0.0' });
-    expect(body).toContain('Draft 1.0.0 was deleted.');
-    await expect(read()).rejects.toMatchObject({ code: 'artifact-not-found' });
-  });
 });
 
 describe('a version', () => {
-  test('is published, described, deprecated with a sunset, reinstated and retired', async () => {
-    const { create, confirm, submit, seenAt, read } = await open();
-    await create();
-    await confirm(at('publish'));
-    expect((await read()).record.lifecycle).toBe('PUBLISHED');
-    const described = { title: 'New title', owner: 'team', description: '', groupPath: 'a/b' };
-    await submit(at('describe'), { ...described, seen: await seenAt(at('edit')) });
-    expect((await read()).record).toMatchObject({ title: 'New title', groupPath: 'a/b' });
-    await confirm(at('deprecate'), { sunset: '2030-06-01' });
-    expect((await read()).record).toMatchObject({
-      lifecycle: 'DEPRECATED',
-      sunsetAt: Date.parse('2030-06-01T23:59:59Z'),
-    });
-    await confirm(at('deprecate'), { sunset: '2031-06-01' });
-    expect((await read()).record.sunsetAt).toBe(Date.parse('2031-06-01T23:59:59Z'));
-    await submit(at('reinstate'), {});
-    expect((await read()).record.lifecycle).toBe('PUBLISHED');
-    await confirm(at('deprecate'), { sunset: '' });
-    await confirm(at('retire'), { typed: '1.0.0' });
-    expect((await read()).record.lifecycle).toBe('RETIRED');
-  });
-
-  test('is retired before its sunset by a box, and not without', async () => {
-    const { owner, create, publish, confirm, seenAt, read } = await open();
-    await create();
-    await publish('1.0.0');
-    await confirm(at('deprecate'), { sunset: '' });
-    expect((await owner.get(at('retire'))).body).not.toContain('name="early"');
-    await confirm(at('deprecate'), { sunset: '2030-06-01' });
-    const page = (await owner.get(at('retire'))).body;
-    expect(page).toContain('Its sunset is ahead');
-    expect(page).toMatch(/name="early" type="checkbox" value="yes"/);
-    const typed = { typed: '1.0.0', seen: await seenAt(at('retire')) };
-    const stopped = await owner.post(at('retire'), typed);
-    expect(stopped.status).toBe(422);
-    expect(stopped.body).toContain('href="#early"');
-    expect(stopped.body).toContain('Tick the box to retire it before.');
-    expect(stopped.body).not.toContain('early=true');
-    expect((await read()).record.lifecycle).toBe('DEPRECATED');
-    await confirm(at('retire'), { typed: '1.0.0', early: 'yes' });
-    expect((await read()).record.lifecycle).toBe('RETIRED');
-  });
-
   test('with findings shows them before it is published, and is stopped by them', async () => {
     const { owner, create, seenAt, read } = await open();
     await create({ specText: '{"openapi":"3.1.0"}' });
@@ -356,29 +300,6 @@ describe('a version', () => {
       expect(body).toContain(`value="${sunset}"`);
     }
     expect((await read()).record.lifecycle).toBe('PUBLISHED');
-  });
-
-  test('tells before it is deprecated what takes its place and what it holds', async () => {
-    const { owner, create, publish } = await open();
-    await create();
-    await publish('1.0.0');
-    expect((await owner.get(at('deprecate'))).body).toContain('nothing takes its place yet');
-    await create({ version: '2.0.0', members: ['pay'] });
-    await create({ id: 'pay', title: 'Pay' });
-    await publish('2.0.0');
-    expect((await owner.get(at('deprecate'))).body).toMatch(/Its successor is <code>2\./);
-    expect((await owner.get(at('deprecate', '2.0.0'))).body).toMatch(/Its successor is <code>1\./);
-  });
-
-  test('becomes the default', async () => {
-    const { create, publish, submit, catalog } = await open();
-    for (const version of ['1.0.0', '2.0.0']) {
-      await create({ version });
-      await publish(version);
-    }
-    await submit(at('default'), {});
-    const { record } = await catalog.read(ref, { id: 'leads', withSpec: false });
-    expect(record.version).toBe('1.0.0');
   });
 
   test('is unset as the default after a question, and only while it is as it was seen', async () => {

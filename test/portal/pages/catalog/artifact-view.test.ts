@@ -3,7 +3,7 @@ import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
 import type { ArtifactFacts } from '#portal/pages/catalog/versions-card.ts';
 import { excerptOf } from '#portal/shell/elements.ts';
-import { DAY, MINUTE } from '#shared/clock.ts';
+import { DAY } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
 import { versionOf } from './support.ts';
 
@@ -67,25 +67,6 @@ describe('an artifact', () => {
     expect(seen(['catalog:read', 'catalog:publish'])).not.toMatch(/\/(edit|delete)"/);
   });
 
-  test('draws the life of its versions, what is announced outlined', () => {
-    const record = versionOf({
-      lifecycle: 'DEPRECATED',
-      publishedAt: viewer.nowMs - 100 * DAY,
-      deprecatedAt: viewer.nowMs - 10 * DAY,
-      sunsetAt: viewer.nowMs + 90 * DAY,
-    });
-    const page = render({ versions: [record] });
-    expect(page).toContain('published 13 Aug 2026, deprecated 11 Nov 2026, sunset 19 Feb 2027, ');
-    expect(page.match(/<rect data-s="ok"|<rect data-s="warn"|<rect class="plan"/g)).toHaveLength(3);
-  });
-
-  test('that is young has a picture, too', () => {
-    const createdAt = viewer.nowMs - 10 * MINUTE;
-    const page = render({ versions: [versionOf({ lifecycle: 'DRAFT', createdAt })] });
-    expect(page).toContain('<rect data-s="wait" x="0" y="5" width="100"');
-    expect(page).toMatch(/>21 Nov 13:52<\/time> ?to ?<time[^>]*>21 Nov 14:02</);
-  });
-
   test('says the last day of a sunset alike in every place', () => {
     const sunsetAt = Date.parse('2027-02-19T23:59:59Z');
     const deprecatedAt = viewer.nowMs - 10 * DAY;
@@ -95,13 +76,6 @@ describe('an artifact', () => {
     expect(page).toContain('sunset 19 Feb 2027');
     expect(page).toMatch(/<\/time>to<time[^>]*>19 Feb 2027<\/time>\./);
     expect(page).not.toContain('20 Feb 2027');
-  });
-
-  test('about to end says so first, with its successor', () => {
-    const record = versionOf({ lifecycle: 'DEPRECATED', sunsetAt: viewer.nowMs + DAY });
-    const page = render({ shown: viewOf({ record, successor: '3.0.0' }) });
-    expect(page).toMatch(/2\.3\.0 is deprecated, until.*version=3\.0\.0/);
-    expect(page.indexOf('is deprecated')).toBeLessThan(page.indexOf('h-versions'));
   });
 
   test('names members that the catalog does not have', () => {
@@ -116,33 +90,6 @@ describe('an artifact', () => {
     expect(page).toContain('Not in the catalog');
     expect(page).toContain('<code>ghost</code>');
     expect(page).not.toContain('<code>pay</code>');
-  });
-
-  test('shows findings, members, counts and who did what', () => {
-    const finding = { pointer: '#/spec/info', code: 'x', detail: 'No title.' };
-    const member = { id: 'pay', type: 'API', title: 'Pay', lifecycle: 'RETIRED' } as const;
-    const page = render({
-      shown: viewOf({
-        record: versionOf({ findings: [finding], counts: { operations: 12 } }),
-        members: [member],
-        counts: { versions: 3, members: 4000, operations: 12 },
-      }),
-      entries: [
-        {
-          at: viewer.nowMs,
-          actor: { kind: 'token', subject: 'olga' },
-          action: 'artifact.publish',
-          subject: 'artifact/default/lead-intake',
-          changes: { version: '2.3.0' },
-        },
-      ],
-    });
-    expect(page).toContain('No title.');
-    expect(page).toContain('href="/portal/catalog/pay"');
-    expect(page).toContain('12 operations');
-    expect(page).toContain('3,999 more.');
-    expect(page).toContain('2.3.0 published by<bdi>olga</bdi>');
-    expect(page).toContain('/portal/audit?on=artifact%2Fdefault%2Flead-intake');
   });
 
   test('stays small whatever is in it', () => {

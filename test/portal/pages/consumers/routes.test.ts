@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { consumerPages } from '#portal/pages/consumers/routes.ts';
-import { DAY, HOUR } from '#shared/clock.ts';
+import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';
 import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
@@ -56,21 +56,6 @@ async function onlyConsumer(access: Access) {
 }
 
 describe('a consumer', () => {
-  test('is created with grants by label and a key that works and is shown once', async () => {
-    const { admin, access, clock } = await setUp();
-    const { path, key } = await create(admin, { label: ['emea', 'Sales'], limitPerMinute: '30' });
-    expect(await isKeyGood(access, key)).toBe(true);
-    const consumer = await onlyConsumer(access);
-    expect(path).toBe(`/portal/consumers/${consumer.id}`);
-    expect(consumer).toMatchObject({
-      name: 'Cockpit',
-      limitPerMinute: 30,
-      grants: [{ action: 'leads:read', labels: ['emea', 'Sales'] }],
-      keys: [{ expiresAt: clock.now() + 90 * DAY, createdBy: 'operator-1' }],
-    });
-    expect((await admin.get(path)).body).not.toContain('tpk_');
-  });
-
   test('that cannot be made comes back with what was typed', async () => {
     const { admin, access } = await setUp();
     await create(admin);
@@ -229,41 +214,6 @@ test('lifetimes and overlaps go up, and the usual one is chosen', async () => {
 });
 
 describe('a key', () => {
-  test('is rotated with an overlap in which both work', async () => {
-    const { admin, access, clock } = await setUp();
-    const { path, key } = await create(admin);
-    const [old] = (await onlyConsumer(access)).keys;
-    const rotate = `${path}/keys/${old?.keyId}/rotate`;
-    const { body } = await admin.get(rotate);
-    expect(body).toContain('24 hours');
-    expect(body).toContain('name="formId"');
-    const { page } = await submit(admin, rotate, { overlap: '1' });
-    const next = keyIn(page.body);
-    expect([await isKeyGood(access, key), await isKeyGood(access, next)]).toEqual([true, true]);
-    expect(page.body).toContain('From then on only the new key');
-    await clock.advance(HOUR);
-    expect([await isKeyGood(access, key), await isKeyGood(access, next)]).toEqual([false, true]);
-  });
-
-  test('is added, and revoked by its typed id', async () => {
-    const { admin, access } = await setUp();
-    const { path } = await create(admin);
-    const { page } = await submit(admin, `${path}/keys/new`, { lifetime: '' });
-    const key = keyIn(page.body);
-    const added = (await onlyConsumer(access)).keys.at(-1);
-    const revoke = `${path}/keys/${added?.keyId}/revoke`;
-    expect((await admin.get(revoke)).body).toContain('The other key goes on.');
-    expect(await admin.post(revoke, { typed: 'something' })).toMatchObject({ status: 422 });
-    expect(await isKeyGood(access, key)).toBe(true);
-    await submit(admin, revoke, { typed: added?.keyId ?? '' });
-    const [first] = (await onlyConsumer(access)).keys;
-    const last = await admin.get(`${path}/keys/${first?.keyId}/revoke`);
-    expect(last.body).toContain('It is the only key that works');
-    expect(await isKeyGood(access, key)).toBe(false);
-    for (const page of [revoke, `${path}/keys/${added?.keyId}/rotate`])
-      expect(await admin.get(page)).toMatchObject({ status: 409 });
-  });
-
   test('of another consumer, or of none, is not there', async () => {
     const { admin } = await setUp();
     const { path } = await create(admin);

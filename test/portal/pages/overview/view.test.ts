@@ -146,30 +146,10 @@ test('the tracker’s last failure stays to be seen after it is well again', () 
   expect(text).toContain(': server (502).');
 });
 
-test('the processes that serve together are a part of their own', () => {
-  const text = page({ lines: [line('processes', 'ok', '2 of 2 processes serve.')] });
-  expect(text).toContain('<dt>Processes</dt>');
-  expect(text).toContain('2 of 2 processes serve.');
-});
-
-test('times in what the checks say are turned by the script, too', () => {
-  const text = line('tracker', 'failing', 'Calls have failed since 2026-11-21T13:31:00Z. X.').text;
-  expect(flat(text ?? '')).toContain(
-    'title="2026-11-21 13:31:00 UTC" data-style="minute">21 Nov 13:31</time>',
-  );
-});
-
 test('an open deletion is as old as it is, never older', () => {
   const text = page({ operation: { ...operation, open: 1, oldestMs: 60 * MINUTE - 1 } });
   expect(text).toContain('<dd>59<small>min</small></dd>');
   expect(verdictIn(text)).toBe('All is well');
-});
-
-test('the quota says what is left, in words and as a bar', () => {
-  const text = page();
-  expect(text).toContain('4,212 of 5,000 calls left until');
-  expect(text).toContain('data-s="ok" width="84.2"');
-  expect(page({ quota: undefined })).not.toContain('Tracker quota');
 });
 
 test('a webhook that never came is explained with the exact address', () => {
@@ -193,14 +173,6 @@ test('a webhook whose last delivery was refused is amiss, with the reason and th
   expect(text).toContain('(signature wrong). Check the secret');
   expect(text).toContain('Payload URL');
   expect(text).not.toContain('never come');
-});
-
-test('one that never got through says so, and that there is no secret', () => {
-  const webhook = { ...well.webhook, hasSecret: false, lastAt: undefined, refused };
-  const text = page({ webhook });
-  expect(verdictIn(text)).toBe('The tracker’s webhook is refused');
-  expect(text).toContain('12 deliveries refused in 30 days, and none accepted, the last');
-  expect(text).toContain('none is configured');
 });
 
 test('a delivery that was accepted later makes a refused one history', () => {
@@ -252,17 +224,4 @@ test('the list of receipts takes every filter that leads to it', () => {
     const { searchParams } = new URL(href.replaceAll('&amp;', '&'), 'https://a.example.com');
     expect(receiptsQuery.safeParse(Object.fromEntries(searchParams)).error).toBeUndefined();
   }
-});
-
-test('the chart leaves out what no rule is for, unless it is asked for', () => {
-  const hours = operation.hours.map(({ startMs }) => ({
-    startMs,
-    counts: { DONE: 1, IGNORED: 9 },
-  }));
-  const without = page({ operation: { ...operation, hours } });
-  expect(without).toContain('24 events in 24 hours: 24 done.');
-  expect(without).toContain('href="/portal?ignored=shown#per-hour"');
-  const withIgnored = page({ operation: { ...operation, hours }, withIgnored: true });
-  expect(withIgnored).toContain('240 events in 24 hours: 24 done, 216 ignored.');
-  expect(withIgnored).toContain('href="/portal#per-hour"');
 });

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { partnersMeta, partnersView } from '#portal/pages/partners/routes.ts';
 import { reasonOf, verdictOf } from '#portal/pages/partners/verdict.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { flat, viewer } from '../../shell/support.ts';
+import { viewer } from '../../shell/support.ts';
 
 const { nowMs } = viewer;
 
@@ -18,8 +17,6 @@ const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
   refusals: [],
   ...given,
 });
-
-const view = (partners: PartnerSummary[]) => partnersView({ partners, start: 0, shown: 5 }, viewer);
 
 const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt });
 const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;
@@ -40,29 +37,6 @@ test('the gravest thing about a partner is what is said of it', () => {
   expect(verdictOf(silent, nowMs).words).toBe('Silent for 7 days');
   const refused = { ...silent, refusals: [refusal('signature-wrong', before)] };
   expect(verdictOf(refused, nowMs)).toMatchObject({ state: 'bad', words: 'Last call refused' });
-});
-
-test('whoever is not well has the next step beside it', () => {
-  const text = flat(view([partner({ refusals: [refusal('secret-expired', nowMs)] })]));
-  expect(text).toContain(
-    '<b>Next step:</b>talk to its sender: secret has ended. The partner still signs with the old',
-  );
-  expect(text).toContain('<td role="cell" class="r" data-l="Calls"><div>35</div></td>');
-});
-
-test('every partner shows its secrets by digest, its last delivery, and its receipts', () => {
-  const text = flat(view([partner(), partner({ id: 'crm-two', limitPerMinute: 1200 })]));
-  expect(text).toContain('<a href="#p-crm-two">');
-  expect(text).toContain('<code>e91c07a4</code>');
-  expect(text).toContain('<code>X-Partner-Signature</code>');
-  expect(text).toContain('3 min ago');
-  expect(text).toContain('1,200 calls a minute');
-  expect(text).toContain('href="/portal/receipts?partnerId=crm-two&amp;status=UNMATCHED"');
-  expect(partnersMeta([partner()])).toMatch(/^1 partner, /);
-});
-
-test('without a partner the page says what to do', () => {
-  expect(flat(view([]))).toContain('No partner yet');
 });
 
 test('a reason that is not known stands for itself', () => {

@@ -72,20 +72,6 @@ test('a dead letter says what to do, why, when it ended and how long it can be r
   expect(text).toContain('Replay it until</h3><time datetime="2026-12-21T08:38:40Z"');
 });
 
-test('numbers of a large batch have separators', () => {
-  const text = flat(view(Array.from({ length: 1200 }, () => event())));
-  expect(text).toContain('So ended the first of 1,200 events.');
-  expect(text).toContain('<dt>Events</dt><dd>1,200: 1,200 failed</dd>');
-});
-
-test('what is done says how many attempts it took, and what is still there', () => {
-  const text = flat(view([done], { status: 'PROCESSED' }));
-  expect(text).toContain('Nothing to do');
-  expect(text).toContain('Done at attempt 2');
-  expect(text).toContain('Incomplete: history');
-  expect(text).toContain('The old text is still in each issue’s edit history');
-});
-
 test.each([
   [{ erasure: 'complete' }, 'deleted on the tracker'],
   [{ erasure: 'impossible' }, 'is still on the tracker'],
@@ -147,31 +133,6 @@ test('a dead letter and a replay are offered while another event is under way', 
 });
 
 const minute = (n: number): number => at + n * 60_000;
-
-test('what happened stands in the order of time, with who did it', () => {
-  const history = [
-    { at: minute(1), what: 'matched' },
-    { at: minute(2), what: 'failed', code: 'locked' },
-    { at: minute(3), what: 'ended', outcome: 'FAILED', code: 'locked' },
-    { at: minute(4), what: 'replayed', by: 'ada' },
-    { at: minute(5), what: 'matched' },
-    { at: minute(9), what: 'released', by: 'ben', leadId: '4182' },
-  ] as const;
-  const one = { ...done, note: 'claim-released', completedAt: minute(6), attempts: 1 } as const;
-  const text = flat(view([{ ...one, history }], { status: 'PROCESSED' }));
-  const headings = [...text.matchAll(/<h3>(.*?)<\/h3><time datetime="([^"]+)"/g)];
-  expect(headings.map(([, heading]) => heading)).toEqual([
-    'Accepted',
-    'Matched',
-    'Attempt failed:<code>locked</code>',
-    'Became a dead letter:<code>locked</code>',
-    'Replayed by<bdi>ada</bdi>',
-    'Matched 1 lead',
-    'Done',
-    '<bdi>ben</bdi>gave #4182 back',
-  ]);
-  expect(headings.at(-1)?.[2]).toBe('2026-11-20T09:23:02Z');
-});
 
 test('after a release nothing is said to be hidden, and not that all ended as it should', () => {
   const { erasure: _erasure, ...released } = { ...done, leadIds: ['9'] };
