@@ -170,7 +170,7 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
   'no-issue': { step: 'Ask the partner which lead it means', isLastResort: true },
   locked: { step: 'Unlock the issue, then replay' },
   'too-many-comments': byHand,
-  refused: { step: 'See that labels exist and logins can be assigned (doctor), then replay' },
+  refused: { step: 'See that labels exist (doctor --fix) and logins can be assigned, then replay' },
   forbidden: mayWrite,
   unauthorized: { step: 'Renew the credential of the tracker, then replay' },
   'version-retired': { step: 'Update Trackport, then replay' },
