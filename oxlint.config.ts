@@ -61,6 +61,11 @@ const oneAdapter: Restriction = {
   message: 'one adapter knows nothing of another',
 };
 
+const noClient: Restriction = {
+  regex: '^@trackport/',
+  message: 'commands alone call another Trackport',
+};
+
 function restrictionsOf(folder: keyof typeof mayImport, depth: number): Restriction[] {
   const allowed: readonly string[] = mayImport[folder];
   const refused = folders.filter((name) => !allowed.includes(name));
@@ -71,6 +76,7 @@ function restrictionsOf(folder: keyof typeof mayImport, depth: number): Restrict
     },
     byName(folder, depth),
     ...(domain.has(folder) ? [noVendors] : []),
+    ...(folder === 'cli' ? [] : [noClient]),
     ...(folder === 'adapters' ? [oneAdapter] : []),
   ];
 }

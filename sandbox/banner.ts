@@ -10,6 +10,8 @@ export type BannerFacts = SandboxFacts & {
   apiKey: string;
   /** The configuration file that describes the running sandbox. */
   configPath: string;
+  /** How it is called here, and a specification to import. */
+  program: { command: string; openapi: string };
 };
 
 /** `title`: letters, digits, commas, full stops and hyphens only, so that every shell takes it. */
@@ -27,7 +29,7 @@ export function renderBanner(facts: BannerFacts): string {
   ];
   return [
     'Trackport SANDBOX: made-up leads, an empty store at every start, loopback only.',
-    'Its keys, tokens and secrets work nowhere else. For the real thing: npm start -- --config FILE',
+    `Its keys, tokens and secrets work nowhere else. For the real thing: ${facts.program.command} serve --config FILE`,
     '',
     ...placesOf(facts).map(([name, url]) => `  ${`${name}:`.padEnd(9)}${url}`),
     // A comment is none in an interactive zsh; the command `:` does nothing in any shell.
@@ -116,7 +118,7 @@ function v3Command(target: string, secret: string, body: unknown): string[] {
 
 const BEARER = '-H "Authorization: Bearer $TOKEN"';
 
-function catalogSections({ url, now, token }: BannerFacts): Section[] {
+function catalogSections({ url, now, token, program }: BannerFacts): Section[] {
   const base = `${url}/api/v1/catalog`;
   const draft = {
     id: 'orders-api',
@@ -143,6 +145,12 @@ function catalogSections({ url, now, token }: BannerFacts): Section[] {
         `curl -sw '\\n' -X POST ${BEARER} '${base}/orders-api/deprecate?version=1.0.0&sunset=${sunset}'`,
       ],
     },
+    {
+      title: 'Import a specification, or a folder of them, into the catalog',
+      lines: [
+        `TRACKPORT_TOKEN="$TOKEN" ${program.command} catalog import '${program.openapi}' --server ${url}`,
+      ],
+    },
   ];
 }
 
@@ -154,13 +162,13 @@ function receiptSection({ url }: BannerFacts): Section {
 }
 
 /** The path is quoted: that of the temporary folder is the machine's. */
-function operationSection({ configPath }: BannerFacts): Section {
+function operationSection({ configPath, program }: BannerFacts): Section {
   const commands = ['doctor', 'consumer list', 'receipt list', 'claim list'];
   return {
     title: 'Look after it from a second terminal, in the same folder',
     lines: [
       `CONFIG='${configPath}'`,
-      ...commands.map((command) => `npm run -s trackport -- ${command} --config "$CONFIG"`),
+      ...commands.map((command) => `${program.command} ${command} --config "$CONFIG"`),
     ],
   };
 }

@@ -96,6 +96,7 @@ function optionsFor(outdir) {
     platform: 'node',
     target: 'node24',
     external: EXTERNAL,
+    alias: { '@trackport/client': path.join(root, 'client/src/index.ts') }, // its build need not be there
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
@@ -120,7 +121,8 @@ function readBuilt() {
 /** Of the names, sizes and times of all files that go into the build. */
 function sourceDigest() {
   const hash = createHash('sha256');
-  const files = ['{src,sandbox}/**/*.ts', 'scripts/build.js', 'package.json', 'package-lock.json'];
+  const sources = ['{src,sandbox}/**/*.ts', 'client/src/*.ts'];
+  const files = [...sources, 'scripts/build.js', 'package.json', 'package-lock.json'];
   for (const file of globSync(files, { cwd: root }).sort()) {
     const { size, mtimeMs } = statSync(path.join(root, file));
     hash.update(`${file} ${size} ${mtimeMs}\n`);

@@ -8,6 +8,8 @@ export type ProblemFacts = {
   status: number;
   /** Names the problem for programs, as `lead-not-found` does; undefined where a proxy answered, and not Trackport. */
   code?: string | undefined;
+  /** What is wrong, and what to do, for people. */
+  detail?: string | undefined;
   /** Which parameters, headers or fields are wrong. */
   errors?: Problem['errors'] | undefined;
   /** What to tell the operator of Trackport. */
@@ -24,6 +26,7 @@ export class ProblemError extends Error {
   override name = 'ProblemError';
   readonly status: number;
   readonly code: string | undefined;
+  readonly detail: string | undefined;
   readonly errors: Problem['errors'] | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -32,6 +35,7 @@ export class ProblemError extends Error {
     super(message);
     this.status = facts.status;
     this.code = facts.code;
+    this.detail = facts.detail;
     this.errors = facts.errors;
     this.requestId = facts.requestId;
     this.retryAfterMs = facts.retryAfterMs;
@@ -53,6 +57,7 @@ function toProblemError({ status, headers }: Response, body: unknown): ProblemEr
   const facts = {
     status,
     code,
+    detail,
     errors,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterMs: readRetryAfter(headers),

@@ -1,8 +1,6 @@
 import { bindTo } from '#shared/bind.ts';
 import { compareToBaseline } from './compatibility.ts';
 import { diffVersions } from './diff/diff-versions.ts';
-import { importFiles, type ImportRequest } from './import/import-files.ts';
-import { createStoreTarget } from './import/store-target.ts';
 import {
   changeLifecycle,
   setDefault,
@@ -18,7 +16,7 @@ import {
   patchVersion,
   replaceVersion,
 } from './version/write-version.ts';
-import { type Caller, type CatalogDeps, readView } from './version/version-view.ts';
+import { type CatalogDeps, readView } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;
@@ -59,10 +57,6 @@ export function createCatalog({ rules, ...ports }: CatalogPorts) {
     changeLifecycle: byRules(changeLifecycle),
     setDefault: byRules(setDefault),
     unsetDefault: byRules(unsetDefault),
-    importFiles: (caller: Caller, request: ImportRequest) => {
-      const present = deps();
-      return importFiles(present, createStoreTarget(present, caller), request);
-    },
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
     problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
     /** The types and sources that are known now. */

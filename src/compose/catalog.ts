@@ -3,15 +3,7 @@ import { type Catalog, type CatalogPorts, createCatalog } from '#catalog/index.t
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
-import { createServerTarget } from '#adapters/catalog-api/server-target.ts';
-import type { TokenSource } from '#adapters/catalog-api/send-request.ts';
-import {
-  importFiles,
-  type ImportReport,
-  type ImportRequest,
-} from '#catalog/import/import-files.ts';
-import type { ImportServer } from '#catalog/import/import-target.ts';
-import { newUuid } from '#shared/ids.ts';
+import type { ImportServer, TokenSource } from '#catalog/import/import-target.ts';
 
 /** The catalog on the open store, with the rules of the configuration. */
 export async function composeCatalog(
@@ -22,22 +14,11 @@ export async function composeCatalog(
   return createCatalog({ store, cursors, ...deps, ...createSpecThreads(deps) });
 }
 
-/** Imports into the catalog of a server, by its HTTP API. Specs are judged here. */
-export async function openCatalogServer(
-  { server, credential }: ImportServer,
-  clock: Clock,
-): Promise<{ importFiles(request: ImportRequest): Promise<ImportReport> }> {
-  const tokens = await createTokens(credential, clock);
-  const { random } = Math;
-  const target = createServerTarget({ server, tokens, clock, random, newKey: newUuid });
-  const judge = createSpecThreads({ clock });
-  return { importFiles: (request) => importFiles(judge, target, request) };
-}
-
 /** A token that is used up while a request is under way is renewed after its 401. */
 const RENEW_BEFORE_END_MS = 30 * SECOND;
 
-async function createTokens(
+/** Tokens for an import: the one that was given, or those of a client. */
+export async function createTokens(
   credential: ImportServer['credential'],
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<TokenSource> {

@@ -113,14 +113,10 @@ function createStoreServices(clock: Clock) {
     })),
     audit: withStore(toAccess),
     catalog: {
-      local: async (config: Config) => {
-        const { composeCatalog } = await import('./catalog.ts');
-        return withStore(async (store) => ({
-          catalog: await composeCatalog(store, { rules: () => config.catalog, clock }),
-        }))(config);
-      },
-      remote: async (server: ImportServer) =>
-        (await import('./catalog.ts')).openCatalogServer(server, clock),
+      judge: async () =>
+        (await import('#adapters/threads/spec-threads.ts')).createSpecThreads({ clock }),
+      tokens: async (credential: ImportServer['credential']) =>
+        (await import('./catalog.ts')).createTokens(credential, clock),
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({
       applied: migrated.map(({ name }) => name),

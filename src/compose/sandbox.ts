@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { loadConfig } from '#config/load.ts';
 import type { Environment } from '#config/interpolate.ts';
@@ -11,7 +12,7 @@ import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { COMMIT, VERSION } from '#shared/program.ts';
+import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { startService } from '../compose.ts';
 import type { Service } from './service.ts';
@@ -74,7 +75,8 @@ async function start(
   const server = { host, port: Number(new URL(service.url).port), publicUrl: service.url };
   writeConfig(configPath, { server, store, ...sandbox.config });
   const { url } = service;
-  print(renderBanner({ ...sandbox.facts, url, now: clock.now(), apiKey, configPath }));
+  const program = { command: PROGRAM_COMMAND, openapi: fileURLToPath(programUrl('openapi.json')) };
+  print(renderBanner({ ...sandbox.facts, url, now: clock.now(), apiKey, configPath, program }));
   log.info({ version: VERSION, commit: COMMIT, url: service.url }, 'listening');
   return { log, service };
 }

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { createLog, type LogOutput } from './telemetry/log.ts';
 import { listenError } from './server/start-error.ts';
 import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-alone.ts';
 import type { Clock } from '#shared/clock.ts';
-import { COMMIT, programUrl, VERSION } from '#shared/program.ts';
+import { COMMIT, PROGRAM_COMMAND, VERSION } from '#shared/program.ts';
 
 export type TrackerRequest = TrackerAloneOptions & {
   clock: Clock;
@@ -39,13 +38,10 @@ function serverOf(service: string | undefined) {
 }
 
 function renderConfig(trackerUrl: string, settings: Readonly<Record<string, unknown>>): string {
-  // In a checkout there is no command of this name; installed, npx finds it.
-  const isCheckout = existsSync(programUrl('scripts/build.js'));
-  const trackport = isCheckout ? 'npm run -s trackport --' : 'npx trackport';
   return `# A stand-in for GitHub: made-up leads, on this machine only, as long as this runs. Its page: ${trackerUrl}/
 # To begin with, as trackport.yaml, in another terminal; what is missing has its default:
-#   ${trackport} doctor --fix --config trackport.yaml
-#   ${trackport} serve --config trackport.yaml
-#   ${trackport} consumer create "Sales tool" --grant leads:read --config trackport.yaml
+#   ${PROGRAM_COMMAND} doctor --fix --config trackport.yaml
+#   ${PROGRAM_COMMAND} serve --config trackport.yaml
+#   ${PROGRAM_COMMAND} consumer create "Sales tool" --grant leads:read --config trackport.yaml
 ${stringify(settings)}`;
 }

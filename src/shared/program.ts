@@ -1,4 +1,5 @@
 /** Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. */
+import { existsSync } from 'node:fs';
 import packageFile from '#package.json' with { type: 'json' };
 
 /** The commit that was built, 12 digits; `scripts/build.js` puts it here. */
@@ -16,6 +17,11 @@ export const VERSION_AND_COMMIT = `${VERSION} (${COMMIT})`;
 export function programUrl(path: string): URL {
   return new URL(path, new URL(isBuilt ? '../' : '../../', import.meta.url));
 }
+
+/** Whether it runs in a checkout; in an installation there is no source. */
+export const IS_CHECKOUT = existsSync(programUrl('scripts/build.js'));
+/** How it is called where it runs, for commands to paste. */
+export const PROGRAM_COMMAND = IS_CHECKOUT ? 'npm run -s trackport --' : 'npx trackport';
 
 /** The build of what a thread or a child process runs, by its path below `src` without ending: see `scripts/build.js`. */
 export function entryUrl(module: string): URL {

@@ -63,6 +63,7 @@ const forbidden: Record<string, string[]> = {
     '#cli/cli.ts',
     '#sandbox/sandbox.ts',
     '#config/load.ts',
+    '@trackport/client',
   ],
   'src/cli/x.ts': ['#adapters/store/claim/claim-store.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
   'src/compose/x.ts': ['#cli/cli.ts'],
@@ -82,7 +83,12 @@ const allowed: Record<string, string[]> = {
   ],
   'src/http/ok.ts': ['#leads/claims/claim-store.ts', 'fastify'],
   'src/http/routes/claims/ok.ts': ['../leads/schema.ts', '../../app.ts', '#package.json'],
-  'src/cli/ok.ts': ['#leads/claims/claim-store.ts', '#config/load.ts', 'commander'],
+  'src/cli/ok.ts': [
+    '#leads/claims/claim-store.ts',
+    '#config/load.ts',
+    'commander',
+    '@trackport/client',
+  ],
   'src/compose/ok.ts': [
     '#adapters/store/claim/claim-store.ts',
     '#http/app.ts',

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { MINUTE } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { openCatalogServer } from '../../src/compose/catalog.ts';
+import { importFiles } from '#catalog/import/import-files.ts';
+import { createServerTarget } from '#cli/commands/catalog/server-target.ts';
+import { createTokens } from '../../src/compose/catalog.ts';
+import { specThreads } from '../support/threads.ts';
 import { createFakeClock } from '../support/clock.ts';
 
 /** An issuer whose tokens last five minutes, and a server that notes which ones it gets. */
@@ -49,8 +52,8 @@ async function importSlowly(root: string, files: number) {
     clientSecret: new Secret('s'),
     scope: 'catalog:read',
   };
-  const server = await openCatalogServer({ server: root, credential }, clock);
-  return server.importFiles({
+  const tokens = await createTokens(credential, clock);
+  return importFiles(specThreads, createServerTarget({ server: root, tokens }), {
     files: Array.from({ length: files }, (_, index) => `${index}.yaml`),
     read: async (name) => {
       await clock.advance(MINUTE);

@@ -90,6 +90,7 @@ describe('the banner', () => {
     leadId: '14',
     apiKey: 'tpk_key',
     configPath: '/tmp/trackport-sandbox-1/trackport.yaml',
+    program: { command: 'npx trackport', openapi: '/opt/trackport/openapi.json' },
     hmacPartner: { id: 'crm-one', secret: 's1', leadId: '1' },
     v3Partner: { id: 'crm-two', secret: 's2', externalId: '4711' },
     token: {

@@ -85,9 +85,10 @@ export function openCatalogApp(
   call: Call;
   clock: FakeClock;
   catalog: Catalog;
+  store: ArtifactStore;
   access: Access;
 } {
-  const { catalog, clock, idempotency } = buildCatalog(facts, database);
+  const { catalog, store, clock, idempotency } = buildCatalog(facts, database);
   const access = buildAccess({ clock });
   const app = buildTestApp({
     clock,
@@ -102,7 +103,7 @@ export function openCatalogApp(
     ...server,
   });
   onTestFinished(() => app.close());
-  return { app, call: createCall(app), clock, catalog, access };
+  return { app, call: createCall(app), clock, catalog, store, access };
 }
 
 const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];

@@ -1,4 +1,4 @@
-/** What becomes of one draft at the target: the same rules for the store at hand and for a server. */
+/** What becomes of one draft at the target. */
 import { isTrackportError } from '#shared/errors.ts';
 import { findingsOfBreaking, judgeBreaking } from '../compatibility.ts';
 import type { Finding } from '../spec/finding.ts';

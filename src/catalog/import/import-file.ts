@@ -19,6 +19,8 @@ import { type Draft, draftIn } from '../version/content-check.ts';
 export type ImportFile = {
   name: string;
   bytes: Uint8Array;
+  /** In the place of the one that it has, or that is made of its title. */
+  id?: string;
   /**
    * Takes what a document refers to in other files into it.
    * @throws {validation-failed} for what cannot be taken
@@ -36,6 +38,8 @@ export type ImportedDraft = Draft & { version: string };
 export type ImportForm = 'document' | 'artifact';
 
 const FIRST_VERSION = '1.0.0';
+/** Behind a digit or a word of a version, as in `1.2.3-rc.1+5f3c2e1`. */
+const BUILD_METADATA = /(?<=^\s*[vV]?\d[0-9A-Za-z._-]*)\s*\+/;
 const OWNER_UNKNOWN = 'unknown';
 /** More of what stands in place of a version is not looked at. */
 const VERSION_SOURCE_CHARACTERS_MAX = 256;
@@ -61,10 +65,14 @@ export function parseImportFile(
   file: ImportFile,
   { document, json }: ParsedFile = parseDocument(file),
 ): { form: ImportForm; draft: ImportedDraft } {
+  const ownId = file.id === undefined ? {} : { id: file.id };
   if (specKindOf(document) === 'other')
-    return { form: 'artifact', draft: { version: FIRST_VERSION, ...toArtifactDraft(document) } };
+    return {
+      form: 'artifact',
+      draft: { version: FIRST_VERSION, ...toArtifactDraft(document), ...ownId },
+    };
   const draft = toSpecDraft(document as Record<string, unknown>, file.name);
-  return { form: 'document', draft: { ...draft, version: versionOf(document, json) } };
+  return { form: 'document', draft: { ...draft, version: versionOf(document, json), ...ownId } };
 }
 
 function textOfBytes(bytes: Uint8Array): string {
@@ -118,10 +126,14 @@ function versionIn(document: unknown): unknown {
   return objectOf(objectOf(document)['info'])['version'];
 }
 
-/** `1.0.0+build 7` → `1.0.0-build-7`. */
+/**
+ * `2024 spring` → `2024-spring`; `1.0.0+build.7` → `1.0.0`: build metadata tells no versions apart (SemVer 2, §10), and
+ * behind a hyphen it would make a pre-release.
+ */
 function toVersion(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
-  const version = text.slice(0, VERSION_SOURCE_CHARACTERS_MAX).replaceAll(/[^0-9A-Za-z._-]+/g, '-');
+  const [plain = ''] = text.slice(0, VERSION_SOURCE_CHARACTERS_MAX).split(BUILD_METADATA);
+  const version = plain.replaceAll(/[^0-9A-Za-z._-]+/g, '-');
   return trimToWord(trimToWord(version).slice(0, VERSION_CHARACTERS_MAX)) || FIRST_VERSION;
 }
 

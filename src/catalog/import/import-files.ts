@@ -144,7 +144,7 @@ async function importUnlessSeen(
   if (former?.isDone === true && former.content === content)
     return { outcome: 'unchanged', detail: `The same as ${former.file}.` };
   if (former && former.content !== content) {
-    const detail = `${former.file} has the same id and version.`;
+    const detail = `${former.file} has the same id and version: ${draft.id}, ${draft.version}. Give one of them another version, or an id of its own: --id ${file}=ID.`;
     return { outcome: 'failed', errors: [{ pointer: '#/id', code: 'repeated', detail }], detail };
   }
   const own = { file, content, isDone: false };

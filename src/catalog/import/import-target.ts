@@ -21,7 +21,7 @@ export type ExistingVersion = {
 export type WrittenVersion = { tag: string; findings: readonly Finding[] };
 
 /**
- * Where an import goes: the store at hand, or a server. All of it belongs to one workspace, and throws the
+ * Where an import goes. All of it belongs to one workspace, and throws the
  * codes of the catalog's use cases.
  * @throws {TargetFailure} when nothing further would succeed either
  */
@@ -58,6 +58,14 @@ export type ImportServer = {
   /** Its root, without a slash at its end. */
   server: string;
   credential: { kind: 'token'; token: Secret } | ({ kind: 'client' } & MachineClient);
+};
+
+/** Where bearer tokens come from. */
+export type TokenSource = {
+  /** One that should be good now. @throws {TargetFailure} */
+  token(): Promise<string>;
+  /** Forgets the last one, which the server refused; absent where there is no other. */
+  renew?: () => void;
 };
 
 /** A client that gets its tokens by the client credentials grant (RFC 6749 section 4.4). */

@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import type { Command } from 'commander';
 import type { Config } from '#config/schema/schema.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
+import { IS_CHECKOUT, PROGRAM_COMMAND } from '#shared/program.ts';
 import { durationOption, numberOption } from '../option-values.ts';
 import { type CommandContext, type ConfigOptions, type Register, UsageError } from '../command.ts';
 
@@ -33,16 +34,23 @@ export type ServeServices = {
 
 type ServeContext = CommandContext<{ serve: ServeServices }>;
 
-/** `serve`: the real thing with a configuration, the sandbox without one. */
+/** `serve`: the real thing with a configuration; in a checkout the sandbox without one. */
 export const registerServe: Register<{ serve: ServeServices }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
-    .addHelpText('after', '\nWithout --config it starts the sandbox, which needs nothing at all.')
+    .addHelpText(
+      'after',
+      '\nWithout a configuration use trackport sandbox, as npm start does in a checkout.',
+    )
     .action((_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<ConfigOptions>();
       if (context.configFile(options) !== undefined)
         return runUntilStopped(context, (stopping) =>
           context.services.serve.service(() => context.loadConfig(options), stopping),
+        );
+      if (!IS_CHECKOUT)
+        throw new UsageError(
+          `serve needs a configuration: --config FILE, or the variable TRACKPORT_CONFIG. Without one, to try it: ${PROGRAM_COMMAND} sandbox`,
         );
       return runSandbox(context, options);
     });

@@ -2,49 +2,30 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import type { Catalog, CatalogRules } from '#catalog/index.ts';
-import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
-import { buildCatalog, catalogRules } from '../../support/catalog.ts';
+import type { CatalogRules } from '#catalog/index.ts';
+import { catalogRules } from '../../support/catalog.ts';
+import { type ImportRun, runImport, serveCatalog } from '../../support/catalog-import.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { type Output, runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
-let catalog: Catalog;
+let served: Awaited<ReturnType<typeof serveCatalog>>;
 let store: ArtifactStore;
 let clock: FakeClock;
 let folder: string;
 let rules: CatalogRules;
 
-beforeEach(() => {
+beforeEach(async () => {
   rules = catalogRules;
-  ({ catalog, store, clock } = buildCatalog({ rules: () => rules }));
+  served = await serveCatalog({ rules: () => rules });
+  ({ store, clock } = served);
   folder = temporaryFolder();
 });
 
-type Ran = Output & { failure?: string };
-
-async function run(...args: string[]): Promise<Ran> {
-  const output: Output = { out: '', notes: '' };
-  const environment = { GITHUB_WORKSPACE: folder };
-  const call = {
-    args: ['import', folder, ...args],
-    services: { catalog },
+const run = (...args: string[]): Promise<ImportRun> =>
+  runImport([folder, ...args, ...served.login()], {
     clock,
-    output,
-    environment,
-  };
-  try {
-    return await runCommand<{ catalog: Catalog }>((parent, context) => {
-      const remote = () => expect.unreachable('no server was named');
-      registerCatalog(parent, {
-        ...context,
-        services: { catalog: { local: context.services, remote } },
-      });
-    }, call);
-  } catch (error) {
-    return { ...output, failure: (error as Error).message };
-  }
-}
+    environment: { GITHUB_WORKSPACE: folder },
+  });
 
 const put = (name: string, text: string | Buffer): void => {
   const file = path.join(folder, name);
@@ -74,7 +55,7 @@ const actionsOf = async (): Promise<unknown[]> => {
   ]);
 };
 
-const operator = { kind: 'cli', subject: 'operator' };
+const owner = { kind: 'token', subject: 'owner', clientId: 'tool' };
 
 /** 1.0.0 with two paths is published; the file is 1.1.0 with one of them. */
 async function breakShop(): Promise<void> {
@@ -92,8 +73,8 @@ describe('--publish', () => {
     expect(out).toContain('0 created, 0 replaced, 1 published, 0 unchanged, 0 failed.');
     expect(await stateOf('1.0.0')).toBe('PUBLISHED');
     expect(await actionsOf()).toEqual([
-      ['artifact.publish', operator, undefined],
-      ['artifact.create', operator, undefined],
+      ['artifact.publish', owner, undefined],
+      ['artifact.create', owner, undefined],
     ]);
     expect((await run('--publish')).out).toContain('0 published, 1 unchanged, 0 failed.');
     expect(await actionsOf()).toHaveLength(2);
@@ -117,7 +98,7 @@ describe('--publish', () => {
     for (const work of ['--check', '--publish']) {
       const { out, failure } = await run(work);
       expect(failure).toBe('3 of 3 failed.');
-      expect(out).toContain('a.json has the same id and version.');
+      expect(out).toContain('a.json has the same id and version: shop, 1.0.0.');
       expect(out).toMatch(/c\.json:7:3: error: #\/spec\/paths: /);
     }
     expect(await stateOf('1.0.0')).toBe('DRAFT');
@@ -137,7 +118,7 @@ describe('--publish', () => {
     expect(accepted.failure).toBeUndefined();
     expect(accepted.out).toContain('warning: #/spec/paths/~1b: Breaks who relies on 1.0.0');
     expect(await stateOf('1.1.0')).toBe('PUBLISHED');
-    expect((await actionsOf()).at(0)).toEqual(['artifact.publish', operator, 'accept']);
+    expect((await actionsOf()).at(0)).toEqual(['artifact.publish', owner, 'accept']);
   });
 });
 

@@ -3,20 +3,18 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import type { Catalog } from '#catalog/index.ts';
-import { registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
-import { buildCatalog } from '../../support/catalog.ts';
+import { runImport, serveCatalog } from '../../support/catalog-import.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import { runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
-let catalog: Catalog;
+let served: Awaited<ReturnType<typeof serveCatalog>>;
 let store: ArtifactStore;
 let clock: FakeClock;
 let folder: string;
 
-beforeEach(() => {
-  ({ catalog, store, clock } = buildCatalog());
+beforeEach(async () => {
+  served = await serveCatalog();
+  ({ store, clock } = served);
   folder = path.join(temporaryFolder(), 'specs');
   mkdirSync(folder);
 });
@@ -33,20 +31,12 @@ type Told = {
 };
 
 async function run(args: string[] = [], json = true) {
-  const output = { out: '', notes: '' };
-  let failure: string | undefined;
   const [target = folder, ...options] =
     args[0]?.startsWith('-') === false ? args : [folder, ...args];
-  const call = { args: ['import', target, ...options], json, services: { catalog }, clock, output };
-  await runCommand<{ catalog: Catalog }>((parent, context) => {
-    const remote = () => expect.unreachable('no server was named');
-    registerCatalog(parent, {
-      ...context,
-      services: { catalog: { local: context.services, remote } },
-    });
-  }, call).catch((error: Error) => void (failure = error.message));
-  const told = json && output.out !== '' ? (JSON.parse(output.out) as Told) : undefined;
-  return { failure, out: output.out, files: told?.files ?? [], summary: told?.summary };
+  const call = [target, ...options, ...served.login()];
+  const { out, failure } = await runImport(call, { json, clock });
+  const told = json && out !== '' ? (JSON.parse(out) as Told) : undefined;
+  return { failure, out, files: told?.files ?? [], summary: told?.summary };
 }
 
 const get = (schema: object) => ({

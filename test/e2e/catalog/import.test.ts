@@ -1,4 +1,4 @@
-/** `catalog import --server` against the whole program, with tokens of a real issuer. */
+/** `catalog import` against the whole program, with tokens of a real issuer. */
 import {
   createServer,
   type IncomingMessage,
@@ -11,13 +11,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
-import { openCatalogServer } from '../../../src/compose/catalog.ts';
+import { createTokens } from '../../../src/compose/catalog.ts';
 import { systemClock } from '#shared/clock.ts';
-import { buildCatalog, catalogRules } from '../../support/catalog.ts';
+import { runImport } from '../../support/catalog-import.ts';
 import { createFakeClock } from '../../support/clock.ts';
-import { runCommand } from '../../support/command.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { programFile } from '../../support/program.ts';
@@ -76,28 +74,15 @@ const secretOf = (clientId: string): string =>
 
 /** Runs the command here, with the services of the program. */
 async function run(args: string[], credentials = login()) {
-  const output = { out: '', notes: '' };
-  const { catalog, clock } = buildCatalog();
   const at = credentials.indexOf('--client-id');
   const environment = { TRACKPORT_CLIENT_SECRET: secretOf(credentials[at + 1] ?? '') };
-  const call = { args: ['import', folder, ...args, ...credentials], json: true };
-  let failure: string | undefined;
-  try {
-    await runCommand<{ catalog: typeof catalog }>(
-      (parent, context) => {
-        const remote: CatalogServices['remote'] = (server) =>
-          openCatalogServer(server, systemClock);
-        registerCatalog(parent, {
-          ...context,
-          services: { catalog: { local: context.services, remote } },
-        });
-      },
-      { ...call, services: { catalog }, clock, output, environment },
-    );
-  } catch (error) {
-    failure = (error as Error).message;
-  }
-  return { failure, ...(JSON.parse(output.out || '{"files":[],"summary":{}}') as Report) };
+  const { out, failure } = await runImport([folder, ...args, ...credentials], {
+    json: true,
+    clock: systemClock,
+    environment,
+    tokens: (credential) => createTokens(credential, systemClock),
+  });
+  return { failure, ...(JSON.parse(out || '{"files":[],"summary":{}}') as Report) };
 }
 
 const outcomes = ({ files }: Report): string[] => files.map(({ outcome }) => outcome);
@@ -182,49 +167,6 @@ test('a member that is added before it is published reaches the draft', async ()
   put('shop.json', document('Shop', '1.0.0'));
   await run(['--publish']);
   expect((await read('/orders?version=1.0.0')).body['members']).toMatchObject([{ id: 'shop' }]);
-});
-
-test('the store at hand and a server do the same, and say the same', async () => {
-  const local = buildCatalog({ rules: () => ({ ...catalogRules, types: [], sources: [] }) });
-  const runLocally = async (args: string[]): Promise<Report> => {
-    const output = { out: '', notes: '' };
-    const call = { args: ['import', folder, ...args], json: true, services: local, output };
-    await runCommand<typeof local>(
-      (parent, context) => {
-        const remote = () => expect.unreachable('no server was named');
-        registerCatalog(parent, {
-          ...context,
-          services: { catalog: { local: context.services, remote } },
-        });
-      },
-      { ...call, clock: local.clock },
-    ).catch(() => undefined);
-    return JSON.parse(output.out) as Report;
-  };
-  const works = [['--dry-run'], ['--check'], [], [], ['--check'], ['--publish'], ['--publish']];
-  const compareAll = async (): Promise<void> => {
-    for (const work of works) {
-      const { files, summary } = await run(work);
-      const there = await runLocally(work);
-      expect({ work, files, summary }).toEqual({
-        work,
-        files: there.files,
-        summary: there.summary,
-      });
-    }
-  };
-  put('shop.json', document('Shop', '1.0.0', { '/a': path1, '/b': path1 }));
-  put('wrong.yaml', 'id: x\ntype: APY\nowner: a\ntitle: t\nsource: NONE\n');
-  put('twice.json', document('Shop', '1.0.0'));
-  put('broken.json', document('Broken', '1.0.0', { a: path1 }));
-  put('counts.yaml', 'id: c\ntype: PRODUCT\nowner: a\ntitle: t\ncounts: { b: 1, a: 2 }\n');
-  put('syntax.yaml', 'a: [');
-  await compareAll();
-  put('shop.json', document('Shop', '1.0.0', { '/a': path1 }));
-  put('next.json', document('Shop', '1.1.0', { '/a': path1 }));
-  put('type.yaml', 'id: shop\nversion: 1.2.0\ntype: EVENT\nowner: a\ntitle: t\n');
-  put('counts.yaml', 'id: c\ntype: PRODUCT\nowner: a\ntitle: t\ncounts: { b: 2, a: 2 }\n');
-  await compareAll();
 });
 
 test('a token says which workspace it is, and what may be done', async () => {

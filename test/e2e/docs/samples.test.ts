@@ -25,7 +25,14 @@ test('README: a folder of documents is imported', async () => {
   mkdirSync(specs);
   const document = { openapi: '3.1.0', info: { title: 'Orders', version: '1.0.0' }, paths: {} };
   writeFileSync(path.join(specs, 'orders.json'), JSON.stringify(document));
-  const folder = takeBlock('README.md', 'catalog import ./specs').replace('./specs', specs);
+  const [token = ''] = takeBlock('docs/how-to/identity.md', 'TOKEN=').split('\n');
+  const folder = takeBlock('README.md', 'catalog import ./specs')
+    .replace(
+      'export TRACKPORT_TOKEN=…',
+      `${token.replace('catalog:read', 'catalog:read catalog:write')}\nexport TRACKPORT_TOKEN="$TOKEN"`,
+    )
+    .replace('https://trackport.example.com', '"$URL"')
+    .replace('./specs', specs);
   expect(await runWell(folder, env)).toContain('1 created');
 });
 

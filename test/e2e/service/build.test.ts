@@ -10,6 +10,7 @@ import { createWorld, serve } from '../support/world.ts';
 
 const programs = [
   'bin',
+  'client/src',
   'src',
   'sandbox',
   'scripts',

@@ -63,12 +63,20 @@ test('the package serves leads, takes a deletion, and is backed up', async () =>
   expect((await command('--version')).stdout).toBe(`${version} (${commit})\n`);
 });
 
-test('the package has the sandbox, too', async () => {
+test('without a configuration the package serves nothing, and names the sandbox', async () => {
+  const { program } = installed;
+  const { code, stderr } = await runTrackport(['serve'], { environment: {}, program });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('npx trackport sandbox')]);
+});
+
+test('the package has the sandbox, too, whose commands are for where it runs', async () => {
   const run = trackport(['sandbox', '--port', '0'], {
     program: installed.program,
     environment: { TMPDIR: temporaryFolder() },
   });
   const url = await listening(run);
+  expect(run.stdout()).toContain('npx trackport doctor --config');
+  expect(run.stdout()).not.toContain('npm run');
   const [, key = ''] = /(tpk_\w+)/.exec(run.stdout()) ?? [];
   await eventually(async () => expect((await listLeads(url, key)).length).toBeGreaterThan(0));
 });

@@ -1,18 +1,29 @@
 import type { Command } from 'commander';
-import type { Catalog } from '#catalog/index.ts';
-import type { ImportReport, ImportRequest } from '#catalog/import/import-files.ts';
-import { type ImportServer, TargetFailure } from '#catalog/import/import-target.ts';
+import type { JudgeDeps } from '#catalog/import/import-draft.ts';
+import { importFiles, type ImportReport } from '#catalog/import/import-files.ts';
+import {
+  type ImportServer,
+  type ImportTarget,
+  TargetFailure,
+  type TokenSource,
+} from '#catalog/import/import-target.ts';
 import {
   CommandFailure,
   type ConfigOptions,
-  type Open,
   type Register,
   type RunContext,
   UsageError,
 } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
+import { createServerTarget } from './server-target.ts';
 import { printReport, renderAnnotation, repositoryPath } from './import-report.ts';
-import { bundleFile, type FoundFile, listImportFiles, readImportFile } from './import-folder.ts';
+import {
+  bundleFile,
+  type FoundFile,
+  listImportFiles,
+  readImportFile,
+  withIds,
+} from './import-folder.ts';
 import {
   addImportOptions,
   type ImportOptions,
@@ -21,12 +32,11 @@ import {
   readServer,
 } from './import-options.ts';
 
-type Importer = { importFiles(request: ImportRequest): Promise<ImportReport> };
-
-/** What the `catalog` commands work on: the store of a configuration, or a server elsewhere. */
+/** What an import needs beside the server. */
 export type CatalogServices = {
-  local: Open<{ catalog: Pick<Catalog, 'importFiles'> }>;
-  remote: (server: ImportServer) => Promise<Importer>;
+  /** Judges specs, on this machine. */
+  judge: () => Promise<JudgeDeps>;
+  tokens: (credential: ImportServer['credential']) => Promise<TokenSource>;
 };
 
 /** Adds `catalog import`. */
@@ -44,8 +54,8 @@ PATH is a .yaml, .yml or .json file, or a folder with such files.
 
 An OpenAPI document becomes an artifact of type API, an AsyncAPI document one of
 type EVENT:
-  id       from info.title, else from the file's name
-  version  info.version, else 1.0.0
+  id       --id, else from info.title, else from the file's name
+  version  info.version without build metadata (+…), else 1.0.0
   owner    info.x-owner, else info.contact.name, else "unknown"
 An artifact file holds the fields of an artifact: id, type, owner, title, and if
 you like version, description, source, projectId, groupPath, members, counts,
@@ -57,12 +67,14 @@ alone, a draft with other content is replaced, and a published version never
 changes: its file fails. With --publish drafts are published then, under the
 rules of the catalog. The exit code is 1 when any file failed.
 
-With --server no configuration is needed, but a credential: the variable
-TRACKPORT_TOKEN, or --issuer and --client-id with the variable
-TRACKPORT_CLIENT_SECRET. Specs are judged on this machine.
+Who comes to the server is said by the variable TRACKPORT_TOKEN, or by --issuer
+and --client-id with the variable TRACKPORT_CLIENT_SECRET; the workspace is the
+token's. Specs are judged on this machine.
 
 Examples:
-  trackport catalog import ./specs --config trackport.yaml
+  trackport catalog import ./specs --server https://trackport.example.com
+  trackport catalog import orders.yaml --id orders-v2 \\
+    --server https://trackport.example.com
   trackport catalog import ./specs --check --format github \\
     --server https://trackport.example.com
   trackport catalog import ./specs --publish \\
@@ -76,34 +88,31 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
   const { json, config } = command.optsWithGlobals<ConfigOptions>();
   const options = command.opts<ImportOptions>();
   const settings = readImportSettings(options, json === true);
-  const elsewhere = readServer(options, context.environment, settings.work);
-  const files = listImportFiles(command.args[0] ?? '', options.exclude);
-  if (elsewhere) {
-    if (config !== undefined)
-      throw new UsageError('--config does not go with --server: nothing of it would be used.');
-    const importer = await context.services.catalog.remote(elsewhere);
-    return run(context, { files, settings, importer, server: elsewhere.server });
-  }
-  const { workspaceId } = settings;
-  const action = context.actionOf(context.services.catalog.local)(async ({ services, actor }) => {
-    const importer: Importer = {
-      importFiles: (request) => services.catalog.importFiles({ workspaceId, actor }, request),
-    };
-    await run(context, { files, settings, importer });
-  });
-  await action(...received);
+  const { server, credential } = readServer(options, context.environment, settings.work);
+  if (config !== undefined)
+    throw new UsageError('--config does not go with catalog import: nothing of it would be used.');
+  const files = withIds(listImportFiles(command.args[0] ?? '', options.exclude), settings.ids);
+  const { judge, tokens } = context.services.catalog;
+  const target = createServerTarget({ server, tokens: await tokens(credential) });
+  await run(context, { files, settings, server, importer: { judge: await judge(), target } });
 }
 
-type Run = { files: FoundFile[]; settings: ImportSettings; importer: Importer; server?: string };
+type Run = {
+  files: FoundFile[];
+  settings: ImportSettings;
+  server: string;
+  importer: { judge: JudgeDeps; target: ImportTarget };
+};
 
-async function run(context: Context, { files, settings, importer, server }: Run): Promise<void> {
+async function run(context: Context, { files, settings, server, importer }: Run): Promise<void> {
   const { terminal, environment } = context;
   const found = new Map(files.map((file) => [file.shown, file]));
   const foundAs = (shown: string): FoundFile => found.get(shown) ?? { shown, path: shown };
-  const report = await importer.importFiles({
+  const report = await importFiles(importer.judge, importer.target, {
     files: [...found.keys()],
     read: async (file) => ({
       ...readImportFile(foundAs(file).path),
+      id: foundAs(file).id,
       bundle: (document) => bundleFile(document, foundAs(file)),
     }),
     work: settings.work,

@@ -18,7 +18,7 @@ const SKIPPED_FOLDERS = new Set(['node_modules']);
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
 
 /** A file by the name that people see: below the imported folder, without that folder. */
-export type FoundFile = { shown: string; path: string; root?: string };
+export type FoundFile = { shown: string; path: string; root?: string; id?: string };
 
 /**
  * The files to import, sorted: the one that is named, or every `.yaml`, `.yml` and `.json` below a
@@ -37,6 +37,26 @@ export function listImportFiles(target: string, exclude: readonly string[] = [])
       `${target} holds no .yaml, .yml or .json file. Hidden names, node_modules, what --exclude names and symbolic links are left out.`,
     );
   return files;
+}
+
+/**
+ * Files with the ids that they are to have, each `FILE=ID`, or an id alone for the only file.
+ * @throws {UsageError} for a file that is not among them
+ */
+export function withIds(files: FoundFile[], ids: readonly string[]): FoundFile[] {
+  const named = new Map(
+    ids.map((given) => {
+      const at = given.lastIndexOf('=');
+      const [only] = files;
+      if (at < 0 && files.length === 1 && only) return [only.shown, given];
+      const shown = path.normalize(given.slice(0, Math.max(0, at)));
+      if (at > 0 && files.some((file) => file.shown === shown)) return [shown, given.slice(at + 1)];
+      throw new UsageError(
+        `--id ${given} names no file of these: give FILE=ID, with FILE as it is listed, such as ${only?.shown}=ID.`,
+      );
+    }),
+  );
+  return files.map((file) => ({ ...file, id: named.get(file.shown) }));
 }
 
 function statOf(target: string) {

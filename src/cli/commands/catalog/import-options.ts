@@ -7,7 +7,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 import { UsageError } from '../../command.ts';
 
 export type ImportOptions = ServerOptions & {
-  workspace?: string;
+  id?: string[];
   dryRun?: boolean;
   check?: boolean;
   publish?: boolean;
@@ -19,17 +19,21 @@ export type ImportOptions = ServerOptions & {
 /** What is to be done, and how it is shown. */
 export type ImportSettings = {
   work: ImportWork;
-  workspaceId: string;
+  /** As they were given: an id, or a file and its id. */
+  ids: readonly string[];
   acceptsBreaking: boolean;
   format: 'text' | 'json' | 'github';
 };
 
-const WORKSPACE = /^[\x21-\x7e]{1,200}$/;
-
 /** Gives a command the options of an import. */
 export function addImportOptions(command: Command): Command {
   return command
-    .option('--workspace <name>', 'the workspace to import into (default: "default")')
+    .option('--server <url>', 'where to: the address of a Trackport')
+    .option(
+      '--id <id>',
+      'the id of the file; in a folder FILE=ID, can be repeated',
+      (id: string, former: string[] | undefined) => [...(former ?? []), id],
+    )
     .option(
       '--exclude <glob>',
       'leave out what matches below the folder, such as "parts/**"; can be repeated',
@@ -53,7 +57,6 @@ export function addImportOptions(command: Command): Command {
         'github',
       ]),
     )
-    .option('--server <url>', 'import into this server by HTTP, in place of the store at hand')
     .option('--token <token>', 'a bearer token for it; better in the variable TRACKPORT_TOKEN')
     .option('--issuer <url>', 'where a token can be had, with --client-id')
     .option('--client-id <id>', 'its secret is in the variable TRACKPORT_CLIENT_SECRET')
@@ -64,13 +67,6 @@ export function addImportOptions(command: Command): Command {
 
 /** @throws {UsageError} for what does not go together */
 export function readImportSettings(options: ImportOptions, isJson: boolean): ImportSettings {
-  const { workspace = 'default', server } = options;
-  if (server !== undefined && options.workspace !== undefined)
-    throw new UsageError(
-      '--workspace does not go with --server: there the token says which workspace it is.',
-    );
-  if (!WORKSPACE.test(workspace))
-    throw new UsageError('--workspace has 1 to 200 visible ASCII characters.');
   const work = readWork(options);
   const acceptsBreaking = options.breaking === 'accept';
   if (acceptsBreaking && work !== 'publish' && work !== 'check')
@@ -78,7 +74,7 @@ export function readImportSettings(options: ImportOptions, isJson: boolean): Imp
   if (isJson && options.format === 'github')
     throw new UsageError('Give either --json or --format github.');
   const format = isJson ? 'json' : (options.format ?? 'text');
-  return { work, workspaceId: workspace, acceptsBreaking, format };
+  return { work, ids: options.id ?? [], acceptsBreaking, format };
 }
 
 function readWork({ dryRun, check, publish }: ImportOptions): ImportWork {
@@ -114,35 +110,23 @@ const SCOPES: Readonly<Record<ImportWork, string>> = {
 const NO_CREDENTIAL =
   'Say who comes to the server: a token in TRACKPORT_TOKEN (or --token), or --issuer and --client-id with the secret in TRACKPORT_CLIENT_SECRET.';
 
-/** Undefined without `--server`. @throws {UsageError} */
+/** @throws {UsageError} */
 export function readServer(
   options: ServerOptions,
   environment: Environment,
   work: ImportWork,
-): ImportServer | undefined {
-  const { server, ...others } = options;
-  if (server === undefined) {
-    const given = Object.keys(others).find((name) => Object.hasOwn(OPTION_NAMES, name));
-    if (given !== undefined)
-      throw new UsageError(`${OPTION_NAMES[given as keyof ServerOptions]} belongs to --server.`);
-    return undefined;
-  }
+): ImportServer {
+  const { server } = options;
+  if (server === undefined)
+    throw new UsageError(
+      'Say where to: --server with the address of a Trackport, such as https://trackport.example.com.',
+    );
   const isHttpAllowed = options.allowHttp === true;
   return {
     server: checkAddress('--server', server, isHttpAllowed).replace(/\/+$/, ''),
     credential: readCredential(options, environment, work),
   };
 }
-
-const OPTION_NAMES: Readonly<Record<keyof ServerOptions, string>> = {
-  server: '--server',
-  token: '--token',
-  issuer: '--issuer',
-  clientId: '--client-id',
-  scope: '--scope',
-  audience: '--audience',
-  allowHttp: '--allow-http',
-};
 
 function readCredential(
   options: ServerOptions,

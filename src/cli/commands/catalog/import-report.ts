@@ -17,8 +17,8 @@ const colours = {
 
 type ShownReport = ImportReport & {
   settings: ImportSettings;
-  /** The server's address; absent for the store at hand. */
-  server?: string;
+  /** The server's address. */
+  server: string;
   /** The path of a file from the root of the checkout. */
   pathOf: (file: string) => string;
 };
@@ -33,9 +33,9 @@ export function printReport(terminal: Terminal, report: ShownReport): void {
 }
 
 function toJson({ settings, server, results }: ShownReport) {
-  const { work, workspaceId } = settings;
+  const { work } = settings;
   return {
-    ...(server === undefined ? { workspace: workspaceId } : { server }),
+    server,
     dryRun: work === 'plan',
     ...(work === 'check' && { check: true }),
     ...(work === 'publish' && { publish: true }),

@@ -1,0 +1,60 @@
+/** `catalog import` into a catalog that is served here. */
+import type { AddressInfo } from 'node:net';
+import type { TokenPrincipal } from '#access/tokens.ts';
+import type { CatalogPorts } from '#catalog/index.ts';
+import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import type { Environment } from '#config/interpolate.ts';
+import type { Clock } from '#shared/clock.ts';
+import { openCatalogApp, tokenFor } from './catalog.ts';
+import { type Output, runCommand } from './command.ts';
+import { specThreads } from './threads.ts';
+
+export type ImportRun = Output & {
+  /** Its message. */
+  failure?: string;
+  /** By the kind of error, which decides the exit code. */
+  failedAs?: string;
+};
+
+type How = {
+  json?: boolean;
+  isInteractive?: boolean;
+  hasColour?: boolean;
+  environment?: Environment;
+  /** Default: the token that is given. */
+  tokens?: CatalogServices['tokens'];
+  clock: Clock;
+};
+
+const givenToken: CatalogServices['tokens'] = async (credential) => ({
+  token: async () => (credential.kind === 'token' ? credential.token.reveal() : ''),
+});
+
+/** Runs the command below `catalog`; a failure is told, and what was printed before it. */
+export async function runImport(args: readonly string[], how: How): Promise<ImportRun> {
+  const output: Output = { out: '', notes: '' };
+  const services = { judge: async () => specThreads, tokens: how.tokens ?? givenToken };
+  try {
+    return await runCommand<CatalogServices>(
+      (parent, context) => registerCatalog(parent, { ...context, services: { catalog: services } }),
+      { ...how, args: ['import', ...args], services, output },
+    );
+  } catch (error) {
+    const { name: failedAs, message: failure } = error as Error;
+    return { ...output, failure, failedAs };
+  }
+}
+
+/** A catalog behind HTTP, and the options with which an import comes to it. */
+export async function serveCatalog(facts: Partial<CatalogPorts> = {}) {
+  const { app, ...others } = openCatalogApp(facts);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const login = (as: Partial<TokenPrincipal> = {}): string[] => [
+    '--server',
+    url,
+    '--token',
+    tokenFor(as),
+  ];
+  return { ...others, url, login };
+}
