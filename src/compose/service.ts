@@ -117,6 +117,7 @@ export async function serve(
   const reload: Service['reload'] = (next) => {
     const takenOver = takeOver(settings.current(), next);
     settings.replace(takenOver.config);
+    parts.tracker.onReload();
     parts.partners.onReload();
     return takenOver;
   };

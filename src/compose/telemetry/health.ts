@@ -17,7 +17,7 @@ function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writ
 
 /** For people to read: reads go on from the cache while the tracker is away. */
 function trackerCheck(
-  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker' | 'versionNotice'>,
+  tracker: Pick<TrackerParts, 'condition' | 'leadTracker' | 'versionNotice'>,
 ): HealthCheck {
   const conditionCheck = trackerConditionCheck(tracker);
   return () => {
@@ -28,7 +28,7 @@ function trackerCheck(
 }
 
 function trackerConditionCheck(
-  tracker: Pick<TrackerParts, 'condition' | 'probe' | 'leadTracker'>,
+  tracker: Pick<TrackerParts, 'condition' | 'leadTracker'>,
 ): () => CheckResult {
   return () => {
     const quota = tracker.leadTracker.quota();
@@ -37,7 +37,6 @@ function trackerConditionCheck(
     if (quota?.remaining === 0) return { isReady: true, state: 'exhausted', detail: `${left}` };
     const condition = tracker.condition();
     if (condition.state === 'failing') {
-      tracker.probe();
       const { cause, since } = condition;
       const detail = `Calls have failed since ${toRfc3339(since)}. Last cause: ${cause}.`;
       return { isReady: true, state: 'failing', detail };
@@ -65,11 +64,13 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
 
 const LACKING = 'Events wait: the configuration of the process that works lacks their partner.';
 
-function detailOf({ state, reason, failure }: WorkerStatus): string | undefined {
+function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string | undefined {
   if (state === 'standby') return 'Another process works on this store.';
   if (failure)
     return `Nothing gets done since ${toRfc3339(failure.since)}. Last cause: ${failure.code}.`;
-  return reason && `The tracker does not let us write: ${reason}.`;
+  if (reason === undefined) return undefined;
+  const since = pausedSince === undefined ? '' : ` Paused since ${toRfc3339(pausedSince)}.`;
+  return `The tracker does not let us write: ${reason}.${since}`;
 }
 
 /** How far the lead directory is filled. */

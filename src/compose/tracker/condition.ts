@@ -1,10 +1,6 @@
-import {
-  isTrackerFailure,
-  type TrackerFailure,
-  type TrackerFailureKind,
-} from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 
 /** How calls to the tracker have gone lately. */
 export type TrackerCondition =
@@ -22,40 +18,74 @@ export type TrackerCondition =
 export type TrackerWatch = {
   /** The same tracker; every call's end is noted. */
   watch(tracker: LeadTracker): LeadTracker;
-  /** The same call; it is noted when it fails, of one kind or any. Its success says too little. */
-  noteFailure<T>(call: Promise<T>, kind?: TrackerFailureKind): Promise<T>;
+  /** The same call; it is noted when it fails. Its success says too little. */
+  noteFailure<T>(call: Promise<T>): Promise<T>;
+  /** The same request of any kind: it shows whether the credential is taken; what else fails can be about one issue. */
+  noteCredential<T>(request: Promise<T>): Promise<T>;
   condition(): TrackerCondition;
   /** The last failure since the start; `at` in ms since the Unix epoch. */
   lastFailure(): { cause: string; at: number } | undefined;
+  /** The credential may be another one: while calls fail the tracker is asked at once. */
+  askAgain(): void;
+};
+
+export type TrackerWatchDeps = {
+  clock: Pick<Clock, 'now' | 'monotonicMs' | 'sleep'>;
+  /** Makes a small request to the watched tracker. Never throws. */
+  ask: () => Promise<void>;
+  /** Ends the asking. */
+  cut?: AbortSignal | undefined;
 };
 
 const FAILURES_IN_A_ROW = 3;
-const PROBE_EVERY_MS = 30 * SECOND;
+/** One failure without a success since is more than a call's bad luck after this. */
+const FAILING_AFTER_MS = 15 * SECOND;
+/** Nobody may call, or all may be told to wait: then the watch asks by itself, so long after the last call. */
+const ASK_FIRST_AFTER_MS = 10 * SECOND;
+const ASK_EVERY_MS = 30 * SECOND;
+/** Longer than from one probe of the worker to the next, which tells as much. */
+const ASK_REFUSED_EVERY_MS = MINUTE + 10 * SECOND;
+
+/** What is known of calls. Instants are ms since the Unix epoch; with `Ms` at the end, of the monotonic clock. */
+type State = {
+  hasSucceeded: boolean;
+  /** Since the last success. */
+  failures: number;
+  since: number;
+  sinceMs: number;
+  calledAtMs: number;
+  last?: { failure: TrackerFailure; at: number };
+  isAsking: boolean;
+};
 
 /** One failure can be one call's bad luck; a credential that is refused is nobody's. */
-export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
-  let hasSucceeded = false;
-  let failures = 0;
-  let since = 0;
-  let last: TrackerFailure | undefined;
-  let lastAt = 0;
-
-  const failed = (failure: TrackerFailure): void => {
-    if (failures === 0) since = clock.now();
-    failures += failure.kind === 'unauthorized' ? FAILURES_IN_A_ROW : 1;
-    last = failure;
-    lastAt = clock.now();
+export function createTrackerWatch(deps: TrackerWatchDeps): TrackerWatch {
+  const { clock, ask } = deps;
+  const state: State = {
+    hasSucceeded: false,
+    failures: 0,
+    since: 0,
+    sinceMs: 0,
+    calledAtMs: 0,
+    isAsking: false,
   };
-  const noteFailure: TrackerWatch['noteFailure'] = (call, kind) =>
-    call.catch((error: unknown) => {
+  const noted = async <T>(
+    call: Promise<T>,
+    isNoted: (failure: TrackerFailure) => boolean = () => true,
+  ): Promise<T> => {
+    state.calledAtMs = clock.monotonicMs();
+    try {
+      return await call;
+    } catch (error) {
       const failure = failureIn(error);
-      if (failure && (kind === undefined || failure.kind === kind)) failed(failure);
+      if (failure && isNoted(failure)) noteFailure(deps, state, failure);
       throw error;
-    });
+    }
+  };
   const note = async <T>(call: Promise<T>): Promise<T> => {
-    const result = await noteFailure(call);
-    hasSucceeded = true;
-    failures = 0;
+    const result = await noted(call);
+    state.hasSucceeded = true;
+    state.failures = 0;
     return result;
   };
   return {
@@ -64,33 +94,70 @@ export function createTrackerWatch(clock: Pick<Clock, 'now'>): TrackerWatch {
       readIssue: (number, validator) => note(tracker.readIssue(number, validator)),
       quota: () => tracker.quota(),
     }),
-    noteFailure,
-    lastFailure: () => last && { cause: describe(last), at: lastAt },
-    condition: () => {
-      if (last && failures >= FAILURES_IN_A_ROW)
-        return { state: 'failing', cause: describe(last), since };
-      return { state: hasSucceeded ? 'ok' : 'unknown' };
+    noteFailure: (call) => noted(call),
+    noteCredential: async (request) => {
+      const response = await noted(request, ({ kind }) => kind === 'unauthorized');
+      if (isRefused(state)) state.failures = 0;
+      return response;
+    },
+    lastFailure: () => state.last && { cause: describe(state.last.failure), at: state.last.at },
+    condition: () => conditionOf(state, clock.monotonicMs()),
+    askAgain: () => {
+      if (state.failures > 0) void ask();
     },
   };
 }
 
-/**
- * Makes a small request to the watched tracker, so that the end of its failures is noticed although
- * nobody reads; every half minute at most.
- */
-export function createTrackerProbe(
-  tracker: LeadTracker,
-  clock: Pick<Clock, 'now' | 'monotonicMs'>,
-): () => void {
-  let probedAt = -Infinity;
-  return () => {
-    const at = clock.monotonicMs();
-    if (at - probedAt < PROBE_EVERY_MS) return;
-    probedAt = at;
-    tracker
-      .listIssues({ state: 'all', labels: [], order: 'updated-asc', since: clock.now() })
-      .catch(() => undefined); // noted already
-  };
+function noteFailure(deps: TrackerWatchDeps, state: State, failure: TrackerFailure): void {
+  const { clock } = deps;
+  state.last = { failure, at: clock.now() };
+  if (state.failures === 0) {
+    state.since = state.last.at;
+    state.sinceMs = clock.monotonicMs();
+  }
+  state.failures += isRefused(state) ? FAILURES_IN_A_ROW : 1;
+  if (!state.isAsking) void askUntilWell(deps, state);
+}
+
+function isRefused({ last }: State): boolean {
+  return last?.failure.kind === 'unauthorized';
+}
+
+function conditionOf(
+  { failures, sinceMs, since, last, hasSucceeded }: State,
+  nowMs: number,
+): TrackerCondition {
+  const isLong = failures > 0 && nowMs - sinceMs >= FAILING_AFTER_MS;
+  if (last && (isLong || failures >= FAILURES_IN_A_ROW))
+    return { state: 'failing', cause: describe(last.failure), since };
+  return { state: hasSucceeded ? 'ok' : 'unknown' };
+}
+
+/** Never throws. */
+async function askUntilWell({ clock, ask, cut }: TrackerWatchDeps, state: State): Promise<void> {
+  const isOver = (): boolean => state.failures === 0 || cut?.aborted === true;
+  state.isAsking = true;
+  let everyMs = ASK_FIRST_AFTER_MS;
+  while (!isOver()) {
+    const dueAtMs = state.calledAtMs + (isRefused(state) ? ASK_REFUSED_EVERY_MS : everyMs);
+    const waitMs = dueAtMs - clock.monotonicMs();
+    if (waitMs > 0) {
+      await clock.sleep(waitMs, { signal: cut, unref: true }).catch(() => undefined);
+      continue;
+    }
+    everyMs = ASK_EVERY_MS;
+    state.calledAtMs = clock.monotonicMs();
+    await ask();
+  }
+  state.isAsking = false;
+}
+
+/** A small request to the tracker, whose end is noted where it is watched. Never throws. */
+export async function askTracker(tracker: LeadTracker, clock: Pick<Clock, 'now'>): Promise<void> {
+  const since = clock.now();
+  await tracker
+    .listIssues({ state: 'all', labels: [], order: 'updated-asc', since })
+    .catch(() => undefined);
 }
 
 function failureIn(error: unknown): TrackerFailure | undefined {

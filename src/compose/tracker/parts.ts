@@ -10,13 +10,13 @@ import type { TrackerExchange } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { changedKeys } from '#config/take-over.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import type { Reloadable } from '#shared/reloadable.ts';
 
 import {
-  createTrackerProbe,
+  askTracker,
   createTrackerWatch,
   type TrackerCondition,
   type TrackerWatch,
@@ -43,10 +43,10 @@ export type TrackerParts = {
   clock: Clock;
   /** How far its clock is ahead of this machine's, in ms; undefined before its first response. */
   clockSkewMs(): number | undefined;
-  /** Finds out whether the tracker's failures are over, now and then. */
-  probe(): void;
-  /** Finds out what time it is there, unless a response has told. */
+  /** Finds out what time it is there, unless a response has told; every half minute at most. */
   learnTime(): void;
+  /** To be called after the settings were replaced: a new credential is tried at once. */
+  onReload(): void;
 };
 
 export type TrackerDeps = {
@@ -71,7 +71,8 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     deps.onExchange?.(call);
   };
   const { apiUrl, requestTimeout, repository: name } = settings.current().tracker;
-  const watch = createTrackerWatch(clock);
+  const ask = (): Promise<void> => askTracker(leadTracker, clock);
+  const watch = createTrackerWatch({ clock, ask, cut });
   const clientFor = (credential: TrackerCredential): TrackerClient =>
     createTrackerClient({
       apiUrl,
@@ -97,7 +98,6 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     watch,
   );
   const leadTracker = watch.watch(createLeadTracker({ client, repository }));
-  const probe = createTrackerProbe(leadTracker, clock);
   return {
     client,
     adminClient: () => admin()?.client,
@@ -112,18 +112,31 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     versionNotice: () => versionNotice.text(),
     clock,
     clockSkewMs: () => trackerClock.skewMs(),
-    probe,
-    learnTime: () => {
-      if (trackerClock.skewMs() === undefined) probe();
-    },
+    learnTime: createTimeQuestion(trackerClock, ask),
+    onReload: () => watch.askAgain(),
   };
 }
 
-/** Every call shows whether the credential is taken; what else fails can be about one issue. */
+const TIME_ASKED_EVERY_MS = 30 * SECOND;
+
+/** @see TrackerParts.learnTime */
+function createTimeQuestion(
+  trackerClock: ReturnType<typeof createTrackerClock>,
+  ask: () => Promise<void>,
+): () => void {
+  let askedAtMs = -Infinity;
+  return () => {
+    const nowMs = trackerClock.clock.monotonicMs();
+    if (trackerClock.skewMs() !== undefined || nowMs - askedAtMs < TIME_ASKED_EVERY_MS) return;
+    askedAtMs = nowMs;
+    void ask();
+  };
+}
+
 function watchCredential(client: TrackerClient, watch: TrackerWatch): TrackerClient {
   return {
     ...client,
-    request: (...call) => watch.noteFailure(client.request(...call), 'unauthorized'),
+    request: (...call) => watch.noteCredential(client.request(...call)),
   };
 }
 

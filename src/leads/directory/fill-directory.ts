@@ -136,8 +136,9 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
       await crawlWhenDue(runtime, signal);
     },
     catchUp: catchUps.since,
-    onFailure: (code) => {
-      status = { ...status, lastError: code };
+    onEnd: (code) => {
+      const { lastError: _former, ...rest } = status;
+      status = code === undefined ? rest : { ...rest, lastError: code };
     },
   });
   return {

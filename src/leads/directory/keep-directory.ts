@@ -14,7 +14,8 @@ export type DirectoryKeeperDeps = {
   /** Crawls when it is time. */
   crawl(stopping: AbortSignal): Promise<void>;
   catchUp(): Promise<unknown>;
-  onFailure(code: string): void;
+  /** Called after each look; `code` says why it failed. */
+  onEnd(code?: string): void;
   clock: Clock;
   log: Log;
 };
@@ -64,12 +65,13 @@ async function run(
     try {
       await keep(deps, stopping);
       failures = 0;
+      deps.onEnd();
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
       const retries = deps.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
       waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
-      deps.onFailure(isTrackportError(error) ? error.code : 'internal-error');
+      deps.onEnd(isTrackportError(error) ? error.code : 'internal-error');
       deps.log.warn(errorFields(error), 'the lead directory could not be filled');
     }
     await rest(waitMs);

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TrackerFailure, toTrackportError } from '#adapters/github/transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { createTrackerProbe, createTrackerWatch } from '../../../src/compose/tracker/condition.ts';
+import { askTracker, createTrackerWatch } from '../../../src/compose/tracker/condition.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
@@ -21,15 +21,19 @@ function setUp() {
     readIssue: () => answer('issue', { kind: 'absent', isMoved: false } as const),
     quota: () => undefined,
   };
-  const watch = createTrackerWatch(clock);
-  const tracker = watch.watch(plain);
+  const watch = createTrackerWatch({ clock, ask: () => askTracker(tracker, clock) });
+  const tracker: LeadTracker = watch.watch(plain);
+  /** From now on calls fail so, or do not. */
+  const turn = (next?: TrackerFailure): void => {
+    failure = next;
+  };
   /** Calls the tracker, which fails so, or does not. */
   const call = async (next?: TrackerFailure): Promise<void> => {
     failure = next;
     await tracker.listIssues(query).catch(() => undefined);
     await clock.advance(1000);
   };
-  return { clock, calls, watch, tracker, call };
+  return { clock, calls, watch, tracker, call, turn };
 }
 
 const down = new TrackerFailure('server', { status: 503 });
@@ -64,7 +68,7 @@ test('failures count from the last success on, and a success ends them', async (
 test('a credential that is refused counts at once, whoever met it', async () => {
   const { watch, call } = setUp();
   await call();
-  await watch.noteFailure(Promise.reject(refused), 'unauthorized').catch(() => undefined);
+  await watch.noteCredential(Promise.reject(refused)).catch(() => undefined);
   expect(watch.condition()).toEqual({
     state: 'failing',
     cause: 'unauthorized (401)',
@@ -84,19 +88,74 @@ test('what is no failure of the tracker counts for nothing', async () => {
   expect(watch.condition()).toEqual({ state: 'ok' });
 });
 
-test('a probe asks at most every half minute, and its answer counts', async () => {
-  const { clock, calls, watch, tracker, call } = setUp();
+/** Lets time pass in steps, as it does. */
+async function pass(clock: ReturnType<typeof createFakeClock>, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 1000) await clock.advance(1000);
+}
+
+describe('after one failure, and no call since', () => {
+  test('it is failing once 15 s are over, in which it was asked again', async () => {
+    const { clock, calls, watch, call } = setUp();
+    await call();
+    await call(down);
+    calls.length = 0;
+    await pass(clock, 13_000);
+    expect([watch.condition().state, calls.length]).toEqual(['ok', 1]);
+    await pass(clock, 1000);
+    expect(watch.condition()).toEqual({
+      state: 'failing',
+      cause: 'server (503)',
+      since: START + 1000,
+    });
+  });
+
+  test('it is well where the tracker was well when it was asked again', async () => {
+    const { clock, calls, watch, call, turn } = setUp();
+    await call(down);
+    turn();
+    calls.length = 0;
+    await pass(clock, 60_000);
+    expect([watch.condition().state, calls.length]).toEqual(['ok', 1]);
+  });
+});
+
+test('while it fails it is asked every half minute, until it is well', async () => {
+  const { clock, calls, watch, call, turn } = setUp();
   for (let at = 0; at < 3; at += 1) await call(down);
-  const probe = createTrackerProbe(tracker, clock);
   calls.length = 0;
-  probe();
-  await clock.advance(29_999);
-  probe();
-  expect(calls).toEqual(['list']);
+  await pass(clock, 130_000);
+  expect(calls).toHaveLength(5); // after 10 s, 40, 70, 100 and 130
+  turn();
+  await pass(clock, 30_000);
+  expect(watch.condition()).toEqual({ state: 'ok' });
+  calls.length = 0;
+  await pass(clock, 120_000);
+  expect(calls).toEqual([]);
+});
+
+test('a credential that is refused is tried less than once a minute, not beside others, and at once when it may be new', async () => {
+  const { clock, calls, watch, call, turn } = setUp();
+  await call(refused);
+  calls.length = 0;
+  await pass(clock, 60_000);
+  await watch.noteCredential(Promise.reject(refused)).catch(() => undefined); // the worker's probe
+  await pass(clock, 69_000);
+  expect(calls).toEqual([]);
+  await pass(clock, 1000);
+  expect(calls).toHaveLength(1);
+  turn();
+  watch.askAgain();
+  await clock.advance(0);
+  expect([calls.length, watch.condition().state]).toEqual([2, 'ok']);
+});
+
+test('any request that the credential was taken for ends its refusal', async () => {
+  const { watch, call } = setUp();
+  await call();
+  await call(refused);
   expect(watch.condition().state).toBe('failing');
-  await clock.advance(1);
-  probe();
-  expect(calls).toEqual(['list', 'list']);
+  await watch.noteCredential(Promise.resolve());
+  expect(watch.condition()).toEqual({ state: 'ok' });
 });
 
 test('the last failure stays to be seen after the tracker is well again', async () => {
@@ -109,9 +168,9 @@ test('the last failure stays to be seen after the tracker is well again', async 
   expect(watch.condition()).toEqual({ state: 'ok' });
 });
 
-test('only failures of the kind that is asked for are noted', async () => {
+test('of requests of any kind only a refused credential is noted', async () => {
   const { watch } = setUp();
   for (let at = 0; at < 5; at += 1)
-    await watch.noteFailure(Promise.reject(down), 'unauthorized').catch(() => undefined);
+    await watch.noteCredential(Promise.reject(down)).catch(() => undefined);
   expect(watch.condition()).toEqual({ state: 'unknown' });
 });

@@ -1,21 +1,28 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { createDirectoryKeeper } from '#leads/directory/keep-directory.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const needs = { isFollowed: false, isMatched: false };
+  const needs = { isFollowed: false, isMatched: false, isFailing: false };
   const done: string[] = [];
+  let failure: string | undefined;
   const keeper = createDirectoryKeeper({
     feedStore: { isFollowed: async () => needs.isFollowed },
     feedIntervalMs: 20 * SECOND,
     isMatched: () => needs.isMatched,
     isComplete: () => true,
-    crawl: async () => void done.push('crawl'),
+    crawl: async () => {
+      if (needs.isFailing) throw new TrackportError('tracker-unavailable');
+      done.push('crawl');
+    },
     catchUp: async () => void done.push('catch up'),
-    onFailure: (code) => void done.push(code),
+    onEnd: (code) => {
+      failure = code;
+    },
     clock,
     log: silentLog,
   });
@@ -24,7 +31,7 @@ function setUp() {
     await clock.advance(ms);
     return done.splice(0);
   };
-  return { keeper, needs, after };
+  return { keeper, needs, after, failure: () => failure };
 }
 
 test('asks the tracker nothing where nobody needs the directory', async () => {
@@ -49,4 +56,15 @@ test('reads what changed for those who follow, once in each interval', async () 
   expect(await after(0)).toEqual(['crawl', 'catch up']);
   expect(await after(19 * SECOND)).toEqual([]);
   expect(await after(SECOND)).toEqual(['crawl', 'catch up']);
+});
+
+test('tells of a failure until it has gone well again', async () => {
+  const { keeper, needs, after, failure } = setUp();
+  Object.assign(needs, { isMatched: true, isFailing: true });
+  keeper.start();
+  await after(0);
+  expect(failure()).toBe('tracker-unavailable');
+  needs.isFailing = false;
+  await after(10 * SECOND);
+  expect(failure()).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import { html, type Html } from '../../html.ts';
 import { cut, type State } from '../../shell/elements.ts';
 import { ago, counted, type Viewer, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
+import { nextStep } from './next-step.ts';
 import { type RefusalReason, refusalIn } from '../partners/verdict.ts';
 
 /** How one part of the service is, as the page shows it. */
@@ -42,6 +43,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   unknown: { state: 'mute', word: 'Not known yet' },
   starting: { state: 'wait', word: 'Starting' },
   crawling: { state: 'wait', word: 'Being filled' },
+  behind: { state: 'warn', word: 'Not kept up' },
   incomplete: { state: 'wait', word: 'Incomplete' },
   paused: { state: 'bad', word: 'Paused' },
   lacking: { state: 'bad', word: 'Lacks a partner' },
@@ -55,7 +57,8 @@ const LOOKS: Readonly<Record<string, Look>> = {
 const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
   'tracker failing': {
     heading: 'The tracker does not respond as it should',
-    remedy: 'Leads come from the cache meanwhile; trackport doctor says what to mend.',
+    remedy:
+      'Leads come from the cache meanwhile; deletions and events are accepted, hide what they name, and wait: nothing is lost.',
   },
   'tracker exhausted': {
     heading: 'The tracker’s quota is used up',
@@ -67,7 +70,12 @@ const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
   },
   'worker paused': {
     heading: 'The tracker does not let deletions be worked on',
-    remedy: 'Nothing is lost: give the credential the right to write, then work goes on.',
+    remedy: 'Leads are read as ever, those that are to go stay hidden, and nothing is lost.',
+  },
+  'directory behind': {
+    heading: 'The lead directory is not kept up',
+    remedy:
+      'What it knows is still matched and hidden at once; changes since then are read once the tracker responds.',
   },
   'worker lacking': {
     heading: 'Deletions wait for a partner that the configuration lacks',
@@ -86,18 +94,27 @@ const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
   },
 };
 
+/** A directory that is complete and was not caught up since is not what a reader would call well. */
+function asShown(name: string, result: CheckResult): CheckResult {
+  const isBehind = name === 'directory' && result.state === 'complete';
+  return isBehind && result.detail?.includes('Last failure:') === true
+    ? { ...result, state: 'behind' }
+    : result;
+}
+
 /** What `/readyz` says, with times in the viewer's zone. Most of the service needs no issuer. */
-export function toHealthLine(name: string, result: CheckResult, viewer: Viewer): HealthLine {
+export function toHealthLine(name: string, check: CheckResult, viewer: Viewer): HealthLine {
+  const result = asShown(name, check);
   const look = LOOKS[result.state] ?? { state: 'mute', word: result.state };
-  const { detail = '' } = result;
   const { heading, remedy = '' } = AMISS[`${name} ${result.state}`] ?? {};
+  const said = [result.detail, remedy, nextStep(name, result)].filter((text) => text);
   return {
     ...look,
     name,
     state: stateOf(name, result, look),
     label: LABELS[name] ?? name,
     heading,
-    text: `${detail}${remedy}` === '' ? undefined : html`${withTimes(detail, viewer)} ${remedy}`,
+    text: said.length > 0 ? withTimes(said.join(' '), viewer) : undefined,
   };
 }
 

@@ -35,6 +35,8 @@ export type Need = {
   total: number;
   /** As the heading of the page. */
   heading: string;
+  /** Since when, why, what goes on meanwhile, and the next step. */
+  text?: Html | undefined;
   action?: HtmlValue;
   steps?: readonly Step[];
 };
@@ -142,6 +144,7 @@ function needOfPart(line: HealthLine): Need {
     state: line.state === 'bad' ? 'bad' : 'warn',
     total: 1,
     heading,
+    text: line.text,
     action: setUp && buttonTo('#set-up', setUp.step),
   };
 }

@@ -68,9 +68,10 @@ function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, viewer
 function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
   const amiss = needs.filter(({ total }) => total > 0);
   const [first] = amiss;
-  const text = restOf(amiss, lines);
-  if (!first) return notice({ ...calmVerdict(lines), id: 'verdict', text });
+  const rest = restOf(amiss, lines);
+  if (!first) return notice({ ...calmVerdict(lines), id: 'verdict', text: rest });
   const { state, heading, action } = first;
+  const text = first.text ? html`${first.text}<br />${rest}` : rest;
   return notice({ state, id: 'verdict', heading, text, actions: action });
 }
 

@@ -4,7 +4,7 @@ import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts
 import type { Operation } from '#portal/pages/overview/needs.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { flat, hoursUntil, viewer } from '../../shell/support.ts';
 
 const { nowMs } = viewer;
@@ -144,6 +144,54 @@ test('the tracker’s last failure stays to be seen after it is well again', () 
   const text = page({ trackerFailure: { cause: 'server (502)', at: nowMs - 60 * MINUTE } });
   expect(text).toContain('Last failure<time datetime="2026-11-21T13:02:10Z"');
   expect(text).toContain(': server (502).');
+});
+
+describe('the verdict on a tracker that fails', () => {
+  const failing = (cause: string) =>
+    page({
+      lines: [
+        line(
+          'tracker',
+          'failing',
+          `Calls have failed since 2026-11-21T13:31:00Z. Last cause: ${cause}.`,
+        ),
+        line('directory', 'complete', '12 issues seen. Last failure: tracker-unavailable.'),
+        line('store'),
+      ],
+    });
+  const verdictText = (text: string) => /<h2 id="verdict">.*?<p>(.*?)<\/p>/s.exec(text)?.[1] ?? '';
+
+  test.each([
+    ['unauthorized (401)', 'Replace tracker.auth and send SIGHUP'],
+    ['forbidden (403)', 'Give the credential the right to issues'],
+    ['repository-missing (404)', 'See that tracker.repository is its name still'],
+    ['issues-disabled (410)', 'Switch issues on'],
+    ['version-retired (410)', 'Update Trackport'],
+    ['network (ECONNREFUSED)', 'See that this machine reaches it'],
+    ['timeout', 'See that this machine reaches it'],
+    ['server (503)', 'See its status page'],
+    ['limited (429)', 'Wait: it is asked again'],
+  ])('says since when, that it is %s, what goes on, and the next step', (cause, step) => {
+    const text = verdictText(failing(cause));
+    expect(text).toContain('21 Nov 13:31</time>');
+    expect(text).toContain(`Last cause: ${cause}.`);
+    expect(text).toContain('Leads come from the cache meanwhile');
+    expect(text).toContain(`Next step: ${step}`);
+  });
+
+  test('is not contradicted by a directory that is called complete', () => {
+    const text = failing('server (503)');
+    expect(text).toContain('The lead directory is not kept up.');
+    expect(text).not.toContain('Complete');
+  });
+});
+
+test('the verdict on a paused worker says since when and why, and the next step', () => {
+  const detail =
+    'The tracker does not let us write: unauthorized. Paused since 2026-11-21T13:31:00Z.';
+  const text = page({ lines: [line('worker', 'paused', detail)] });
+  for (const said of ['unauthorized.', '21 Nov 13:31</time>', 'nothing is lost', 'send SIGHUP'])
+    expect(text).toContain(said);
 });
 
 test('an open deletion is as old as it is, never older', () => {
