@@ -100,10 +100,11 @@ async function largeStore() {
 test('a backup that finds no room says so in one line, and leaves nothing', async () => {
   const { config } = await createWorld();
   const folder = path.dirname(config);
-  const args = ['backup', path.join(folder, 'copy.backup'), '--config', config];
+  const file = path.join(folder, 'copy.backup');
+  const args = ['backup', file, '--config', config];
   const limits = '-f 600'; // 300 KiB: less than an empty store has
   const { code, stderr } = await runTrackport(args, { environment, limits });
-  const why = 'FILE cannot be written, or the store cannot be read (SQLITE_IOERR).\n';
+  const why = `${file} cannot be written, or the store cannot be read (SQLITE_IOERR).\n`;
   expect([code, stderr]).toEqual([1, why]);
   expect(readdirSync(folder).toSorted()).toEqual(['data', 'trackport.yaml']);
 });

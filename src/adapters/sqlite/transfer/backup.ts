@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
@@ -33,13 +33,14 @@ const BUSY_TIMEOUT_MS = 5 * SECOND;
  */
 export async function backUp(request: BackupRequest): Promise<readonly TableDigest[]> {
   refuseTarget(request);
-  const draft = fileErrors(() => openDraft(request.file));
+  const { file } = request;
+  const draft = fileErrors(file, () => openDraft(file));
   try {
     const counts = await copyPages(request, draft.file);
-    const digests = copyErrors(() => finish(draft.file, request));
+    const digests = copyErrors(file, () => finish(draft.file, request));
     for (const { table, rows } of digests)
       if (counts.has(table) && counts.get(table) !== rows) refuseCopy(table);
-    fileErrors(() => draft.publish({ replace: request.isForced }));
+    fileErrors(file, () => draft.publish({ replace: request.isForced }));
     return digests.filter(({ table }) => counts.has(table));
   } finally {
     draft.discard();
@@ -47,13 +48,20 @@ export async function backUp(request: BackupRequest): Promise<readonly TableDige
 }
 
 function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
-  if (!isForced && existsSync(file)) refuseFile('is there already. Name another, or use --force');
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  // What has other names, or is a way to something else, is nobody's former backup.
+  if (found && !found.isFile())
+    refuseFile(file, 'is no regular file, and is not replaced. Name another');
+  if (found && !isForced) refuseFile(file, IS_THERE);
   const own = guard(() => realpathSync(storePath));
-  const folder = fileErrors(() => realpathSync(path.dirname(file)));
+  const folder = fileErrors(file, () => realpathSync(path.dirname(file)));
   if (path.join(folder, path.basename(file)).startsWith(own))
-    refuseFile('would be one of the files of the store itself. Name another');
+    refuseFile(file, 'would be one of the files of the store itself. Name another');
   if (existsSync(`${file}-wal`) || existsSync(`${file}-journal`))
-    refuseFile('is open in another program, or was not closed: a -wal or -journal lies beside it');
+    refuseFile(
+      file,
+      'is open in another program, or was not closed: a -wal or -journal lies beside it',
+    );
 }
 
 /**
@@ -61,7 +69,7 @@ function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
  * copy start anew with every commit. Writers go on beside it; only their log cannot be cut meanwhile.
  */
 async function copyPages(
-  { storePath, onProgress }: BackupRequest,
+  { storePath, file, onProgress }: BackupRequest,
   target: string,
 ): Promise<Map<string, number>> {
   const handle = guard(
@@ -77,7 +85,7 @@ async function copyPages(
     });
     return guard(() => countRows(handle));
   } catch (error) {
-    return copyErrors(() => {
+    return copyErrors(file, () => {
       throw error;
     });
   } finally {
@@ -85,16 +93,16 @@ async function copyPages(
   }
 }
 
-/** The store is only read: what cannot be written is FILE. */
-function copyErrors<T>(work: () => T): T {
+/** The store is only read: what cannot be written is `file`. */
+function copyErrors<T>(file: string, work: () => T): T {
   return guard(() => {
     try {
       return work();
     } catch (error) {
       const code = systemCodeOf(error) ?? '';
-      if (/^SQLITE_(?:FULL|READONLY)/.test(code)) refuseFile(`cannot be written (${code})`);
+      if (/^SQLITE_(?:FULL|READONLY)/.test(code)) refuseFile(file, `cannot be written (${code})`);
       if (code.startsWith('SQLITE_IOERR'))
-        refuseFile(`cannot be written, or the store cannot be read (${code})`);
+        refuseFile(file, `cannot be written, or the store cannot be read (${code})`);
       throw error;
     }
   });
@@ -126,17 +134,18 @@ function refuseCopy(what: string): never {
   );
 }
 
-function refuseFile(why: string): never {
-  throw new TrackportError('bad-request', { detail: `FILE ${why}.` });
+const IS_THERE = 'is there already. Name another, or use --force';
+
+function refuseFile(file: string, why: string): never {
+  throw new TrackportError('bad-request', { detail: `${file} ${why}.` });
 }
 
-function fileErrors<T>(work: () => T): T {
+function fileErrors<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === undefined) throw error;
-    if (code === 'EEXIST') return refuseFile('is there already. Name another, or use --force');
-    return refuseFile(`cannot be written (${code})`);
+    return refuseFile(file, code === 'EEXIST' ? IS_THERE : `cannot be written (${code})`);
   }
 }

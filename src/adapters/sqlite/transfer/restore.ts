@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
@@ -33,31 +33,43 @@ export type Restored = BackupOrigin & {
  * @throws {store-unavailable} in use, not empty, or of a newer version @throws {bad-request} no whole backup
  */
 export async function restore(request: RestoreRequest): Promise<Restored> {
-  const { file, storePath, log, onProgress } = request;
-  if (!existsSync(file)) refuseBackup('there is no such file');
+  const { file, storePath } = request;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) refuseBackup(file, 'there is no such file');
+  // Others may never end, or do something when they are opened.
+  if (!found.isFile()) refuseBackup(file, 'it is no regular file');
   if (existsSync(`${file}-wal`))
-    refuseBackup('it is open in another program: a -wal lies beside it');
+    refuseBackup(file, 'it is open in another program: a -wal lies beside it');
   return replaceEmpty(storePath, async (draft) => {
     guard(() => copyFileSync(file, draft, constants.COPYFILE_FICLONE));
-    const origin = takeBackup(draft, onProgress);
-    return { ...origin, migrated: await makeStore(draft, log, origin) };
+    const origin = takeBackup(draft, request);
+    return { ...origin, migrated: await makeStore(draft, request, origin) };
   });
 }
 
 /** Checks the copy that a store is to become, and takes out of it what only a backup has. */
-function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows: number } {
-  const handle = new BetterSqlite3(file, { fileMustExist: true });
+function takeBackup(
+  draft: string,
+  { file, onProgress }: RestoreRequest,
+): BackupOrigin & { rows: number } {
+  const handle = new BetterSqlite3(draft, { fileMustExist: true });
   try {
     const manifest = readManifest(handle);
-    if (!manifest) return refuseBackup('it was not made by `trackport backup`');
+    if (!manifest) return refuseBackup(file, 'it was not made by `trackport backup`');
     const altered = findAltered(handle, manifest, onProgress);
     if (altered.length > 0 || handle.pragma('integrity_check', { simple: true }) !== 'ok')
-      return refuseBackup(`it is not as it was made (${altered.join(', ') || 'its structure'})`);
+      return refuseBackup(
+        file,
+        `it is not as it was made (${altered.join(', ') || 'its structure'})`,
+      );
     const { at, version } = manifest;
     return { at, version, rows: dropManifest(handle) };
   } catch (error) {
     if (isTrackportError(error)) throw error;
-    return refuseBackup(`it is damaged, or no backup (${systemCodeOf(error) ?? 'unreadable'})`);
+    return refuseBackup(
+      file,
+      `it is damaged, or no backup (${systemCodeOf(error) ?? 'unreadable'})`,
+    );
   } finally {
     handle.close();
   }
@@ -67,20 +79,24 @@ function takeBackup(file: string, onProgress: OnProgress): BackupOrigin & { rows
  * Brings it to today's schema. What the directory knows is as old as the backup: another check than
  * today's has the next start crawl it anew, and until then nothing ends as unmatched.
  */
-async function makeStore(file: string, log: Log, { version }: BackupOrigin): Promise<Migration[]> {
-  const database = openDatabase({ path: file });
+async function makeStore(
+  draft: string,
+  { file, log }: RestoreRequest,
+  { version }: BackupOrigin,
+): Promise<Migration[]> {
+  const database = openDatabase({ path: draft });
   try {
     const migrated = await migrate({ database, log });
     await database.exec('UPDATE directory_state SET rules_check = zeroblob(0)');
     return migrated;
   } catch (error) {
     if (!(error instanceof StoreRefusal)) throw error;
-    return refuseBackup(`it is of Trackport ${version}, whose stores begin otherwise`);
+    return refuseBackup(file, `it is of Trackport ${version}, whose stores begin otherwise`);
   } finally {
     database.close();
   }
 }
 
-function refuseBackup(why: string): never {
-  throw new TrackportError('bad-request', { detail: `FILE cannot be restored: ${why}.` });
+function refuseBackup(file: string, why: string): never {
+  throw new TrackportError('bad-request', { detail: `${file} cannot be restored: ${why}.` });
 }

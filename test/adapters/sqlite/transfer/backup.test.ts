@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -36,10 +45,35 @@ test('a file that is there stays as it is, unless the caller says otherwise', as
   const database = temporaryDatabase();
   const file = path.join(temporaryFolder(), 'copy.backup');
   writeFileSync(file, 'precious');
-  await expect(backUpTo(database, { file })).rejects.toMatchObject({ code: 'bad-request' });
+  await expect(backUpTo(database, { file })).rejects.toMatchObject({
+    code: 'bad-request',
+    detail: `${file} is there already. Name another, or use --force.`,
+  });
   expect(readFileSync(file, 'utf8')).toBe('precious');
   await backUpTo(database, { file, isForced: true });
   expect(auditIn(file)).toBe(0);
+});
+
+/** What is at a path and no regular file. */
+const odd: [string, (file: string) => unknown][] = [
+  ['a folder', (file) => mkdirSync(file)],
+  ['a FIFO', (file) => execFileSync('mkfifo', [file])],
+  ['a link to a device', (file) => symlinkSync('/dev/null', file)],
+  ['a link to a file', (file) => symlinkSync(import.meta.filename, file)],
+  ['a link to nothing', (file) => symlinkSync('nothing', file)],
+];
+
+test.each(odd)('%s is not replaced, whatever the caller says', async (_what, make) => {
+  const file = path.join(temporaryFolder(), 'copy.backup');
+  make(file);
+  const before = lstatSync(file);
+  for (const isForced of [true, false])
+    await expect(backUpTo(temporaryDatabase(), { file, isForced })).rejects.toMatchObject({
+      code: 'bad-request',
+      detail: `${file} is no regular file, and is not replaced. Name another.`,
+    });
+  expect([lstatSync(file).ino, lstatSync(file).mode]).toEqual([before.ino, before.mode]);
+  expect(leftovers(file)).toEqual([]);
 });
 
 test('a file that appears meanwhile is not replaced either', async () => {

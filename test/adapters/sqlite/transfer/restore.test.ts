@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -151,6 +159,27 @@ test.each([0, 100, 4096, 60_000])('a backup that was cut to %i bytes is refused'
     refusal('bad-request', /cannot be restored/),
   );
   expectUntouched(storePath);
+});
+
+test.each([
+  ['a folder', (file: string) => symlinkSync('/', file)],
+  ['a FIFO that nobody writes to', (file: string) => execFileSync('mkfifo', [file])],
+  ['a device without an end', (file: string) => symlinkSync('/dev/zero', file)],
+])('%s is refused before it is opened', async (_what, make) => {
+  const file = path.join(temporaryFolder(), 'copy.backup');
+  make(file);
+  const storePath = newPath();
+  await expect(restoreTo(storePath, file)).rejects.toMatchObject({
+    code: 'bad-request',
+    detail: `${file} cannot be restored: it is no regular file.`,
+  });
+  expect(existsSync(storePath)).toBe(false);
+});
+
+test('a link to a backup is restored', async () => {
+  const file = path.join(temporaryFolder(), 'latest');
+  symlinkSync(await smallBackup(), file);
+  expect((await restoreTo(newPath(), file)).rows).toBeGreaterThan(0);
 });
 
 test('what `backup` did not make is refused', async () => {
