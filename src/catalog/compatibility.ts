@@ -4,7 +4,8 @@ import type { Change } from './diff/changes.ts';
 import { canBreak, type SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { VersionRecord } from './version/artifact.ts';
-import { baselineOf } from './version/other-versions.ts';
+import { baselineOf, isBeyondComparing } from './version/other-versions.ts';
+import type { Candidate } from './version/version-order.ts';
 import { type CatalogDeps, type Reader, readRecord } from './version/version-view.ts';
 
 /** What a version breaks. */
@@ -18,6 +19,8 @@ export type Compatibility = {
    * Absent where they could not be counted in time.
    */
   unclassified?: number;
+  /** That nothing was compared, for what the version is called. */
+  remark?: Finding;
 };
 
 const NOTHING: Compatibility = { breaking: [], unclassified: 0 };
@@ -51,7 +54,7 @@ export async function compareToBaseline(
   if (deps.compatibility === 'off') return NOTHING;
   const versions = (await deps.store.candidates(reader.workspaceId, ref.id)) ?? [];
   const baseline = baselineOf(versions, ref);
-  if (!baseline) return NOTHING;
+  if (!baseline) return { ...NOTHING, ...remarkOn(versions, ref.version) };
   const { version, serial } = baseline;
   const against = { version, serial };
   const specTextOf = async (name: string): Promise<string | undefined> => {
@@ -65,6 +68,16 @@ export async function compareToBaseline(
     ? await judgeBreaking(differ, after, readBefore)
     : await judgeSpecs(differ, { before: await readBefore(), after });
   return { against, ...judged };
+}
+
+/** Who publishes a version that is held against nothing is told so, whatever the configuration makes of breaks. */
+export function remarkOn(
+  versions: readonly Candidate[],
+  version: string,
+): Pick<Compatibility, 'remark'> {
+  if (!isBeyondComparing(versions, { version })) return {};
+  const detail = `Version ${version} was compared with no published version, for none has the same major number: what it breaks is not known. Versions such as 1.2.3 are compared.`;
+  return { remark: { pointer: '#/version', code: 'not-compared', detail } };
 }
 
 type Judged = Omit<Compatibility, 'against'>;
@@ -134,7 +147,8 @@ export async function judgePublish(
   const { id, version } = record;
   const compared = await compareToBaseline(deps, caller, { id, version, breakingOnly: true });
   const { against, breaking } = compared;
-  const findings = findingsOfBreaking(compared);
+  const { remark } = compared;
+  const findings = [...findingsOfBreaking(compared), ...(remark ? [remark] : [])];
   if (breaking.length > 0 && deps.compatibility === 'block' && !acceptsBreaking)
     refuseBreaking(compared, findings);
   const isAccepted = acceptsBreaking && breaking.length > 0;

@@ -1,6 +1,6 @@
 /** What becomes of one draft at the target. */
 import { isTrackportError } from '#shared/errors.ts';
-import { findingsOfBreaking, judgeBreaking } from '../compatibility.ts';
+import { findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
 import type { Finding } from '../spec/finding.ts';
 import { foldId, type Lifecycle } from '../version/artifact.ts';
 import type { Candidate } from '../version/version-order.ts';
@@ -90,9 +90,9 @@ async function check(
   deps: DraftDeps,
   { draft, outcome }: { draft: ImportedDraft; outcome: ImportOutcome },
 ): Promise<DraftResult> {
-  const { findings, breaking } = await judgeDraft(deps, deps.plan, draft);
+  const { findings, breaking, remarks } = await judgeDraft(deps, deps.plan, draft);
   const errors = deps.acceptsBreaking ? findings : [...findings, ...breaking];
-  const warnings = deps.acceptsBreaking ? breaking : [];
+  const warnings = deps.acceptsBreaking ? [...breaking, ...remarks] : remarks;
   if (errors.length === 0) {
     await deps.plan.publish(draft);
     return { outcome, warnings };
@@ -169,6 +169,8 @@ type DraftJudgement = {
   findings: Finding[];
   /** What it breaks, held against the highest published version of the same major number. */
   breaking: Finding[];
+  /** That it was held against none, for its name. */
+  remarks: Finding[];
 };
 
 /** What validation finds in a draft's spec. @throws {overloaded} */
@@ -187,12 +189,14 @@ export async function judgeDraft(
 ): Promise<DraftJudgement> {
   const findings = await checkDraftSpec(deps, draft);
   const { id, version, specText: after } = draft;
-  const baseline = baselineOf(await target.candidates(id), { version });
-  if (!baseline) return { findings, breaking: [] };
+  const versions = await target.candidates(id);
+  const baseline = baselineOf(versions, { version });
+  const { remark } = remarkOn(versions, version);
+  if (!baseline) return { findings, breaking: [], remarks: remark ? [remark] : [] };
   const readBefore = () => target.specText({ id, version: baseline.version });
   const against = { version: baseline.version, serial: baseline.serial };
   const judged = await judgeBreaking(deps, after, readBefore);
-  return { findings, breaking: findingsOfBreaking({ against, ...judged }) };
+  return { findings, breaking: findingsOfBreaking({ against, ...judged }), remarks: [] };
 }
 
 /** What an import that writes nothing would have made of its target so far. */

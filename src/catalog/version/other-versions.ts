@@ -35,6 +35,24 @@ export function baselineOf<T extends Candidate>(
   return highestIn(others, 'PUBLISHED');
 }
 
+/** Major numbers that are years, or whole dates, go on with no word of what they break. */
+const DATE_MAJOR = /^(?:19|20)\d\d(?:\d{4})?$/;
+
+/**
+ * Whether a version is held against nothing for its form alone, though others are published: it is no semantic one, as
+ * `1.2.3.4`, or a date that begins another year.
+ */
+export function isBeyondComparing(
+  versions: readonly Candidate[],
+  ref: { version: string },
+): boolean {
+  const major = majorOf(ref.version);
+  if (major !== undefined && !DATE_MAJOR.test(major)) return false;
+  const isOther = ({ version, lifecycle }: Candidate): boolean =>
+    version !== ref.version && lifecycle === 'PUBLISHED';
+  return versions.some(isOther) && baselineOf(versions, ref) === undefined;
+}
+
 /** False for most changes: they are about one version alone. */
 export function dependsOnOthers({ former, next, baseline }: VersionChange): boolean {
   return baseline !== undefined || next.type !== former.type;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
-import { baselineOf } from '#catalog/version/other-versions.ts';
+import { baselineOf, isBeyondComparing } from '#catalog/version/other-versions.ts';
 
 const versions = (given: Record<string, Lifecycle>) =>
   Object.entries(given).map(([version, lifecycle], at) => ({
@@ -38,4 +38,18 @@ test.each([
 ])('%s is held against %s', (version, expected) => {
   for (const given of [all, all.toReversed()])
     expect(baselineOf(given, { version })?.version).toBe(expected);
+});
+
+test.each([
+  ['1.2.3.4', true],
+  ['autumn', true],
+  ['2025.1', true],
+  ['20250101', true],
+  ['3.0.0', false],
+  ['1.15.0', false],
+])('%s is beyond comparing: %s', (version, expected) => {
+  expect(isBeyondComparing(all, { version })).toBe(expected);
+  expect(
+    isBeyondComparing(versions({ [version]: 'PUBLISHED', '2.0.0': 'DRAFT' }), { version }),
+  ).toBe(false);
 });

@@ -120,6 +120,26 @@ describe('--publish', () => {
     expect(await stateOf('1.1.0')).toBe('PUBLISHED');
     expect((await actionsOf()).at(0)).toEqual(['artifact.publish', owner, 'accept']);
   });
+
+  test.each([
+    ['1.2.3.4', '1.2.3.5'],
+    ['summer', 'autumn'],
+    ['2024-12-01', '2025-01-01'],
+    ['20241201', '20250101'],
+  ])('says, as --check does, that nothing was compared: %s, then %s', async (first, then) => {
+    rules = { ...rules, compatibility: 'block' };
+    put('shop.json', document(first, { '/a': { get }, '/b': { get } }));
+    expect((await run('--publish')).out).not.toContain('not-compared');
+    put('shop.json', document(then, { '/a': { get } }));
+    for (const work of ['--check', '--publish']) {
+      const { out, failure } = await run(work);
+      expect(failure).toBeUndefined();
+      expect(out).toMatch(
+        /shop\.json:5:5: warning: #\/version: Version \S+ was compared with no published version, .* \[not-compared\]/,
+      );
+    }
+    expect(await stateOf(then)).toBe('PUBLISHED');
+  });
 });
 
 describe('--check', () => {
