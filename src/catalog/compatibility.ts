@@ -1,7 +1,7 @@
 import { TrackportError } from '#shared/errors.ts';
 import type { VersionChange } from './artifact-store.ts';
 import type { Change } from './diff/changes.ts';
-import { canBreak, type SpecPair } from './diff/diff-specs.ts';
+import { canBreak, type SpecDiffer, type SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import type { VersionRecord } from './version/artifact.ts';
 import { baselineOf, isBeyondComparing } from './version/other-versions.ts';
@@ -63,7 +63,7 @@ export async function compareToBaseline(
   };
   const after = await specTextOf(ref.version);
   const readBefore = () => specTextOf(version);
-  const differ = { diffSpecs: (specs: SpecPair) => deps.diffSpecs(specs, reader.signal) };
+  const differ = { diffSpecs: (specs: SpecPair) => deps.diffSpecs(specs, reader) };
   const judged = breakingOnly
     ? await judgeBreaking(differ, after, readBefore)
     : await judgeSpecs(differ, { before: await readBefore(), after });
@@ -84,7 +84,7 @@ type Judged = Omit<Compatibility, 'against'>;
 
 /** Looks for what breaks alone: specs that can break nothing are neither compared nor, if older, read. */
 export async function judgeBreaking(
-  deps: Pick<Deps, 'diffSpecs'>,
+  deps: { diffSpecs: SpecDiffer },
   after: string | undefined,
   readBefore: () => Promise<string | undefined>,
 ): Promise<Judged> {
@@ -95,7 +95,7 @@ export async function judgeBreaking(
 
 /** What the later spec of a pair breaks. A pair that is too costly must keep nobody from publishing. */
 async function judgeSpecs(
-  { diffSpecs }: Pick<Deps, 'diffSpecs'>,
+  { diffSpecs }: { diffSpecs: SpecDiffer },
   specs: SpecPair,
 ): Promise<Judged> {
   const compared = await diffSpecs(specs);

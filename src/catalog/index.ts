@@ -8,6 +8,9 @@ import {
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
 import { listAudit, listCatalog, listVersions, readSpec } from './reading/read-catalog.ts';
+import type { SpecDiffer } from './diff/diff-specs.ts';
+import type { SpecChecker } from './spec/finding.ts';
+import { createSpecJobs, type SpecJobs } from './spec/spec-jobs.ts';
 import { coreSources, coreTypes } from './version/artifact.ts';
 import { filterProblems, problemsInBody, type Words } from './version/content-check.ts';
 import {
@@ -22,7 +25,12 @@ import { type CatalogDeps, readView } from './version/version-view.ts';
 export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;
 
 /** What the catalog is made of. `rules`: those in force; read once for each call. */
-export type CatalogPorts = Omit<CatalogDeps, 'words' | keyof Omit<CatalogRules, keyof Words>> & {
+export type CatalogPorts = Omit<
+  CatalogDeps,
+  'words' | keyof SpecJobs | keyof Omit<CatalogRules, keyof Words>
+> & {
+  checkSpec: SpecChecker;
+  diffSpecs: SpecDiffer;
   rules: () => CatalogRules;
 };
 
@@ -30,7 +38,8 @@ export type CatalogPorts = Omit<CatalogDeps, 'words' | keyof Omit<CatalogRules, 
 export type Catalog = ReturnType<typeof createCatalog>;
 
 /** The one way to make the catalog, for the service, the command line and tests. */
-export function createCatalog({ rules, ...ports }: CatalogPorts) {
+export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: CatalogPorts) {
+  const ports = { ...others, ...createSpecJobs({ checkSpec, diffSpecs }) };
   const deps = (): CatalogDeps => {
     const { types, sources, ...rest } = rules();
     const words = {

@@ -27,6 +27,7 @@ export const errorCodes = [
   'unsupported-media-type',
   'spec-invalid',
   'breaking-change',
+  'diff-too-costly',
   'idempotency-mismatch',
   'headers-too-large',
   'quota-exceeded',

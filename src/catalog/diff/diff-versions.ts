@@ -16,7 +16,8 @@ type Deps = Pick<CatalogDeps, 'store' | 'cursors' | 'diffSpecs'>;
  * What changed between two versions of an artifact: its own fields and its spec. `to` is by default
  * the default version, `from` the highest PUBLISHED or DEPRECATED one below it.
  * @throws {artifact-not-found} @throws {no-published-version}
- * @throws {validation-failed} where `from` is needed @throws {overloaded}
+ * @throws {validation-failed} where `from` is needed
+ * @throws {diff-too-costly} @throws {quota-exceeded} @throws {overloaded}
  */
 export async function diffVersions(
   deps: Deps,
@@ -28,7 +29,7 @@ export async function diffVersions(
   const version = wanted.from ?? (await versionBelow(deps, reader, latter.record));
   const former = await readRecord(deps, reader, { id, version, withSpec: true });
   const pair = { before: former.specText, after: latter.specText };
-  const specs = await deps.diffSpecs(pair, reader.signal);
+  const specs = await deps.diffSpecs(pair, reader);
   if (specs === 'too-costly') refuseCost();
   const own = fieldChanges(former.record, latter.record);
   const { changes, truncated } = orderChanges([...own, ...specs.changes]);
@@ -41,11 +42,10 @@ export async function diffVersions(
   };
 }
 
-/** @throws {overloaded} always */
+/** @throws {diff-too-costly} always */
 function refuseCost(): never {
-  throw new TrackportError('overloaded', {
-    detail: 'The specs could not be compared in time.',
-    retryAfterSeconds: 5,
+  throw new TrackportError('diff-too-costly', {
+    detail: 'The specs of the two versions take too much time or memory to compare.',
   });
 }
 

@@ -1,11 +1,12 @@
 /** What becomes of one draft at the target. */
 import { isTrackportError } from '#shared/errors.ts';
 import { findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
-import type { Finding } from '../spec/finding.ts';
+import type { SpecDiffer } from '../diff/diff-specs.ts';
+import type { Finding, SpecChecker } from '../spec/finding.ts';
 import { foldId, type Lifecycle } from '../version/artifact.ts';
 import type { Candidate } from '../version/version-order.ts';
 import { baselineOf, otherType } from '../version/other-versions.ts';
-import { type CatalogDeps, refuseOtherType } from '../version/version-view.ts';
+import { refuseOtherType } from '../version/version-view.ts';
 import type { ImportedDraft } from './import-file.ts';
 import type {
   ExistingVersion,
@@ -161,7 +162,7 @@ async function put(
 }
 
 /** What judging takes: it runs where the import runs, not at the target. */
-export type JudgeDeps = Pick<CatalogDeps, 'checkSpec' | 'diffSpecs'>;
+export type JudgeDeps = { checkSpec: SpecChecker; diffSpecs: SpecDiffer };
 
 /** What the publication of a draft would find. */
 type DraftJudgement = {

@@ -7,8 +7,7 @@ import type { Member, VersionRecord } from './artifact.ts';
 import type { ArtifactStore, OtherType, StoredVersion, VersionRef } from '../artifact-store.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
-import type { SpecDiffer } from '../diff/diff-specs.ts';
-import type { SpecChecker } from '../spec/finding.ts';
+import type { SpecJobs } from '../spec/spec-jobs.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 
 /** What the catalog's use cases need. */
@@ -16,8 +15,8 @@ export type CatalogDeps = {
   store: ArtifactStore;
   clock: Pick<Clock, 'now'>;
   cursors: CursorSealer;
-  checkSpec: SpecChecker;
-  diffSpecs: SpecDiffer;
+  checkSpec: SpecJobs['checkSpec'];
+  diffSpecs: SpecJobs['diffSpecs'];
   renderSpecYaml: RenderSpecYaml;
   words: Words;
   /** Whether findings stop a version from being published. */
@@ -38,7 +37,10 @@ export type Caller = {
 };
 
 /** On whose behalf something is read: a workspace is a part of every query. */
-export type Reader = Pick<Caller, 'workspaceId' | 'signal'>;
+export type Reader = Pick<Caller, 'workspaceId' | 'signal'> & {
+  /** Who reads, where costly work is counted. */
+  subject?: string;
+};
 
 /** One version with all that its response says. */
 export type VersionView = {

@@ -37,7 +37,7 @@ export async function createVersion(
 ): Promise<VersionView> {
   checkDraft(draft, deps.words);
   const { specText } = draft;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller.signal);
+  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller);
   const now = deps.clock.now();
   const inserted = await deps.store.insert(
     caller.workspaceId,
@@ -97,7 +97,7 @@ export async function replaceVersion(
   const draft: Draft = { ...content, ...ref };
   checkDraft(draft, deps.words);
   const { specText, ...described } = content;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller.signal);
+  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller);
   return changeVersion(deps, { caller, ref }, async (record) => {
     requireDraft(record);
     checkCondition(record, requireCondition(target.ifMatch));

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
-import type { Caller } from '#catalog/version/version-view.ts';
+import type { Caller, Reader } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../context.ts';
 import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';
@@ -47,12 +47,15 @@ export const forCatalogReaders = {
 } as const;
 
 /** Whose catalog the caller reads, and whether it still waits. */
-export function readerOf(request: FastifyRequest): { workspaceId: string; signal: AbortSignal } {
+export function readerOf(request: FastifyRequest): Reader & { signal: AbortSignal } {
   const { keyHolder } = request;
-  const workspaceId = keyHolder
-    ? grantedWorkspace(keyHolder.principal.grants)
-    : tokenOf(request).workspaceId;
-  return { workspaceId, signal: hangUpOf(request) };
+  const signal = hangUpOf(request);
+  if (!keyHolder) {
+    const { workspaceId, subject } = tokenOf(request);
+    return { workspaceId, subject, signal };
+  }
+  const { grants, consumerId } = keyHolder.principal;
+  return { workspaceId: grantedWorkspace(grants), subject: consumerId, signal };
 }
 
 /** On whose behalf the use cases work: the workspace is the token's. */

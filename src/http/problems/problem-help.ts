@@ -168,6 +168,11 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     remedy:
       'The list called errors names each change. Take them back, raise the major number, or publish with breaking=accept.',
   },
+  'diff-too-costly': {
+    meaning:
+      'The specs of the two versions take more than 5 s, or too much memory, to compare. They will again.',
+    remedy: 'Read both specs, and compare them by a tool of your own.',
+  },
   'idempotency-mismatch': {
     meaning: 'The Idempotency-Key was used before, with another request.',
     remedy: 'Use a new key for each different request.',
@@ -181,7 +186,8 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     },
   },
   'quota-exceeded': {
-    meaning: 'You made more calls in a minute than you may, or did not read what you were sent.',
+    meaning:
+      'You made more calls in a minute, or have more work under way, than you may, or did not read what you were sent.',
     remedy:
       'Wait as long as the header Retry-After says. The header RateLimit tells how many calls are left.',
     onPage: TRY_AGAIN,

@@ -33,6 +33,7 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
   'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
   'spec-invalid': { status: 422, title: 'The spec is not valid' },
   'breaking-change': { status: 422, title: 'The version breaks an earlier one' },
+  'diff-too-costly': { status: 422, title: 'The two versions are too costly to compare' },
   'idempotency-mismatch': { status: 422, title: 'The idempotency key belongs to another request' },
   'precondition-required': { status: 428, title: 'The request must be conditional' },
   'quota-exceeded': { status: 429, title: 'Too many requests' },

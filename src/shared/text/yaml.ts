@@ -5,6 +5,7 @@ import {
   isMap,
   isNode,
   isScalar,
+  Lexer,
   LineCounter,
   type Node,
   parseDocument,
@@ -45,6 +46,8 @@ export function readYaml(
   text: string,
   { exactNumbers = false }: YamlOptions = {},
 ): { value: unknown } | { faults: YamlFault[] } {
+  const tooDeep = tooDeepIn(text);
+  if (tooDeep) return { faults: [tooDeep] };
   const { document, lines } = parseYaml(text, exactNumbers);
   const faults = faultsIn(document, lines);
   if (faults.length > 0) return { faults };
@@ -54,6 +57,26 @@ export function readYaml(
   } catch (error) {
     return { faults: [{ ...placeOf(lines, 0), message: withoutSource((error as Error).message) }] };
   }
+}
+
+/** More brackets inside each other are not composed: that takes minutes where a stack is full at last. */
+const BRACKETS_MAX = 100;
+/** What the lexer says between the parts of a text. */
+const CONTROLS = new Set(['\u0002', '\u0018', '\u001f']);
+
+function tooDeepIn(text: string): YamlFault | undefined {
+  let [open, at] = [0, 0];
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === '[' || lexeme === '{') open += 1;
+    else if (lexeme === ']' || lexeme === '}') open -= 1;
+    if (open > BRACKETS_MAX) {
+      const before = text.slice(0, at).split('\n');
+      const column = (before.at(-1)?.length ?? 0) + 1;
+      return { line: before.length, column, message: 'Too many levels' };
+    }
+    if (!CONTROLS.has(lexeme)) at += lexeme.length;
+  }
+  return undefined;
 }
 
 type YamlDocument = { document: Document.Parsed; lines: LineCounter };

@@ -22,6 +22,7 @@ import {
   toCase,
   tree,
 } from './documents.ts';
+import { composed } from './composed-breaks.ts';
 import { judged } from './judged-breaks.ts';
 
 /**
@@ -576,6 +577,7 @@ const furtherHarmless: Row[] = [
 export const breaking = breakingRows.map(toCase);
 export const harmless = harmlessRows.map(toCase);
 export const further = {
-  breaking: [...furtherBreaking, ...judged.breaking].map(toCase),
-  harmless: [...furtherHarmless, ...judged.harmless].map(toCase),
+  breaking: [...furtherBreaking, ...judged.breaking, ...composed.breaking].map(toCase),
+  harmless: [...furtherHarmless, ...judged.harmless, ...composed.harmless].map(toCase),
+  open: composed.open.map(toCase),
 };

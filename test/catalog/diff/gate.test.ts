@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { breaking, further, harmless } from './breaks.ts';
-import { type Case, gives } from './documents.ts';
+import { asks, type Case, gives } from './documents.ts';
 
 const changesOf = ({ before, after }: Pick<Case, 'before' | 'after'>) =>
   diffSpecs({ before: JSON.stringify(before), after: JSON.stringify(after) }).changes;
@@ -21,6 +21,23 @@ describe('a change', () => {
   test.each(further.harmless)('of $rule breaks nothing: $what', (one) => {
     expect(isBreaking(one)).toBe(false);
   });
+});
+
+test.each(further.open)('of $rule nobody can tell: $what', (one) => {
+  expect(isBreaking(one)).toBe(false);
+  expect(changesOf(one).map(({ impact }) => impact)).toContain('unclassified');
+});
+
+test.each([
+  ['9007199254740993', '9007199254740992'],
+  ['123456789012345678901', '123456789012345678900'],
+])('a limit beyond what a double holds is compared to its last digit: %s', (most, less) => {
+  const of = (maximum: string): string =>
+    JSON.stringify(asks({ type: 'integer', maximum: 'M' })).replace('"M"', maximum);
+  const impacts = (before: string, after: string) =>
+    diffSpecs({ before, after }).changes.map(({ impact }) => impact);
+  expect(impacts(of(most), of(less))).toEqual(['breaking']);
+  expect(impacts(of(less), of(most))).toEqual(['compatible']);
 });
 
 test.each([...harmless, ...further.harmless])(

@@ -26,12 +26,20 @@ describe('what is wrong with YAML is told by line and column, in the words of th
   test.each([
     ['[', '['.repeat(100_000)],
     ['{a: ', `b: ${'{a: '.repeat(100_000)}`],
+    ['[1, ', '[1,'.repeat(100_000)],
     ['- ', `b:\n- ${'- '.repeat(100_000)}`],
     ['lines', Array.from({ length: 4000 }, (_, at) => `${' '.repeat(at)}a:\n`).join('')],
   ])('what nests without an end is one fault: %s', (_name, text) => {
     expect(faultsOf(text)).toEqual([
       expect.stringMatching(/^line \d+, column \d+: Too many levels$/),
     ]);
+  });
+
+  test('of brackets, by where the last one stands', () => {
+    expect(faultsOf(`a: "["\n# [\nb:\n  ${'['.repeat(101)}`)).toEqual([
+      'line 4, column 103: Too many levels',
+    ]);
+    expect(faultsOf(`a:\n${'  - []\n  - {}\n'.repeat(200)}`)).toEqual([]);
   });
 
   test('what comes before it is the fault, not that it nests', () => {
@@ -132,7 +140,6 @@ const lines = (count: number, line: (at: number) => string): string =>
 test.each<[string, (count: number) => string]>([
   ['keys', (count) => lines(count, (at) => `k${at}: 1`)],
   ['faults', (count) => lines(count, () => '\ta: 1')],
-  ['lists that are not closed', (count) => lines(count, (at) => `k${at}: [`)],
   ['keys that stand twice', (count) => lines(count, (at) => `- { k${at}: 1, k${at}: 1 }`)],
 ])('%s: four times as many take four times as many steps', (_name, make) => {
   const stepsFor = (text: string): number => stepsOf(() => readYaml(text));

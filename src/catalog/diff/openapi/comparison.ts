@@ -1,14 +1,17 @@
-import { unescape } from 'node:querystring';
-import { isRecord, unescapePointer, valueAt } from '#shared/text/json.ts';
+import { isRecord } from '#shared/text/json.ts';
 import type { Change } from '../changes.ts';
+import type { Targets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
 /** A place of a document: the names that lead there, as `differences` gives them. */
 export type At = readonly string[];
 
-/** A value and where it stands: behind a reference, where that leads to. */
-export type Entry = { value: unknown; at: At };
+/**
+ * A value and where it stands: behind a reference, where that leads to. `also`: other schemas that the same
+ * value has to fit; `bare`: without its references and alternatives.
+ */
+export type Entry = { value: unknown; at: At; also?: readonly Entry[]; bare?: true };
 
 /** `request`: clients send it, so it may be widened. `response`: they receive it, so it may be narrowed. */
 export type Direction = 'request' | 'response';
@@ -19,13 +22,16 @@ export type Verdict = Pick<Change, 'kind' | 'text'> & {
   impact: 'breaking' | 'unclassified';
 };
 
-/** The schemas of one value, as it travels. `site`: where it is used. */
-export type Pair = { direction: Direction; site: At; before: Entry; after: Entry };
+/** How a value travels. `isText`: as the text of a parameter or a header, in which `1` is a text, too. */
+export type Way = { direction: Direction; isText?: boolean };
+
+/** The schemas of one value. `site`: where it is used. */
+export type Pair = Way & { site: At; before: Entry; after: Entry };
 
 /** Two documents that are compared, and what is known of them so far. */
 export type Comparison = {
-  before: Json;
-  after: Json;
+  before: Document;
+  after: Document;
   say: (verdict: Verdict) => void;
   /** Pairs of schemas that are still to be compared: chains of references are longer than a stack is deep. */
   open: Pair[];
@@ -35,13 +41,41 @@ export type Comparison = {
   fits: Map<string, boolean>;
   /** How many alternatives of alternatives deep. */
   depth: number;
+};
+
+/** One of the two, with what was read of it. */
+export type Document = {
+  root: Json;
+  /** Whether what stands beside a reference counts: since 3.1. */
+  hasSiblings: boolean;
+  targets: Targets;
+  shapes: Map<string, Shape>;
+  /** Names of entries, made from numbers of their places. */
+  keys: WeakMap<Entry, string>;
+  numbers: Map<string, number>;
   /** Definitions that a reference on the way led to. */
   reached: Set<string>;
 };
 
-export type Side = 'before' | 'after';
-
-export type Document = { comparison: Comparison; side: Side };
+/** A schema with what it refers to and all of its `allOf` in one. What stands several times in that is all kept. */
+export type Shape = {
+  document: Document;
+  /** Where it stands once its references are followed. */
+  at: At;
+  words: Map<string, Entry>;
+  properties: Map<string, Entry>;
+  required: Map<string, Entry>;
+  /** The schemas of what it consists of besides, by where they stand in it. */
+  parts: Map<string, Entry>;
+  /** Undefined for every type. */
+  types: ReadonlySet<string> | undefined;
+  /** Of `oneOf` or `anyOf`; none where there is but one way. */
+  variants: Entry[];
+  /** Further ones, of which one has to fit as well. */
+  moreVariants: Entry[][];
+  /** What it was read from, without references and alternatives. */
+  pieces: Entry[];
+};
 
 /** The one side must lie within the other: what was sent within what is taken, what is given within what was said. */
 export function sidesOf<T>(direction: Direction, before: T, after: T): { inner: T; outer: T } {
@@ -69,20 +103,23 @@ export function membersOf(parent: Entry): [string, Entry][] {
   ]);
 }
 
+/** An entry, and what the same value has to fit besides. */
+export function wholeOf(entry: Entry | undefined): readonly Entry[] {
+  return entry ? [entry, ...(entry.also ?? [])] : [];
+}
+
 const HOPS_MAX = 64;
 
 /** Where the references of a value lead to in the end; the value itself where they lead nowhere. */
-export function resolve({ comparison, side }: Document, entry: Entry): Entry {
+export function resolve({ targets, reached }: Document, entry: Entry): Entry {
   let found = entry;
+  if (entry.bare) return entry;
   for (let hops = 0; hops < HOPS_MAX; hops += 1) {
     const target = isRecord(found.value) ? found.value['$ref'] : undefined;
-    if (typeof target !== 'string' || !target.startsWith('#/')) return found;
-    const pointer = unescape(target.slice(1));
-    const at = pointer.slice(1).split('/').map(unescapePointer);
-    const value = valueAt(comparison[side], pointer);
-    if (value === undefined) return found;
-    comparison.reached.add(at.slice(0, at[0] === 'components' ? 3 : 2).join('\n'));
-    found = { value, at };
+    const next = typeof target === 'string' ? targets(found.at, target) : undefined;
+    if (!next) return found;
+    reached.add(next.at.slice(0, next.at[0] === 'components' ? 3 : 2).join('\n'));
+    found = next;
   }
   return found;
 }

@@ -1,7 +1,18 @@
+import { isRecord, lookUp } from '#shared/text/json.ts';
 import { type Change, type Difference, type Impact, pointerOf, toChange } from '../changes.ts';
-import { type At, type Comparison, isSamePlace, sidesOf, type Verdict } from './comparison.ts';
-import { type Part, partsOf } from './operation-parts.ts';
+import {
+  type At,
+  type Comparison,
+  type Document,
+  isSamePlace,
+  sidesOf,
+  type Verdict,
+} from './comparison.ts';
+import { partsOf } from './operation-parts.ts';
+import type { Part } from './part.ts';
 import { settleSchemas } from './schema-rules.ts';
+import { compareServers } from './servers.ts';
+import { createTargets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
@@ -31,20 +42,27 @@ const DEFINITIONS = new Set([
  */
 export function* judge(before: Json, after: Json, found: Iterable<Difference>): Generator<Change> {
   const verdicts = new Map<string, Verdict>();
-  const reached = new Set<string>();
   const say = (verdict: Verdict): void => {
     const key = verdict.at.join('\n');
     if (verdicts.get(key)?.impact !== 'breaking') verdicts.set(key, verdict);
   };
-  const comparison = { before, after, say, reached, open: [], depth: 0 };
-  compareDocuments({ ...comparison, seen: new Set(), fits: new Map() });
+  const sides = { before: toDocument(before), after: toDocument(after) };
+  compareDocuments({ ...sides, say, open: [], depth: 0, seen: new Set(), fits: new Map() });
   for (const { at, ...verdict } of verdicts.values()) yield { path: pointerOf(at), ...verdict };
   const above = new Set([...verdicts.values()].flatMap(({ at }) => prefixesOf(at)));
   for (const difference of found) {
     const at = difference.at.at(-1) === '$ref' ? difference.at.slice(0, -1) : difference.at;
     const isSaid = above.has(at.join('\n')) || prefixesOf(at).some((key) => verdicts.has(key));
-    if (!isSaid) yield toChange(difference, impactOf(difference, reached));
+    if (!isSaid) yield toChange(difference, impactOf(difference, [sides.before, sides.after]));
   }
+}
+
+function toDocument(root: Json): Document {
+  const { openapi } = root;
+  const hasSiblings = typeof openapi === 'string' && !openapi.startsWith('3.0');
+  const targets = createTargets(root);
+  const memory = { shapes: new Map(), keys: new WeakMap(), numbers: new Map() };
+  return { root, hasSiblings, targets, ...memory, reached: new Set() };
 }
 
 /** The places that a place stands in, and itself. */
@@ -53,42 +71,64 @@ function prefixesOf(at: At): string[] {
 }
 
 /** Whatever hurts was said. A definition that no operation leads to may be used by others. */
-function impactOf({ at }: Difference, reached: ReadonlySet<string>): Impact {
+function impactOf({ at }: Difference, documents: readonly Document[]): Impact {
   const words = at.filter((_word, index) => !NAMES.has(at[index - 1] ?? ''));
   if (words.some((word) => PROSE.has(word))) return 'compatible';
   if (words.some((word) => OPEN.has(word) || word.startsWith('x-'))) return 'unclassified';
+  if (documents.some((document) => isBesideReference(document, at))) return 'unclassified';
   const length = at[0] === 'components' ? 3 : 2;
   const isWithin = DEFINITIONS.has(at[0] ?? '') && at.length > length;
-  return isWithin && !reached.has(at.slice(0, length).join('\n')) ? 'unclassified' : 'compatible';
+  const name = at.slice(0, length).join('\n');
+  return isWithin && !documents.some(({ reached }) => reached.has(name))
+    ? 'unclassified'
+    : 'compatible';
+}
+
+/** Before 3.1 nobody knows who reads what stands there. */
+function isBesideReference({ root, hasSiblings }: Document, at: At): boolean {
+  if (hasSiblings) return false;
+  const above = lookUp(root, at.slice(0, -1));
+  return at.at(-1) !== '$ref' && isRecord(above) && typeof above['$ref'] === 'string';
 }
 
 /** Says what of two OpenAPI documents hurts a client that was written for the first one. */
 function compareDocuments(comparison: Comparison): void {
-  compareParts(comparison, partsOf(comparison, 'before'), partsOf(comparison, 'after'), []);
+  const { before, after } = comparison;
+  const [isOld, isNew] = [before, after].map(({ root }) => Object.hasOwn(root, 'swagger'));
+  const [former, latter] = [before, after].map((one) => partsOf(one, isOld !== isNew));
+  compareServers(comparison);
+  compareParts(comparison, former ?? [], latter ?? [], []);
   settleSchemas(comparison);
 }
 
 function compareParts(comparison: Comparison, before: Part[], after: Part[], home: At): void {
-  const [former, latter] = [before, after].map(
-    (parts) => new Map(parts.map((part) => [keyOf(part), part])),
-  );
-  for (const was of former?.values() ?? []) {
-    const is = partLike(was, latter);
-    if (is) comparePair(comparison, was, is, home);
-    else if (was.removed)
+  const [former, latter] = [byKey(before), byKey(after)];
+  for (const was of former.values()) {
+    const all = partsLike(was, latter);
+    for (const is of all) comparePair(comparison, was, is, home);
+    if (all.length === 0 && was.removed)
       comparison.say({ at: was.at, kind: 'removed', impact: was.removed, text: goneText(was) });
   }
-  for (const is of latter?.values() ?? [])
-    if (is.added && !partLike(is, former)) {
+  for (const is of latter.values())
+    if (is.added && partsLike(is, former).length === 0) {
       const text = `the ${is.label} ${is.added === 'breaking' ? 'is required' : 'can come'} now`;
       comparison.say({ at: is.at, kind: 'added', impact: is.added, text });
     }
 }
 
+function byKey(parts: readonly Part[]): ReadonlyMap<string, Part> {
+  return new Map(parts.map((part) => [keyOf(part), part]));
+}
+
 const keyOf = ({ key, label }: Part): string => key ?? label;
 
-function partLike(part: Part, parts: ReadonlyMap<string, Part> | undefined): Part | undefined {
-  return [keyOf(part), ...(part.also ?? [])].map((one) => parts?.get(one)).find(Boolean);
+/** What takes its place; of what comes back also all of that it took the place of. */
+function partsLike(part: Part, parts: ReadonlyMap<string, Part>): Part[] {
+  const key = keyOf(part);
+  const found = [key, ...(part.also ?? [])].map((one) => parts.get(one)).find(Boolean);
+  if (found) return [found];
+  if (part.direction !== 'response') return [];
+  return [...parts.values()].filter(({ also }) => also?.includes(key));
 }
 
 function goneText({ label, direction, removed }: Part): string {
@@ -102,8 +142,8 @@ function comparePair(comparison: Comparison, was: Part, is: Part, home: At): voi
     comparison.say({ at, kind: 'changed', impact: 'breaking', text });
   if (was.schema && is.schema) {
     const site = isSamePlace(was.schema, is.schema) ? is.schema.at : home;
-    const { direction } = is;
-    comparison.open.push({ direction, site, before: was.schema, after: is.schema });
+    const { direction, way } = is;
+    comparison.open.push({ direction, ...way, site, before: was.schema, after: is.schema });
   }
   compareParts(comparison, was.parts?.() ?? [], is.parts?.() ?? [], is.at);
 }
@@ -112,9 +152,15 @@ function* losses(was: Part, { at, direction, label, ...is }: Part): Generator<[A
   const { inner, outer } = sidesOf(direction, was.isRequired, is.isRequired);
   const lack = direction === 'request' ? 'is required now' : 'can be missing now';
   if (outer === true && inner !== true) yield [[...at, 'required'], `the ${label} ${lack}`];
-  if (was.style !== is.style) yield [at, `the ${label} is written in another way`];
+  if (isOtherStyle(was, is)) yield [at, `the ${label} is written in another way`];
   const isEnough = (brought: ReadonlySet<string>): boolean | undefined =>
     is.needs?.sets.some((set) => [...set].every((one) => brought.has(one)));
   if (is.needs && was.needs?.sets.every(isEnough) !== true)
     yield [is.needs.at, 'credentials that were enough are not any more'];
+}
+
+function isOtherStyle({ style: was }: Part, { style: is }: Pick<Part, 'style'>): boolean {
+  if (!was || !is) return false;
+  const isOfLists = was.ofLists !== is.ofLists && (was.canBeList() || is.canBeList());
+  return was.of !== is.of || isOfLists;
 }

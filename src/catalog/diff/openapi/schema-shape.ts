@@ -1,74 +1,151 @@
 import { isRecord } from '#shared/text/json.ts';
-import { type Document, type Entry, entryOf, listOf, membersOf, resolve } from './comparison.ts';
+import {
+  type Document,
+  type Entry,
+  entryOf,
+  listOf,
+  membersOf,
+  resolve,
+  type Shape,
+  wholeOf,
+} from './comparison.ts';
 
-/** A schema with what it refers to and all of its `allOf` in one. */
-export type Shape = {
-  /** Where it stands once its references are followed. */
-  at: Entry['at'];
-  words: Map<string, Entry>;
-  properties: Map<string, Entry>;
-  required: Map<string, Entry>;
-  /** The schemas of what it consists of besides, by where they stand in it. */
-  parts: Map<string, Entry>;
-  /** Undefined for every type. */
-  types: ReadonlySet<string> | undefined;
-  /** Of `oneOf` or `anyOf`; none where there is but one way. */
-  variants: Entry[];
-};
-
-export function shapeOf(document: Document, entry: Entry): Shape {
-  const { at } = resolve(document, entry);
-  const [words, properties, required, parts] = [new Map(), new Map(), new Map(), new Map()];
-  const shape = { at, words, properties, required, parts };
-  const read: Reading = { ...document, shape, seen: new Set(), isNullable: false };
-  readInto(read, entry);
-  return { ...shape, types: typesOf(read), variants: read.variants ?? [] };
+/** Names what `shapeOf` makes of an entry: what stands beside a reference is not where that leads to. */
+export function keyOfEntry(document: Document, entry: Entry): string {
+  const { keys, numbers } = document;
+  const known = keys.get(entry);
+  if (known !== undefined) return known;
+  const places = wholeOf(entry).map((one) => {
+    const { at } = resolve(document, one);
+    const hasOwn = document.hasSiblings && isRecord(one.value) && Object.keys(one.value).length > 1;
+    const own = hasOwn && at !== one.at ? `\n=\n${one.at.join('\n')}` : '';
+    const place = `${one.bare ? '-' : '+'}${at.join('\n')}${own}`;
+    const number = numbers.get(place) ?? numbers.size;
+    numbers.set(place, number);
+    return number;
+  });
+  const key = places.join('&');
+  keys.set(entry, key);
+  return key;
 }
 
-type Reading = Document & {
-  shape: Omit<Shape, 'types' | 'variants'>;
+export function shapeOf(document: Document, entry: Entry): Shape {
+  const key = keyOfEntry(document, entry);
+  const known = document.shapes.get(key);
+  if (known) return known;
+  const [words, properties, required, parts] = [new Map(), new Map(), new Map(), new Map()];
+  const { at } = resolve(document, entry);
+  const shape = { document, at, words, properties, required, parts, pieces: [] };
+  const read: Reading = { shape, seen: new Set(), isNullable: false, groups: [] };
+  for (const one of wholeOf(entry)) readInto(read, one);
+  const [variants = [], ...moreVariants] = read.groups;
+  const whole = { ...shape, types: typesOf(read), variants, moreVariants };
+  document.shapes.set(key, whole);
+  return whole;
+}
+
+type Reading = {
+  shape: Omit<Shape, 'types' | 'variants' | 'moreVariants'>;
   seen: Set<unknown>;
   isNullable: boolean;
-  variants?: Entry[];
+  groups: Entry[][];
 };
 
 /** Of one schema, by references and `allOf`. */
 const PARTS_MAX = 500;
 
 function readInto(read: Reading, entry: Entry): void {
-  const { value, at } = entry;
+  const { value, at, bare } = entry;
+  const { document, words, pieces } = read.shape;
   if (read.seen.has(value) || read.seen.size > PARTS_MAX) return;
   read.seen.add(value);
-  const target = resolve(read, entry);
-  if (target.value !== value) readInto(read, target);
-  // `false` is the schema that nothing fits.
-  if (value === false) read.shape.words.set('type', { value: [], at });
-  for (const [word, member] of membersOf(entry)) {
-    readWord(read, word, member);
-    if (word === 'oneOf' || word === 'anyOf') readVariants(read, member);
-    read.isNullable ||= word === 'nullable' && member.value === true;
+  const target = resolve(document, entry);
+  if (target.value !== value) {
+    readInto(read, target);
+    if (!document.hasSiblings) return;
   }
-  if (isRecord(value)) readExclusive(read.shape.words);
+  // `false` is the schema that nothing fits.
+  if (value === false) add(words, 'type', { value: [], at });
+  pieces.push({ value, at, bare: true });
+  for (const [word, member] of membersOf(entry))
+    if (!bare || !COMPOSED.has(word)) readMember(read, word, { member, schema: value as object });
+}
+
+function readMember(
+  read: Reading,
+  word: string,
+  { member, schema }: { member: Entry; schema: object },
+): void {
+  readWord(read, limitOf(word, schema as Record<string, unknown>), member);
+  if (word === 'oneOf' || word === 'anyOf') readVariants(read, member);
+  read.isNullable ||= word === 'nullable' && member.value === true;
+}
+
+const COMPOSED = new Set(['$ref', 'allOf', 'oneOf', 'anyOf']);
+
+/** All that is said of one thing has to hold. */
+function add(map: Map<string, Entry>, name: string, entry: Entry): void {
+  const former = map.get(name);
+  map.set(name, former ? { ...former, also: [...(former.also ?? []), entry] } : entry);
+}
+
+/** As it was written before 3.1, an exclusive limit is true, beside the limit. */
+function limitOf(word: string, schema: Record<string, unknown>): string {
+  if (word === 'minimum' && schema['exclusiveMinimum'] === true) return 'exclusiveMinimum';
+  if (word === 'maximum' && schema['exclusiveMaximum'] === true) return 'exclusiveMaximum';
+  return word;
 }
 
 /** Of 3.1, with which `allOf` is no matter; here all of it is one anyway. */
-const SAME: Readonly<Record<string, string>> = {
-  unevaluatedProperties: 'additionalProperties',
-  unevaluatedItems: 'items',
-};
+const SAME = new Map([
+  ['unevaluatedProperties', 'additionalProperties'],
+  ['unevaluatedItems', 'items'],
+]);
 const PART = new Set(['additionalProperties', 'items', 'propertyNames', 'contains']);
 const PARTS = new Set(['patternProperties', 'dependentSchemas', 'prefixItems']);
 
 function readWord(read: Reading, written: string, member: Entry): void {
-  const { words, properties, required, parts } = read.shape;
-  const word = SAME[written] ?? written;
-  for (const [name, part] of partsOf(word, member)) parts.set([word, ...name].join('\n'), part);
-  if (word === 'properties')
-    for (const [name, property] of membersOf(member)) properties.set(name, property);
-  else if (word === 'required')
-    for (const entry of wordsOf(member)) required.set(String(entry.value), entry);
-  else if (word === 'allOf') for (const part of listOf(member)) readInto(read, part);
-  else words.set(word, word === 'discriminator' ? entryOf(member, 'propertyName') : member);
+  const { words, parts } = read.shape;
+  const word = SAME.get(written) ?? written;
+  for (const [name, part] of partsOf(word, member)) add(parts, [word, ...name].join('\n'), part);
+  const readOne = Object.hasOwn(READERS, word) ? READERS[word] : undefined;
+  if (readOne) readOne(read, member);
+  else if (typeof member.value !== 'boolean' || !word.startsWith('exclusive'))
+    add(words, ...asOf31(word, member));
+}
+
+type ReadWord = (read: Reading, member: Entry) => void;
+
+const READERS: Readonly<Record<string, ReadWord | undefined>> = {
+  properties: ({ shape }, member) => {
+    for (const [name, property] of membersOf(member)) add(shape.properties, name, property);
+  },
+  required: ({ shape }, member) => {
+    for (const entry of wordsOf(member)) shape.required.set(String(entry.value), entry);
+  },
+  allOf: (read, member) => {
+    for (const part of listOf(member)) readInto(read, part);
+  },
+  discriminator: ({ shape: { words } }, member) => {
+    add(words, 'mapping', entryOf(member, 'mapping'));
+    // In Swagger 2.0 it was the name alone.
+    const isName = !isRecord(member.value);
+    add(words, 'discriminator', isName ? member : entryOf(member, 'propertyName'));
+  },
+  type: ({ shape: { words } }, member) => {
+    const { value, at } = member;
+    if (value === 'file') add(words, 'format', { value: 'binary', at });
+    add(words, 'type', value === 'file' ? { value: 'string', at } : member);
+  },
+};
+
+/** Words of before 3.1, in those of today. */
+function asOf31(word: string, member: Entry): [string, Entry] {
+  const { value, at } = member;
+  if (word === 'contentEncoding' && value === 'base64') return ['format', { value: 'byte', at }];
+  if (word === 'contentMediaType' && value === 'application/octet-stream')
+    return ['format', { value: 'binary', at }];
+  return [word, member];
 }
 
 function partsOf(word: string, member: Entry): [name: string[], part: Entry][] {
@@ -85,20 +162,7 @@ function readVariants(read: Reading, member: Entry): void {
   read.isNullable ||= others.length < all.length;
   const [only] = others;
   if (only && others.length === 1) readInto(read, only);
-  else read.variants = others;
-}
-
-/** As it was written before 3.1: true, beside the limit. */
-function readExclusive(words: Map<string, Entry>): void {
-  for (const [word, limit] of [
-    ['exclusiveMinimum', 'minimum'],
-    ['exclusiveMaximum', 'maximum'],
-  ] as const) {
-    const entry = words.get(limit);
-    if (words.get(word)?.value !== true || !entry) continue;
-    words.set(word, entry);
-    words.delete(limit);
-  }
+  else read.groups.push(others);
 }
 
 /** Words that speak of one type alone. */
@@ -111,25 +175,54 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 
 /** Who leaves out the type means that of the words beside. */
 function typesOf({ shape, isNullable }: Reading): Shape['types'] {
-  const { words, properties, required } = shape;
-  const written = words.get('type')?.value;
-  const types = new Set<string>(Array.isArray(written) ? written.map(String) : []);
-  if (typeof written === 'string') types.add(written);
-  if (written === undefined) {
-    if (properties.size + required.size > 0) types.add('object');
-    for (const [type, ofType] of Object.entries(OF_TYPE))
-      if (ofType.some((word) => words.has(word))) types.add(type);
-    for (const { value } of valuesOf(shape)) types.add(value === null ? 'null' : typeof value);
-    if (types.size === 0) return undefined;
-  }
+  const written = wholeOf(shape.words.get('type')).map(({ value }) =>
+    (Array.isArray(value) ? value : [value]).map(String),
+  );
+  const types = new Set(written.length > 0 ? written.reduce(commonTypes) : typesMeant(shape));
+  if (written.length === 0 && types.size === 0) return undefined;
   return isNullable ? types.add('null') : types;
+}
+
+function typesMeant(shape: Pick<Shape, 'words' | 'properties' | 'required'>): string[] {
+  const { words, properties, required } = shape;
+  const { value: format } = words.get('format') ?? {};
+  return [
+    ...(properties.size + required.size > 0 ? ['object'] : []),
+    ...Object.entries(OF_TYPE)
+      .filter(([, ofType]) => ofType.some((word) => words.has(word)))
+      .map(([type]) => type),
+    ...(format === 'binary' || format === 'byte' ? ['string'] : []),
+    ...valuesOf(shape).map(({ value }) => (value === null ? 'null' : typeof value)),
+  ];
+}
+
+/** Every whole number is a number. */
+function commonTypes(some: readonly string[], others: readonly string[]): string[] {
+  const within = (one: readonly string[], other: readonly string[]): string[] =>
+    one.filter((type) => other.includes(type) || (type === 'integer' && other.includes('number')));
+  return [...within(some, others), ...within(others, some)];
 }
 
 /** The values that alone are allowed, null aside: its type says that. None where any is. */
 export function valuesOf({ words }: Pick<Shape, 'words'>): Entry[] {
-  const constant = words.get('const');
-  if (constant) return [constant];
-  return wordsOf(words.get('enum')).filter(({ value }) => value !== null);
+  const lists = [
+    ...wholeOf(words.get('const')).map((one) => [one]),
+    ...wholeOf(words.get('enum')).map((list) =>
+      wordsOf(list).filter(({ value }) => value !== null),
+    ),
+  ];
+  const [first = [], ...others] = lists;
+  const known = others.map((list) => new Set(list.map(textOfValue)));
+  return first.filter((one) => known.every((texts) => texts.has(textOfValue(one))));
+}
+
+/** Whether a list of values stands there; after several that have nothing in common, of none. */
+export function hasValues({ words }: Pick<Shape, 'words'>): boolean {
+  return words.has('const') || words.has('enum');
+}
+
+export function textOfValue({ value }: Entry): string {
+  return JSON.stringify(value);
 }
 
 /** The elements of a list of words, which are their own names. */
@@ -143,8 +236,9 @@ function wordsOf(list: Entry | undefined): Entry[] {
 /** The alternatives, each with what is said beside them; the schema itself where there are none. */
 export function wholeVariants(entry: Entry, shape: Shape): Shape {
   if (shape.variants.length === 0) return { ...shape, variants: [entry] };
-  if (!isRecord(entry.value)) return shape;
-  const { oneOf: _one, anyOf: _any, ...beside } = entry.value;
-  const wholeOf = ({ value, at }: Entry): Entry => ({ value: { allOf: [beside, value] }, at });
-  return { ...shape, variants: shape.variants.map(wholeOf) };
+  const variants = shape.variants.map((one) => ({
+    ...one,
+    also: [...(one.also ?? []), ...shape.pieces],
+  }));
+  return { ...shape, variants };
 }

@@ -280,5 +280,5 @@ const diffRoute = describeRoute({
   request: { params: artifactParams, querystring: diffQuery },
   ok: { 200: { description: 'What changed.', schema: diffOut } },
   headers: ['Cache-Control', 'Vary', 'Content-Location'],
-  problems: ['artifact-not-found', 'no-published-version'],
+  problems: ['artifact-not-found', 'no-published-version', 'diff-too-costly'],
 });

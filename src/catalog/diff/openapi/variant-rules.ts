@@ -1,0 +1,151 @@
+/** Rules of alternatives: `oneOf`, `anyOf`, and what tells them apart. */
+import { isRecord } from '#shared/text/json.ts';
+import { type Entry, membersOf, type Pair, type Shape, wholeOf } from './comparison.ts';
+import type { Breakage, Shapes } from './rule.ts';
+import { hasValues, shapeOf, textOfValue, valuesOf } from './schema-shape.ts';
+
+/** One of the alternatives in a request is gone; a response can be one from now on. */
+export function* variants(shapes: Shapes): Generator<Breakage> {
+  const { inner, outer } = shapes;
+  const [some, others] = [inner, outer].map((shape) =>
+    [shape.variants, ...shape.moreVariants].filter((group) => group.length > 0),
+  ) as [Entry[][], Entry[][]];
+  if (some.length <= 1 && others.length <= 1) return yield* oneGroup(shapes);
+  // Several lists, of each of which one has to fit.
+  if (some.length !== others.length) {
+    const text = 'several lists of alternatives cannot be compared';
+    return yield { word: wordOf(shapes), impact: 'unclassified', text };
+  }
+  for (const [at, group] of some.entries())
+    yield* oneGroup({
+      ...shapes,
+      inner: { ...inner, variants: group },
+      outer: { ...outer, variants: others[at] ?? [] },
+    });
+}
+
+function* oneGroup(shapes: Shapes): Generator<Breakage> {
+  const { comparison, isRequest, inner, outer } = shapes;
+  const pairOf = pairIn(shapes);
+  const texts = new Map(outer.variants.map((one) => [textOfVariant(one), one]));
+  const strange = inner.variants.filter((one) => {
+    const twin = texts.get(textOfVariant(one));
+    if (twin) comparison.open.push(pairOf(one, twin));
+    return !twin && !outer.variants.some((other) => shapes.isFit(pairOf(one, other)));
+  });
+  const [only] = strange;
+  const counterpart = only && outer.variants[inner.variants.indexOf(only)];
+  const isOne = strange.length === 1 && inner.variants.length === outer.variants.length;
+  if (counterpart && isOne) comparison.open.push(pairOf(only, counterpart));
+  else if (only) {
+    const text = 'it can be something now that is none of the alternatives that were promised';
+    yield {
+      word: wordOf(shapes),
+      text: isRequest ? 'one of the alternatives is not accepted any more' : text,
+    };
+  } else if (isRequest) yield* overlaps(shapes);
+}
+
+function pairIn({ pair, isRequest }: Shapes) {
+  return (one: Entry, other: Entry): Pair => {
+    const [before, after] = isRequest ? [one, other] : [other, one];
+    return { ...pair, site: before.at, before, after };
+  };
+}
+
+const wordOf = ({ inner, outer }: Shapes): string =>
+  [inner, outer].some(({ words }) => words.has('anyOf')) ? 'anyOf' : 'oneOf';
+
+const textOfVariant = (one: Entry): string =>
+  JSON.stringify(wholeOf(one).map(({ value }) => value));
+
+/** A value that fits two of a `oneOf` is refused, where one of them alone had to fit. */
+function* overlaps({ inner, outer, comparison, isFit, pair }: Shapes): Generator<Breakage> {
+  const { after } = comparison;
+  if (!outer.words.has('oneOf') || outer.words.has('discriminator')) return;
+  const former = new Set(inner.words.has('oneOf') ? inner.variants.map(textOfVariant) : []);
+  for (const [index, one] of outer.variants.entries())
+    for (const other of outer.variants.slice(index + 1)) {
+      const isFormer = [one, other].every((variant) => former.has(textOfVariant(variant)));
+      const [left, right] = [shapeOf(after, one), shapeOf(after, other)];
+      const canBeBoth = (value: Entry): boolean => {
+        const shape = shapeOf(comparison.before, value);
+        return !areApart(shape, left) && !areApart(shape, right);
+      };
+      if (isFormer || areApart(left, right) || !inner.variants.some(canBeBoth)) continue;
+      const isKnown =
+        [left, right].every(({ types }) => types?.has('object')) ||
+        inner.variants.some((value) =>
+          [one, other].every((variant) =>
+            isFit({ ...pair, site: value.at, before: value, after: variant }),
+          ),
+        );
+      const text = 'what fits several of the alternatives is not accepted any more';
+      yield { word: 'oneOf', impact: isKnown ? 'breaking' : 'unclassified', text };
+      return;
+    }
+}
+
+const LEVELS_MAX = 3;
+
+/** Whether no value can fit both, as far as that can be told. */
+function areApart(one: Shape, other: Shape, level = 0): boolean {
+  const [types, others] = [one.types, other.types];
+  if (types && others && !hasCommonType(types, others)) return true;
+  if (hasValues(one) && hasValues(other)) {
+    const known = new Set(valuesOf(one).map(textOfValue));
+    if (!valuesOf(other).some((value) => known.has(textOfValue(value)))) return true;
+  }
+  const needed = [...one.required.keys(), ...other.required.keys()];
+  return level < LEVELS_MAX && needed.some((name) => isApartBy(name, [one, other], level));
+}
+
+function hasCommonType(types: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  const wide = [...types].map((type) => (type === 'integer' ? 'number' : type));
+  return wide.some((type) => others.has(type) || (type === 'number' && others.has('integer')));
+}
+
+/** By a property that one of them must have. */
+function isApartBy(name: string, shapes: [Shape, Shape], level: number): boolean {
+  const [left, right] = shapes.map(({ document, properties, words }) => {
+    const property = properties.get(name);
+    const isClosed = wholeOf(words.get('additionalProperties')).some(
+      ({ value }) => value === false,
+    );
+    return property ? shapeOf(document, property) : isClosed;
+  });
+  if (left === true || right === true) return true;
+  return isShape(left) && isShape(right) && areApart(left, right, level + 1);
+}
+
+function isShape(found: Shape | boolean | undefined): found is Shape {
+  return typeof found === 'object';
+}
+
+/** A value that tells alternatives apart is another one now. */
+export function* discriminated({ isRequest, inner, outer }: Shapes): Generator<Breakage> {
+  if (![inner, outer].every(({ words }) => words.get('discriminator')?.value !== undefined)) return;
+  const known = new Set(namesOf(outer).keys());
+  if (known.size === 0) return;
+  for (const [name, entry] of namesOf(inner)) {
+    if (known.has(name)) continue;
+    const text = `the value ${JSON.stringify(name)} ${isRequest ? 'is not accepted any more' : 'can come now'}`;
+    const kind = isRequest ? ('removed' as const) : ('added' as const);
+    yield { word: 'discriminator', below: [name, entry], kind, text };
+  }
+}
+
+/** Those that a mapping has, and the names of alternatives that it does not name. */
+function namesOf({ words, variants }: Shape): Map<string, Entry> {
+  const mapped = wholeOf(words.get('mapping')).flatMap(membersOf);
+  const targets = new Set(mapped.map(([, { value }]) => schemaNameOf(value)));
+  const implicit = variants.flatMap((one): [string, Entry][] => {
+    const name = isRecord(one.value) ? schemaNameOf(one.value['$ref']) : undefined;
+    return name === undefined || targets.has(name) ? [] : [[name, one]];
+  });
+  return new Map([...mapped, ...implicit]);
+}
+
+function schemaNameOf(reference: unknown): string | undefined {
+  return typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
+}
