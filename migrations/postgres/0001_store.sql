@@ -233,7 +233,8 @@ CREATE TABLE receipt (
   correlation_id text NOT NULL,
   status text NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
   received_at bigint NOT NULL,
-  traceparent text -- the call's span, for those of the worker; random numbers, NULL where traces are off
+  traceparent text, -- the call's span, for those of the worker; random numbers, NULL where traces are off
+  repeats jsonb -- of a batch, what came before: array of { position, receiptId }; NULL: nothing
 );
 
 CREATE INDEX receipt_by_correlation ON receipt (correlation_id, number);

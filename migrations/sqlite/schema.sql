@@ -331,7 +331,8 @@ CREATE TABLE receipt (
   correlation_id TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED')),
   received_at INTEGER NOT NULL,
-  traceparent TEXT -- the call's span, for those of the worker; random numbers, NULL where traces are off
+  traceparent TEXT, -- the call's span, for those of the worker; random numbers, NULL where traces are off
+  repeats TEXT -- of a batch, what came before: array of { position, receiptId }; NULL: nothing
 ) STRICT;
 
 CREATE TABLE recheck (

@@ -136,6 +136,32 @@ describe('receipt list', () => {
 });
 
 describe('receipt show', () => {
+  test('tells why an event was ignored, and which of a batch came before', async () => {
+    const settings = {
+      scheme: 'hmac-sha256',
+      secrets: secretsOf('s'),
+      deletions: { types: ['gone'] },
+    } as const;
+    const { deliver } = buildPartners({ database, clock, partners: { 'crm-one': settings } });
+    const send = async (body: unknown) => (await deliver(body, { from: 'crm-one' })).receipt.id;
+    const first = await send({ eventType: 'gone', eventId: 'e', externalId: 'x' });
+    const id = await send([
+      { eventType: 'gone', eventId: 'e', externalId: 'x' },
+      { eventType: 'other', externalId: 'y' },
+    ]);
+    const { out } = await receipt(['show', id]);
+    expect(out).toMatch(/IGNORED .* type-not-listed /);
+    expect(out).toContain(`Position 0 came before: see receipt ${first}.`);
+    expect(await json('show', id)).toMatchObject({
+      events: [{ outcome: 'IGNORED', lastError: 'type-not-listed' }],
+      repeats: [{ position: 0, receiptId: first }],
+    });
+    const path = 'events';
+    const event = { eventType: 'lead.won', externalId: 'x' };
+    const { receipt: other } = await deliver(event, { from: 'crm-one', path });
+    expect((await receipt(['show', other.id])).out).toMatch(/IGNORED .* no-rule /);
+  });
+
   test('tells what became of each event', async () => {
     const id = await accept('x-1');
     await settle(id, 'FAILED');

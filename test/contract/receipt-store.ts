@@ -143,6 +143,17 @@ export function describeReceiptStore(engine: string, open: Open): void {
         ]);
       });
 
+      test('says which of its events came before, and whose they are', async () => {
+        const before = await idOf(receipt({ events: [event('a')] }));
+        const id = await idOf(receipt({ events: [event('b'), event('a'), event('b')] }));
+        const read = await store.read(id);
+        expect(read?.events.map(({ position }) => position)).toEqual([0]);
+        expect(read?.repeats).toEqual([
+          { position: 1, receiptId: before },
+          { position: 2, receiptId: id },
+        ]);
+      });
+
       test('with an id nobody has is undefined', async () => {
         expect(await store.read('no-such-receipt')).toBeUndefined();
       });

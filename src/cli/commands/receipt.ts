@@ -187,7 +187,11 @@ function renderReceipt(receipt: ReceiptDetailOut, hasColour: boolean): string {
     ['status', renderWord(receipt.status, colours, hasColour)],
     ['received', receipt.receivedAt],
   ] as const;
-  return `${renderFacts(facts)}\n\n${renderEvents(receipt, hasColour)}`;
+  const { repeats = [] } = receipt;
+  const before = repeats.map(
+    ({ position, receiptId }) => `\nPosition ${position} came before: see receipt ${receiptId}.`,
+  );
+  return `${renderFacts(facts)}\n\n${renderEvents(receipt, hasColour)}${before.join('')}`;
 }
 
 function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string {

@@ -8,12 +8,14 @@ import {
   nameKinds,
   type Outcome,
   outcomes,
+  type PartnerPath,
   type Receipt,
   type ReceiptDetail,
   type ReceiptEventDetail,
   receiptStatuses,
   type ReceiptSummary,
   stepKinds,
+  whyOf,
 } from './receipt.ts';
 
 /** A receipt as every interface shows it: the response to a delivery. */
@@ -100,9 +102,20 @@ const receiptEventOut = z
   })
   .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });
 
+/** What of a batch came before; left out where nothing did. */
+export const repeatsOut = z
+  .array(
+    z.object({
+      position: z.int().min(0).describe('In the delivery, from 0.'),
+      receiptId: z.uuid().describe('Of the receipt that has the event.'),
+    }),
+  )
+  .readonly()
+  .describe('Events of the delivery that came before, and have no place among these.');
+
 /** A receipt with what became of each event. */
 export const receiptDetailOut = receiptOut
-  .extend({ events: z.array(receiptEventOut).readonly() })
+  .extend({ events: z.array(receiptEventOut).readonly(), repeats: repeatsOut.optional() })
   .meta({ id: 'ReceiptDetail', description: 'A receipt with its events.' });
 
 const count = z.int().min(1).optional();
@@ -145,10 +158,18 @@ export function toReceiptSummaryOut(receipt: ReceiptSummary): ReceiptSummaryOut 
 }
 
 export function toReceiptDetailOut(receipt: ReceiptDetail): ReceiptDetailOut {
-  return { ...toReceiptOut(receipt), events: receipt.events.map(toEventOut) };
+  const { events, path, repeats } = receipt;
+  return {
+    ...toReceiptOut(receipt),
+    events: events.map((event) => toEventOut(path, event)),
+    ...(repeats && { repeats }),
+  };
 }
 
-function toEventOut(event: ReceiptEventDetail): ReceiptDetailOut['events'][number] {
+function toEventOut(
+  path: PartnerPath,
+  event: ReceiptEventDetail,
+): ReceiptDetailOut['events'][number] {
   const {
     position: _position,
     dueAt: _dueAt,
@@ -159,6 +180,7 @@ function toEventOut(event: ReceiptEventDetail): ReceiptDetailOut['events'][numbe
   const { completedAt, acknowledgedAt, history, ...same } = shown;
   return {
     ...same,
+    lastError: whyOf(path, event),
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),
     history: history.map(({ effect: _effect, ...step }) => ({ ...step, at: toRfc3339(step.at) })),

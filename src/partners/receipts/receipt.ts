@@ -156,8 +156,18 @@ export type ReceiptEventDetail = ReceiptEvent & {
   isProvisional: boolean;
 };
 
+/** An event of a batch that came before, there or in another delivery: where it stood, and whose it is. */
+export type RepeatedEvent = {
+  /** In the delivery, from 0. */
+  position: number;
+  /** The receipt that says what becomes of it. */
+  receiptId: string;
+};
+
 export type ReceiptDetail = Receipt & {
   path: PartnerPath;
+  /** Events of the delivery that have no place among these, since they came before; absent: none. */
+  repeats?: readonly RepeatedEvent[];
   events: readonly ReceiptEventDetail[];
 };
 
@@ -178,6 +188,8 @@ export const eventErrors = {
   'names-nobody': 'the event names nobody, or the merge no ids',
   'too-many-ids': 'the merge names more than 250 ids',
   'claim-released': 'an operator gave the lead back',
+  'no-rule': 'no rule of the configuration is for its type',
+  'type-not-listed': 'its type is none of those that delete',
   'lead-claimed': 'a deletion has claimed the lead that the event names',
   'partner-unknown': 'the configuration of the process that works lacks the partner',
   'payload-unreadable': 'the event cannot be read any more: another `secretKey`, or other `fields`',
@@ -209,5 +221,14 @@ export const eventErrors = {
 } as const;
 
 export type EventErrorCode = keyof typeof eventErrors;
+
+/** Why the event ended as it did, or why its last attempt failed. What is ignored for its type has no code of its own. */
+export function whyOf(
+  path: PartnerPath,
+  { outcome, lastError }: { outcome: Outcome; lastError?: string },
+): string | undefined {
+  if (outcome !== 'IGNORED' || lastError !== undefined) return lastError;
+  return path === 'events' ? 'no-rule' : 'type-not-listed';
+}
 
 export const eventErrorCodes = Object.keys(eventErrors) as [EventErrorCode, ...EventErrorCode[]];

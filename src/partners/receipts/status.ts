@@ -5,11 +5,15 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
   erasures,
+  eventNotes,
   outcomes,
+  type PartnerPath,
   type Receipt,
   type ReceiptEventDetail,
   receiptStatuses,
+  whyOf,
 } from './receipt.ts';
+import { repeatsOut } from './receipt-out.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 const NONCE_BYTES = 12;
@@ -100,10 +104,13 @@ export const receiptStatusOut = z
             .enum(erasures)
             .optional()
             .describe('How complete the strongest action that succeeded has erased the data.'),
+          note: z.enum(eventNotes).optional().describe('As on the receipt.'),
+          lastError: z.string().optional().describe('Why it ended so: a code, as on the receipt.'),
           completedAt: z.iso.datetime().optional(),
         }),
       )
       .readonly(),
+    repeats: repeatsOut.optional(),
   })
   .meta({ id: 'ReceiptStatus', description: 'What became of a delivery.' });
 
@@ -129,23 +136,32 @@ export async function readStatus(
     throw new TrackportError('not-found', {
       detail: 'This is no status address, or it is more than 30 days old.',
     });
-  const { events } = report;
-  const status = { id: report.id, status: report.status, events: events.map(toStatusEvent) };
+  const { events, path, repeats } = report;
+  const status = {
+    id: report.id,
+    status: report.status,
+    events: events.map((event) => toStatusEvent(path, event)),
+    ...(repeats && { repeats }),
+  };
   const due = events.flatMap(({ dueAt }) => dueAt ?? []);
   if (due.length === 0) return { status };
   return { status, retryAfterSeconds: secondsUntil(Math.min(...due) - clock.now()) };
 }
 
 /** Without personal data, and without issue numbers. */
-function toStatusEvent(event: ReceiptEventDetail): StatusEvent {
-  const { position, eventType, eventId, outcome, erasure, completedAt } = event;
+function toStatusEvent(path: PartnerPath, event: ReceiptEventDetail): StatusEvent {
+  const { position, eventType, eventId, outcome, erasure, note, completedAt } = event;
   return {
     position,
     eventType,
     eventId,
     outcome,
     erasure,
-    ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
+    ...(completedAt !== undefined && {
+      note,
+      lastError: whyOf(path, event),
+      completedAt: toRfc3339(completedAt),
+    }),
   };
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { openReceiptStores } from '../../support/partners.ts';
+import { openReceiptStores, secretsOf } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import {
   buildPartnerServer,
   PARTNER_URL,
   type PartnerServer,
+  SECRET_ONE,
   signedHeaders,
 } from '../../partners/support.ts';
 
@@ -70,9 +71,46 @@ describe('a status address', () => {
           erasure: 'complete',
           completedAt: '2026-09-21T14:13:22Z',
         },
-        { position: 1, outcome: 'REJECTED', completedAt: '2026-09-21T14:13:22Z' },
+        {
+          position: 1,
+          outcome: 'REJECTED',
+          lastError: 'not-an-object',
+          completedAt: '2026-09-21T14:13:22Z',
+        },
       ],
     });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['it names nobody', { eventId: 'e' }, 'names-nobody'],
+    ['its element is no object', 7, 'not-an-object'],
+    ['its type does not delete', { eventType: 'other', leadId: '1' }, 'type-not-listed'],
+  ])('tells why nothing is done: %s', async (_why, event, lastError) => {
+    const deletions = { types: ['gone'] };
+    const one = { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE), deletions } as const;
+    const server = buildPartnerServer({ partners: { 'crm-one': one } });
+    const { location } = await deliver(server, [event]);
+    expect((await read(server, location)).body).toMatchObject({ events: [{ lastError }] });
+  });
+
+  test('tells which events of a batch came before, and where they are', async () => {
+    const server = buildPartnerServer();
+    const first = await deliver(server, { eventId: 'e-1', leadId: '24' });
+    const [old, fresh] = [
+      { eventId: 'e-1', leadId: '24' },
+      { eventId: 'e-2', leadId: '25' },
+    ];
+    const { id, location } = await deliver(server, [fresh, old, fresh]);
+    expect((await read(server, location)).body).toEqual({
+      id,
+      status: 'ACCEPTED',
+      events: [{ position: 0, eventId: 'e-2', outcome: 'PENDING' }],
+      repeats: [
+        { position: 1, receiptId: first.id },
+        { position: 2, receiptId: id },
+      ],
+    });
+    expect((await read(server, first.location)).body).not.toHaveProperty('repeats');
   });
 
   test('shows nothing of the person, and no issue number', async () => {

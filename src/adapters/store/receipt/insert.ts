@@ -1,6 +1,6 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { leadsToClaim, type MatchName, toNameKinds } from '#partners/match.ts';
-import { statusOf } from '#partners/receipts/receipt.ts';
+import { type RepeatedEvent, statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { rowsInto, type Session, toRecords } from '../session.ts';
@@ -10,7 +10,7 @@ import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';
 const RECEIPTS = rowsInto(
   'receipt',
   `number bigint, id text, partner_id text, path text, event_type text, external_id text,
-   correlation_id text, status text, received_at bigint, traceparent text`,
+   correlation_id text, status text, received_at bigint, traceparent text, repeats jsonb`,
 );
 
 const EVENTS = rowsInto(
@@ -39,7 +39,12 @@ const PERSONS_OF_IDS = `
   FROM jsonb_to_recordset(@ids) AS given (id_key bytea)`;
 
 /** A delivery with those of its events that are new. */
-export type FreshDelivery = { delivery: NewReceipt; events: readonly NewEvent[] };
+export type FreshDelivery = {
+  delivery: NewReceipt;
+  events: readonly NewEvent[];
+  /** The others: each came before, or stands twice in the delivery. */
+  left: readonly RepeatedEvent[];
+};
 
 export type Writing = {
   session: Session;
@@ -113,9 +118,15 @@ function isDeletion({ delivery }: Pick<Row, 'delivery'>): boolean {
   return delivery.path === 'deletions';
 }
 
-function toReceiptRow({ number, delivery, events }: FreshDelivery & { number: number }): object {
+function toReceiptRow({
+  number,
+  delivery,
+  events,
+  left,
+}: FreshDelivery & { number: number }): object {
   const { events: _events, ...row } = delivery;
-  return { ...row, number, status: statusOf(events.map(({ outcome }) => outcome)) };
+  const status = statusOf(events.map(({ outcome }) => outcome));
+  return { ...row, number, status, ...(left.length > 0 && { repeats: left }) };
 }
 
 function toEventRow(

@@ -10,6 +10,7 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
   type ReceiptSummary,
+  type RepeatedEvent,
 } from '#partners/receipts/receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { OUTCOME_COUNT_MAX, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
@@ -20,7 +21,7 @@ const COLUMNS = `
   receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,
   receipt.correlation_id, receipt.status, receipt.received_at`;
 
-const READ_RECEIPT = `SELECT ${COLUMNS} FROM receipt WHERE id = @id`;
+const READ_RECEIPT = `SELECT ${COLUMNS}, receipt.repeats FROM receipt WHERE id = @id`;
 
 const READ_EVENTS = `
   SELECT position, event_type, event_id, external_id, outcome, erasure, note, lead_ids, attempts,
@@ -66,10 +67,16 @@ export function createReceiptReader(session: Session): Pick<ReceiptStore, 'list'
       return last ? { receipts, next: last.number } : { receipts };
     },
     read: async (id): Promise<ReceiptDetail | undefined> => {
-      const row = await session.get<ReceiptRow>(READ_RECEIPT, { id });
-      if (!row) return undefined;
+      const found = await session.get<ReceiptRow & { repeats?: string }>(READ_RECEIPT, { id });
+      if (!found) return undefined;
+      const { repeats, ...row } = found;
       const events = await session.all<EventRow>(READ_EVENTS, row);
-      return { ...toReceipt(row), path: row.path, events: events.map(toEvent) };
+      return {
+        ...toReceipt(row),
+        path: row.path,
+        events: events.map(toEvent),
+        ...(repeats !== undefined && { repeats: JSON.parse(repeats) as RepeatedEvent[] }),
+      };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
-import type { Receipt } from '#partners/receipts/receipt.ts';
+import type { Receipt, RepeatedEvent } from '#partners/receipts/receipt.ts';
 import type {
   Acceptance,
   NewEvent,
@@ -66,7 +66,12 @@ const READ_ORIGINAL = `
   FROM receipt WHERE number = @receipt`;
 
 /** A delivery, and what is known of its events. */
-type Sorted = { delivery: NewReceipt; events: NewEvent[]; repeats: Repeat[] };
+type Sorted = {
+  delivery: NewReceipt;
+  events: NewEvent[];
+  repeats: Repeat[];
+  left: RepeatedEvent[];
+};
 
 type AcceptInput = readonly [delivery: NewReceipt, options: AcceptOptions];
 
@@ -135,12 +140,15 @@ async function writeDeliveries(
 /** An event that stands twice in one delivery is taken once. */
 function sortOut(delivery: NewReceipt, before: ReadonlyMap<NewEvent, SameEvent>): Sorted {
   const seen = new Set<string>();
-  const sorted: Sorted = { delivery, events: [], repeats: [] };
+  const sorted: Sorted = { delivery, events: [], repeats: [], left: [] };
   for (const event of delivery.events) {
     const key = keyOf(event);
-    if (seen.has(key)) continue;
-    seen.add(key);
     const same = before.get(event);
+    const isTwice = seen.has(key);
+    seen.add(key);
+    const { position } = event;
+    if (same ?? isTwice) sorted.left.push({ position, receiptId: same?.receiptId ?? delivery.id });
+    if (isTwice) continue;
     if (same) sorted.repeats.push({ event, before: same });
     else sorted.events.push(event);
   }

@@ -158,6 +158,14 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
     isLastResort: true,
   },
   'too-many-ids': { step: 'Nothing here: the partner has to merge in steps', isLastResort: true },
+  'no-rule': {
+    step: 'Nothing, unless a rule is missing: then have it sent again',
+    isLastResort: true,
+  },
+  'type-not-listed': {
+    step: 'Nothing, unless the type is to delete: add it to deletions.types, and have it sent again',
+    isLastResort: true,
+  },
   'lead-claimed': { step: 'Nothing: a deleted lead is left alone', isLastResort: true },
   'claim-released': { step: 'Nothing, unless the release was wrong: then replay' },
   'partner-unknown': {
