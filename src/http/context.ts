@@ -77,11 +77,8 @@ export type KeyHolder = { principal: ConsumerPrincipal; limitPerMinute: number }
 type RequestFacts = {
   /** Fields that the request's log line gets: ids only, never personal data or secrets. */
   logFacts: LogFields | undefined;
-  /**
-   * Headers of whatever response the request gets: names, each with its value behind it. What is set
-   * on the reply under the same name takes their place, where the framework sends it.
-   */
-  headersOut: string[] | undefined;
+  /** Headers for pages of another origin, of which `vary` adds to that of the reply. */
+  corsOut: Readonly<Record<string, string>> | undefined;
   /** See `hangUpOf`. */
   responseOut: ServerResponse | undefined;
   /** What the body holds of the budget, from the moment it is read. */
@@ -98,7 +95,7 @@ type RequestFacts = {
 export function decorateRequests(app: HttpApp): void {
   const facts: RequestFacts = {
     logFacts: undefined,
-    headersOut: undefined,
+    corsOut: undefined,
     responseOut: undefined,
     bodyHold: undefined,
     spec: undefined,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
 import type { Caller, Reader } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { type BearerContext, type HttpApp, hangUpOf } from '../context.ts';
+import { type BearerContext, type Exchange, type HttpApp, hangUpOf } from '../context.ts';
 import { actorOf, authorizeBearer, tokenOf } from './bearer.ts';
 import { admitKey } from './key-access.ts';
 
@@ -11,16 +11,16 @@ import { admitKey } from './key-access.ts';
  * `catalog:read` instead. Who sends both is who the token says.
  */
 export function requireCatalogAccess(app: HttpApp, context: BearerContext): void {
-  const byKey = async (request: FastifyRequest): Promise<void> => {
-    await admitKey(context, request, ({ grants }) => grantedWorkspace(grants));
-    await context.unread.send(request, ANSWER_BYTES_MAX, () => undefined);
+  const byKey = async (exchange: Exchange): Promise<void> => {
+    await admitKey(context, exchange, ({ grants }) => grantedWorkspace(grants));
+    await context.unread.send(exchange.request, ANSWER_BYTES_MAX, () => undefined);
   };
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const byToken = (): Promise<void> => authorizeBearer(context, request);
     if (request.routeOptions.config.described?.scope !== 'catalog:read') return byToken();
     const { authorization, 'x-api-key': key } = request.headers;
     const isByKey = authorization === undefined && key !== undefined;
-    await (isByKey ? byKey(request) : byToken()).catch(challengeForBoth);
+    await (isByKey ? byKey({ request, reply }) : byToken()).catch(challengeForBoth);
   });
 }
 

@@ -1,9 +1,9 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import { refuseOverLimit } from '#access/limit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { AreaContext, KeyHolder, HttpApp } from '../context.ts';
+import type { AreaContext, Exchange, HttpApp, KeyHolder } from '../context.ts';
 import { rateLimitHeaders } from '../responses/headers.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { grantedLabels } from '#access/grant.ts';
@@ -20,7 +20,7 @@ import { createTurns } from '#shared/resilience/turns.ts';
  */
 export async function admitKey(
   { access, rethrowRefusal, clock }: Pick<AreaContext, 'access' | 'rethrowRefusal' | 'clock'>,
-  request: FastifyRequest,
+  { request, reply }: Exchange,
   requireGrant?: (principal: ConsumerPrincipal) => unknown,
 ): Promise<void> {
   const principal = await access
@@ -28,11 +28,10 @@ export async function admitKey(
     .catch((error: unknown) => rethrowRefusal(request.ip, error));
   const { consumerId, keyId } = principal;
   request.logFacts = { consumerId, keyId };
-  announceExpiry(request, principal, clock);
+  announceExpiry(reply, principal, clock);
   requireGrant?.(principal);
   const quota = access.countCall(principal);
-  const { ratelimit, 'ratelimit-policy': policy } = rateLimitHeaders(quota);
-  request.headersOut?.push('ratelimit-policy', policy, 'ratelimit', ratelimit);
+  reply.headers(rateLimitHeaders(quota));
   if (quota.isExceeded) refuseOverLimit(quota);
   request.keyHolder = { principal, limitPerMinute: quota.limitPerMinute };
 }
@@ -51,12 +50,12 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
 
 /** As an HTTP date (RFC 9110 §5.6.7), which `Sunset` and `Expires` are, too. */
 function announceExpiry(
-  { headersOut }: FastifyRequest,
+  reply: FastifyReply,
   { expiresAt }: ConsumerPrincipal,
   clock: Pick<Clock, 'now'>,
 ): void {
   if (expiresAt !== undefined && endsSoon({ expiresAt }, clock.now()))
-    headersOut?.push('key-expires', new Date(expiresAt).toUTCString());
+    reply.header('key-expires', new Date(expiresAt).toUTCString());
 }
 
 /** A hot key gives the same principal each time, and so the same visibility. */
@@ -71,8 +70,8 @@ const visibilityFor = memoize(({ consumerId, grants }: ConsumerPrincipal): Visib
  */
 export function requireLeadGrant(app: HttpApp, context: AreaContext): void {
   const turn = createTurns(ADMITTED_A_TURN);
-  app.addHook('onRequest', (request) =>
-    turn().then(() => admitKey(context, request, visibilityFor)),
+  app.addHook('onRequest', (request, reply) =>
+    turn().then(() => admitKey(context, { request, reply }, visibilityFor)),
   );
 }
 

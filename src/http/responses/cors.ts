@@ -7,8 +7,8 @@ import { routedPath } from '../requests/paths.ts';
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export type Cors = {
-  /** What belongs to `headersOut`. */
-  headersFor(request: FastifyRequest): readonly string[];
+  /** Undefined where no page of another origin could read. */
+  headersFor(request: FastifyRequest): Readonly<Record<string, string>> | undefined;
   /**
    * The headers of a 204, when the request is a browser's preflight for such a `GET`; `methods` are those of
    * its path.
@@ -58,9 +58,9 @@ export function createCors(origins: readonly string[]): Cors {
   };
   return {
     headersFor: (request) => {
-      if (allowed.size === 0 || request.method !== 'GET') return NO_HEADERS;
+      if (allowed.size === 0 || request.method !== 'GET') return undefined;
       const { url = '' } = request.routeOptions;
-      return READABLE.test(url) ? toHeaders(allowedOriginOf(request)) : NO_HEADERS;
+      return READABLE.test(url) ? toHeaders(allowedOriginOf(request)) : undefined;
     },
     preflight: (request, methods) => {
       const origin = allowedOriginOf(request);
@@ -79,13 +79,12 @@ export function createCors(origins: readonly string[]): Cors {
   };
 }
 
-const NO_HEADERS: readonly string[] = [];
-
 /** Also without an origin: what a cache stores for one origin must not serve another. */
-function toHeaders(origin: string | undefined): string[] {
-  const headers = ['vary', 'Origin'];
-  if (origin === undefined) return headers;
-  headers.push('access-control-allow-origin', origin);
-  headers.push('access-control-expose-headers', RESPONSE_HEADERS);
-  return headers;
+function toHeaders(origin: string | undefined): Record<string, string> {
+  if (origin === undefined) return { vary: 'Origin' };
+  return {
+    vary: 'Origin',
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': RESPONSE_HEADERS,
+  };
 }

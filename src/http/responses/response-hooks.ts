@@ -38,10 +38,10 @@ export type ResponseHooks = {
 export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   const measure = createRequestMetrics(deps.metrics);
   /** Made with the first response: the public address is not known before the service listens. */
-  let common: readonly string[] | undefined;
-  const beginHeaders = (request: FastifyRequest): void => {
-    common ??= Object.entries(securityHeaders(deps.publicUrl())).flat();
-    request.headersOut = ['x-request-id', request.id, ...common];
+  let common: Readonly<Record<string, string>> | undefined;
+  const beginHeaders = (request: FastifyRequest, reply: FastifyReply): void => {
+    common ??= securityHeaders(deps.publicUrl());
+    reply.headers(common).header('x-request-id', request.id);
   };
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const completed = { request, reply, route: routeOf(request) };
@@ -50,15 +50,14 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
   };
   return {
     onFrameworkError: (error, request, reply) => {
-      beginHeaders(request);
-      putHeaders(request, reply);
+      beginHeaders(request, reply);
       void sendProblem(deps, { error, request, reply }, deps.problemPages);
       record(request, reply);
     },
     install: (app) => {
       respondBeforeRouting(app, { beginHeaders, cors: deps.cors });
       app.addHook('onSend', (request, reply, _payload, done) => {
-        putHeaders(request, reply);
+        addCorsHeaders(request, reply);
         done();
       });
       app.addHook('onResponse', (request, reply, done) => {
@@ -75,17 +74,15 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
 }
 
 type BeforeRouting = Pick<ResponseHooksDeps, 'cors'> & {
-  beginHeaders: (request: FastifyRequest) => void;
+  beginHeaders: (request: FastifyRequest, reply: FastifyReply) => void;
 };
 
-/** For responses that go through the framework: `sendRendered` writes these headers itself. */
-function putHeaders({ headersOut = [] }: FastifyRequest, reply: FastifyReply): void {
-  for (let at = 0; at < headersOut.length; at += 2) {
-    const name = headersOut[at] ?? '';
-    const value = headersOut[at + 1];
-    if (!reply.hasHeader(name)) reply.header(name, value);
-    else if (name === 'vary') reply.header(name, `${String(reply.getHeader(name))}, ${value}`);
-  }
+/** Last, when the reply has said what else it depends on. */
+export function addCorsHeaders({ corsOut }: FastifyRequest, reply: FastifyReply): void {
+  if (corsOut === undefined) return;
+  const vary = reply.getHeader('vary');
+  reply.headers(corsOut);
+  if (vary !== undefined) reply.header('vary', `${String(vary)}, ${corsOut['vary']}`);
 }
 
 /** The first hook: what needs no look at the credential, above all paths that do not exist. */
@@ -99,8 +96,8 @@ function respondBeforeRouting(app: HttpApp, { beginHeaders, cors }: BeforeRoutin
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.responseOut = reply.raw;
-    beginHeaders(request);
-    request.headersOut?.push(...cors.headersFor(request));
+    beginHeaders(request, reply);
+    request.corsOut = cors.headersFor(request);
     const broken = brokenRequest(request);
     const methods = request.is404 ? paths.methodsOf(routedPath(request.url)) : undefined;
     const preflight = methods && !broken ? cors.preflight(request, methods) : undefined;

@@ -17,6 +17,7 @@ import { describeRoute } from '../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
 import { prefersEventStream } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
+import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { once } from 'node:events';
@@ -195,9 +196,9 @@ const READ_WITHIN_MS = 10 * SECOND;
 /** Begins the response, whose headers say what follows. */
 function beginStream({ request, reply }: Exchange): ServerResponse {
   const { raw } = reply;
+  addCorsHeaders(request, reply.headers(headers));
   raw.writeHead(200, [
-    ...(request.headersOut ?? []),
-    ...Object.entries(headers).flat(),
+    ...Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)]),
     'content-type',
     'text/event-stream; charset=utf-8',
     'x-accel-buffering',

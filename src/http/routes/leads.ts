@@ -80,8 +80,7 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
     leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
       const headers = headersOf(cache);
       const { nextCursor } = value.pagination;
-      if (nextCursor !== undefined)
-        headers.push('link', nextLink(request, nextCursor, publicUrl()));
+      if (nextCursor !== undefined) headers['link'] = nextLink(request, nextCursor, publicUrl());
       return unread.send(request, bytesOfList(value), () =>
         sendRendered({ request, reply }, renderList(value), headers),
       );
@@ -102,30 +101,22 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
 /** What an incremental reader of leads would never see: the leads that deletions took away. */
 function addRemovals(app: HttpApp, { claimedLeads, publicUrl }: AreaContext): void {
   const render = createRenderer(removalListOut);
-  const headers = Object.entries(stored).flat();
   app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
     const list = await claimedLeads.listRemovals(request.query, visibilityOf(request));
     const { nextCursor } = list.pagination;
-    const link =
-      nextCursor === undefined ? [] : ['link', nextLink(request, nextCursor, publicUrl())];
-    return sendRendered({ request, reply }, render(list), [...headers, ...link]);
+    if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl()));
+    return sendRendered({ request, reply }, render(list), stored);
   });
 }
 
 const stored = revalidatedFor('X-API-KEY');
 
-/** Names, each with its value behind it. */
-function headersOf(cache: CacheFacts): string[] {
-  return [
-    'cache-control',
-    stored['cache-control'],
-    'vary',
-    stored.vary,
-    'age',
-    String(Math.max(0, Math.floor(cache.ageMs / 1000))),
-    'cache-status',
-    cacheStatus(cache),
-  ];
+function headersOf(cache: CacheFacts): Record<string, string> {
+  return {
+    ...stored,
+    age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),
+    'cache-status': cacheStatus(cache),
+  };
 }
 
 const leadProblems = ['insufficient-scope', 'tracker-failed', 'tracker-unavailable'] as const;

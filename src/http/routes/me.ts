@@ -28,7 +28,7 @@ const keyHolderOut = z
 
 /** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
 export function meRoutes(app: HttpApp, context: AreaContext): void {
-  app.addHook('onRequest', (request) => admitKey(context, request));
+  app.addHook('onRequest', (request, reply) => admitKey(context, { request, reply }));
   app.get('/api/v1/me', meRoute, async (request, reply) =>
     reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolderOf(request))),
   );

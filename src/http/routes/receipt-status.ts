@@ -13,9 +13,8 @@ export function receiptStatusRoutes(app: HttpApp, { partners }: AreaContext): vo
   const render = createRenderer(receiptStatusOut);
   app.get(`${STATUS_PATH}/:token`, statusRoute, async (request, reply) => {
     const { status, retryAfterSeconds } = await partners.readStatus(request.params.token);
-    const headers = ['cache-control', REVALIDATED];
-    if (retryAfterSeconds !== undefined) headers.push('retry-after', String(retryAfterSeconds));
-    return sendRendered({ request, reply }, render(status), headers);
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+    return sendRendered({ request, reply }, render(status), { 'cache-control': REVALIDATED });
   });
 }
 

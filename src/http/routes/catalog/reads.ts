@@ -29,7 +29,6 @@ import {
   createResponseCache,
   type ResponseCache,
   sendRendered,
-  toSendable,
 } from '../../responses/rendered-response.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 import {
@@ -98,7 +97,7 @@ type Content = {
 type Rendered = ReturnType<typeof toRendered>;
 
 function toRendered(text: string, { etag = '', ...headers }: Readonly<Record<string, string>>) {
-  return { bytes: toSendable(Buffer.from(text)), etag, headers: Object.entries(headers).flat() };
+  return { bytes: Buffer.from(text), etag, headers };
 }
 
 const theVersion: Content = {
