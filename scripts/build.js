@@ -23,12 +23,11 @@ const packages = path.join(root, 'node_modules');
 /** Beside the program itself: what its threads run (`entryUrl`). */
 const ENTRIES = [
   'main',
-  'adapters/github/webhook-functions',
   'adapters/sqlite/writer/thread-main',
-  'adapters/threads/body-functions',
   'adapters/threads/check-functions',
   'adapters/threads/spec-functions',
   'adapters/threads/thread-main',
+  'compose/body-functions',
 ];
 
 /** Files of packages that are read at run time (`packageUrl`). */

@@ -2,6 +2,8 @@ import type { Access } from '#access/index.ts';
 import type { TokenVerifier } from '#access/tokens.ts';
 import type { KeySet } from '#adapters/jose/key-set.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
+import type { Thread } from '#adapters/threads/thread.ts';
+import type * as bodyFunctions from './body-functions.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
@@ -51,6 +53,7 @@ export type ServiceParts = BaseParts & {
   /** Not subscribed before `followOthers`. */
   instanceChanges: InstanceChanges;
   bodies: BodyReaders;
+  bodyThread: Thread<typeof bodyFunctions>;
   /** Without it nothing that needs a bearer token is served. */
   bearer: BearerParts | undefined;
   access: Access;

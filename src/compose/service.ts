@@ -1,7 +1,9 @@
 /** Everything that a running service does, once its store is open: it listens, works, and stops. */
 import { type Access, createAccess } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
+import type * as bodyFunctions from './body-functions.ts';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
+import { createThread } from '#adapters/threads/thread.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
@@ -13,6 +15,7 @@ import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds, newUuid } from '#shared/ids.ts';
+import { entryUrl } from '#shared/program.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
@@ -154,8 +157,10 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   cleanup.push('the times of last use', () => access.close());
   const traffic = createTraffic({ store: stores.traffic(), clock, log });
   cleanup.push('the record of traffic', () => traffic.close());
-  const bodies = createBodyReaders({ clock });
-  const made = { ...base, ...areas, tracker, bodies, bearer, access, traffic };
+  const module = entryUrl('compose/body-functions');
+  const bodyThread = createThread<typeof bodyFunctions>({ module, clock });
+  const bodies = createBodyReaders(bodyThread);
+  const made = { ...base, ...areas, tracker, bodies, bodyThread, bearer, access, traffic };
   return { ...made, partners: composePartners(made) };
 }
 

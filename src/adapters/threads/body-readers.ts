@@ -1,13 +1,11 @@
 import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
 import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
-import type { Clock } from '#shared/clock.ts';
-import { entryUrl } from '#shared/program.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
 import type * as functions from './body-functions.ts';
-import { createThread, isHeavy, refuseThread } from './thread.ts';
+import { isHeavy, refuseThread, type Thread } from './thread.ts';
 
 /**
  * Reads of bodies that hold up nobody, whatever stands in it: what could take more than a few
@@ -28,28 +26,25 @@ export type BodyReaders = {
 /** All forms but those that hold a spec. */
 const INLINE_FORM_BYTES_MAX = 64 * 1024;
 
-/** All throw `overloaded` when the thread is. What partners send waits for nothing but what partners send. */
-export function createBodyReaders({ clock }: { clock: Pick<Clock, 'sleep'> }): BodyReaders {
-  const module = entryUrl('adapters/threads/body-functions');
-  const ofPartners = createThread<typeof functions>({ module, clock });
-  const ofOthers = createThread<typeof functions>({ module, clock });
+/** All throw `overloaded` when the thread is. What partners send goes before all else that waits. */
+export function createBodyReaders(thread: Thread<typeof functions>): BodyReaders {
   return {
     parse: (bytes, rules, signal) =>
       isHeavy(bytes)
-        ? ofOthers.run('parse', { bytes, rules }, { signal }).catch(refuseThread)
+        ? thread.run('parse', { bytes, rules }, { signal }).catch(refuseThread)
         : parseJsonText(bytes, rules),
     specBody: (bytes, signal) =>
       isHeavy(bytes)
-        ? ofOthers.run('specBody', bytes, { signal }).catch(refuseThread)
+        ? thread.run('specBody', bytes, { signal }).catch(refuseThread)
         : readSpecBody(bytes),
-    specText: (text, signal) => ofOthers.run('specText', text, { signal }).catch(refuseThread),
+    specText: (text, signal) => thread.run('specText', text, { signal }).catch(refuseThread),
     delivery: (bytes, fields, signal) =>
       isHeavy(bytes)
-        ? ofPartners.run('delivery', { bytes, fields }, { signal }).catch(refuseThread)
+        ? thread.run('delivery', { bytes, fields }, { signal, isFirst: true }).catch(refuseThread)
         : readDelivery(bytes, fields),
     form: (bytes, signal) =>
       bytes.length > INLINE_FORM_BYTES_MAX
-        ? ofOthers
+        ? thread
             .run('form', bytes, { transfer: transferablesOf(bytes), signal })
             .catch(refuseThread)
         : parseFormText(bytes),

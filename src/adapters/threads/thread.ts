@@ -60,7 +60,12 @@ type RunOptions = {
   transfer?: readonly ArrayBuffer[];
   /** Of whoever waits for it. A job that nobody waits for loses its place, and what it holds is let go. */
   signal?: AbortSignal | undefined;
+  /** Goes before all that wait and do not say so, whose places are counted apart. */
+  isFirst?: boolean;
 };
+
+/** Jobs that wait for their turn in their order, and how many of them have no end yet. */
+type Lane = { turns: (() => void)[]; open: number };
 
 /**
  * A thread of its own for what would hold up everybody else, one job after another. It starts with
@@ -68,15 +73,36 @@ type RunOptions = {
  */
 export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
   const host = createHost(deps);
-  let waiting = 0;
-  let turn: Promise<unknown> = Promise.resolve();
+  const [first, others]: [Lane, Lane] = [
+    { turns: [], open: 0 },
+    { turns: [], open: 0 },
+  ];
+  let isBusy = false;
+  const next = (): void => {
+    const begin = isBusy ? undefined : (first.turns.shift() ?? others.turns.shift());
+    isBusy ||= begin !== undefined;
+    begin?.();
+  };
+  const inTurn = async (lane: Lane, work: () => Promise<JobResult>): Promise<JobResult> => {
+    const { promise: turn, resolve } = Promise.withResolvers<void>();
+    lane.turns.push(resolve);
+    next();
+    await turn;
+    try {
+      return await work();
+    } finally {
+      isBusy = false;
+      next();
+    }
+  };
   return {
-    run: async (name, input, { transfer = [], signal } = {}) => {
-      if (waiting >= WAITING_MAX) refuseLoad();
+    run: async (name, input, { transfer = [], signal, isFirst = false } = {}) => {
+      const lane = isFirst ? first : others;
+      if (lane.open >= WAITING_MAX) refuseLoad();
       let wanted: Wanted | undefined = { job: { name, input }, transfer };
-      waiting += 1;
-      const worked = turn.then(() => (wanted ? host.work(wanted) : refuseAbsent()));
-      turn = worked.catch(() => undefined);
+      lane.open += 1;
+      const worked = inTurn(lane, async () => (wanted ? host.work(wanted) : refuseAbsent()));
+      worked.catch(() => undefined); // whoever hung up hears nothing of it
       try {
         return open(await (signal ? untilAborted(worked, signal) : worked)) as never;
       } catch (error) {
@@ -84,8 +110,8 @@ export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
         throw error;
       } finally {
         wanted = undefined;
-        waiting -= 1;
-        if (waiting === 0) host.rest();
+        lane.open -= 1;
+        if (first.open + others.open === 0) host.rest();
       }
     },
   };

@@ -1,23 +1,21 @@
 import type { TrackerWebhook } from '#http/context.ts';
 import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { TRACKER } from '#partners/traffic.ts';
-import type { Clock } from '#shared/clock.ts';
-import type * as functions from '#adapters/github/webhook-functions.ts';
+import type * as functions from '../body-functions.ts';
 import {
   createWebhookVerifier,
   type WebhookVerifier,
   type WebhookVerifierDeps,
 } from '#adapters/github/webhook.ts';
-import { createThread, isHeavy, refuseThread } from '#adapters/threads/thread.ts';
-import { entryUrl } from '#shared/program.ts';
+import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import type { ServiceParts } from '../parts.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
 export function createTrackerWebhook(parts: ServiceParts): TrackerWebhook {
-  const { settings, clock, tracker, leads, filler, instanceChanges, traffic } = parts;
+  const { settings, bodyThread, tracker, leads, filler, instanceChanges, traffic } = parts;
   const { repository } = tracker;
-  const createVerifier = createThreadedVerifiers({ clock });
+  const createVerifier = createThreadedVerifiers(bodyThread);
   const verifier = settings.derive((current) =>
     createVerifier({
       secrets: current.tracker.webhookSecrets,
@@ -45,17 +43,13 @@ export function createTrackerWebhook(parts: ServiceParts): TrackerWebhook {
 }
 
 /**
- * Makes verifiers that hold up nobody: large deliveries are verified and read in a thread, which
- * they share with no partner's. Their bytes are transferred, and gone afterwards. Such a verifier
+ * Makes verifiers that hold up nobody: large deliveries are verified and read in the thread of bodies,
+ * behind those of partners. Their bytes are transferred, and gone afterwards. Such a verifier
  * throws `overloaded`, too, when the thread is.
  */
-export function createThreadedVerifiers({
-  clock,
-}: {
-  clock: Pick<Clock, 'sleep'>;
-}): (deps: WebhookVerifierDeps) => WebhookVerifier {
-  const module = entryUrl('adapters/github/webhook-functions');
-  const thread = createThread<typeof functions>({ module, clock });
+export function createThreadedVerifiers(
+  thread: Thread<Pick<typeof functions, 'verify'>>,
+): (deps: WebhookVerifierDeps) => WebhookVerifier {
   return (deps) => {
     const here = createWebhookVerifier(deps);
     const secrets = deps.secrets.map((secret) => secret.reveal());

@@ -5,6 +5,7 @@ import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createThreadedVerifiers } from '../../../src/compose/tracker/webhook.ts';
 import { createFakeClock } from '../../support/clock.ts';
+import { startBodyThread } from '../../support/threads.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
 import { wireIssue, wireRepository } from '../../adapters/github/support.ts';
 
@@ -14,7 +15,7 @@ const facts = {
   secrets: [new Secret('old'), new Secret('new')],
   name: { owner: 'acme', repo: 'leads' },
 };
-const verifier = createThreadedVerifiers({ clock: createFakeClock() })(facts);
+const verifier = createThreadedVerifiers(startBodyThread(createFakeClock()))(facts);
 const here = createWebhookVerifier(facts);
 
 const repository = { ...wireRepository, id: 4711, owner: { login: 'acme' } };
@@ -64,7 +65,7 @@ describe.each([
   test('is known by the number of its repository', async () => {
     const renamed = text.replaceAll('acme', 'newco');
     expect(await verifier.verify(delivery(renamed))).toEqual({ kind: 'ignored' });
-    const byId = createThreadedVerifiers({ clock: createFakeClock() })({
+    const byId = createThreadedVerifiers(startBodyThread(createFakeClock()))({
       ...facts,
       repositoryId: () => 4711,
     });
@@ -93,7 +94,7 @@ test.each([
 
 test('a thread that comes to no end is told as an overload', async () => {
   const clock = createFakeClock();
-  const slow = createThreadedVerifiers({ clock })(facts);
+  const slow = createThreadedVerifiers(startBodyThread(clock))(facts);
   const verified = slow.verify(delivery(large)).catch((error: unknown) => error);
   await nextTurn();
   await clock.advance(5000);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
+import { startBodyThread } from '../../support/threads.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -41,7 +42,7 @@ function countParsedHere(): number[] {
 describe('a form with a long text', () => {
   test('is not parsed on the thread that serves everybody', async () => {
     const lengths: number[] = [];
-    const parseForm = createBodyReaders({ clock: createFakeClock() }).form;
+    const parseForm = createBodyReaders(startBodyThread(createFakeClock())).form;
     const portal = startPortal(longForm(lengths), { parseForm });
     const admin = await portal.signIn();
     const formToken = await admin.formToken();

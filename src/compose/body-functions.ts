@@ -1,0 +1,10 @@
+/** What the thread of bodies runs. */
+import type { VerifyJob } from '#adapters/github/webhook-functions.ts';
+import type { TrackerEvent } from '#leads/lead-tracker.ts';
+
+export * from '#adapters/threads/body-functions.ts';
+
+/** A thread that gets no large delivery of the tracker goes without what reads them. */
+export async function verify(job: VerifyJob): Promise<TrackerEvent> {
+  return (await import('#adapters/github/webhook-functions.ts')).verify(job);
+}
