@@ -127,6 +127,18 @@ const breakingRows: Row[] = [
     asks(object({ a: ref('T'), b: { ...ref('T'), maxLength: 5 } }), { schemas: { T: text } }),
   ],
   [
+    'composed',
+    'of two that have to be contained the second',
+    asks({ allOf: [{ contains: text }, { contains: number }] }),
+    asks({ allOf: [{ contains: text }, { contains: { type: 'boolean' } }] }),
+  ],
+  [
+    'streams',
+    'nothing is said of an element any more',
+    streamed(text),
+    { ...answers({ 'application/jsonl': {} }), openapi: '3.2.0' },
+  ],
+  [
     'media types',
     'another parameter',
     media('application/json;version=1'),
@@ -408,6 +420,19 @@ const harmlessRows: Row[] = [
 
 /** Neither breaking nor compatible. */
 const openRows: Row[] = [
+  [
+    'words',
+    'of what a text holds',
+    gives({ ...text, contentSchema: { type: 'object' } }),
+    gives({ ...text, contentSchema: { type: 'array' } }),
+  ],
+  ['words', 'of other references', gives({ $dynamicRef: '#a' }), gives({ $dynamicRef: '#b' })],
+  [
+    'words',
+    'of before 2019',
+    asks({ type: 'object' }),
+    asks({ type: 'object', dependencies: { a: ['b'] } }),
+  ],
   [
     'overlaps',
     'perhaps',

@@ -26,7 +26,15 @@ export function contentOf(way: Way, owner: Entry, types: readonly string[]): Par
     const plain = { ...part, way: { direction } };
     return items.value === undefined
       ? [plain]
-      : [plain, { ...ofItems, removed: undefined, way: { direction }, schema: items }];
+      : [
+          plain,
+          {
+            ...ofItems,
+            removed: direction === 'response' ? ('breaking' as const) : undefined,
+            way: { direction },
+            schema: items,
+          },
+        ];
   });
 }
 

@@ -22,7 +22,8 @@ const PROSE = new Set(
 );
 /** What no rule looks at, and what stands below. */
 const OPEN = new Set(
-  'default xml links servers operationId encoding host basePath schemes discriminator'.split(' '),
+  `default xml links servers operationId encoding host basePath schemes discriminator
+   $dynamicRef contentSchema dependencies`.split(/\s+/),
 );
 /** What stands below these is named by the owner. */
 const NAMES = new Set(

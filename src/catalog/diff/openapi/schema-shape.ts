@@ -101,7 +101,7 @@ const SAME = new Map([
   ['unevaluatedProperties', 'additionalProperties'],
   ['unevaluatedItems', 'items'],
 ]);
-const PART = new Set(['additionalProperties', 'items', 'propertyNames', 'contains']);
+const PART = new Set(['additionalProperties', 'items', 'propertyNames']);
 const PARTS = new Set(['patternProperties', 'dependentSchemas', 'prefixItems']);
 
 function readWord(read: Reading, written: string, member: Entry): void {
@@ -117,6 +117,11 @@ function readWord(read: Reading, written: string, member: Entry): void {
 type ReadWord = (read: Reading, member: Entry) => void;
 
 const READERS: Readonly<Record<string, ReadWord | undefined>> = {
+  // Each of several has an element of its own.
+  contains: ({ shape: { parts } }, member) => {
+    const name = parts.has('contains') ? `contains\n${parts.size}` : 'contains';
+    parts.set(name, member);
+  },
   properties: ({ shape }, member) => {
     for (const [name, property] of membersOf(member)) add(shape.properties, name, property);
   },

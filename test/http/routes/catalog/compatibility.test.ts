@@ -158,7 +158,6 @@ describe('breaking changes', () => {
 
 test.each([
   ['another major number', '2.0.0', api()],
-  ['no semantic version', 'summer', api()],
   ['no spec', '1.1.0', undefined],
   ['more than before', '1.1.0', api('/pets', '/dogs', '/cats')],
 ])('%s breaks nothing', async (_what, version, spec) => {
@@ -167,6 +166,14 @@ test.each([
   const published = await publish(version);
   expect(published.status).toBe(200);
   expect(published.body).not.toHaveProperty('findings');
+});
+
+test('no semantic version breaks nothing, and is told to have been compared with nothing', async () => {
+  const { call, publish } = await open('block');
+  await draft(call, 'summer', api());
+  const published = await publish('summer');
+  expect(published.status).toBe(200);
+  expect(published.body.findings).toMatchObject([{ code: 'not-compared' }]);
 });
 
 test('a lower version is held against the highest published one, too, a deprecated one nobody', async () => {
