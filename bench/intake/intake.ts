@@ -130,6 +130,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
     work: unserved,
     workerLease: unserved,
     filler: unserved,
+    latestCreation: () => clock.now(),
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,

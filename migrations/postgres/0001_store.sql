@@ -274,6 +274,8 @@ CREATE TABLE event (
   again bigint NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   history jsonb NOT NULL DEFAULT '[]', -- steps, oldest first, at most 50
   names text, -- kinds, never values, with a space between; NULL: none, or not known
+  actions jsonb, -- of a deletion: JSON array, what is done to a lead that is learnt later
+  created_before bigint, -- by the tracker's clock: what was created later is not what the event means
   asked_at bigint, -- when it was delivered, or replayed, or sent again after its end
   acknowledged_at bigint, -- an operator has seen that it came to nothing
   UNIQUE (receipt, position),
@@ -305,18 +307,22 @@ CREATE TABLE same_event (
 
 CREATE INDEX same_event_by_time ON same_event (first_seen_at);
 
--- For ten minutes after a match by e-mail or external id: by what late leads are found.
-CREATE TABLE recheck (
-  event bigint PRIMARY KEY REFERENCES event (id),
-  repository_id bigint NOT NULL,
-  key_hash bytea NOT NULL,
-  actions jsonb NOT NULL, -- what is to be done to a lead that is found
-  matched_at bigint NOT NULL,
-  created_before bigint NOT NULL, -- by the tracker's clock: who comes back later is no late lead
-  due_at bigint NOT NULL
+-- Names of the deletions that stand: who is learnt later, and was there before, is claimed by them. They go with the
+-- first full crawl that began later, after a day at the earliest.
+CREATE TABLE deletion_name (
+  event bigint NOT NULL REFERENCES event (id),
+  place integer NOT NULL, -- names are looked for in this order
+  repository_id bigint NOT NULL, -- 0: not known yet
+  kind text NOT NULL, -- 'lead-id', or as directory_key has it
+  key_hash bytea, -- as directory_key has it; NULL for a lead id
+  number bigint, -- the lead id
+  crawl bigint NOT NULL, -- that ran, or was the last one, when the deletion came
+  came_at bigint NOT NULL,
+  PRIMARY KEY (event, place)
 );
 
-CREATE INDEX recheck_due ON recheck (due_at);
+CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
+CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;
 
 -- Which instance does the background work, and until when unless it says so again; by the server's
 -- clock.

@@ -251,6 +251,8 @@ CREATE TABLE event (
   again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   history TEXT NOT NULL DEFAULT '[]', -- JSON: steps, oldest first, at most 50
   names TEXT, -- kinds, never values, with a space between; NULL: none, or not known
+  actions TEXT, -- of a deletion: JSON array, what is done to a lead that is learnt later
+  created_before INTEGER, -- by the tracker's clock: what was created later is not what the event means
   asked_at INTEGER, -- when it was delivered, or replayed, or sent again after its end
   acknowledged_at INTEGER, -- an operator has seen that it came to nothing
   UNIQUE (receipt, position),
@@ -302,18 +304,22 @@ CREATE TABLE same_event (
 
 CREATE INDEX same_event_by_time ON same_event (first_seen_at);
 
--- For ten minutes after a match by e-mail or external id: by what late leads are found.
-CREATE TABLE recheck (
-  event INTEGER PRIMARY KEY REFERENCES event (id),
-  repository_id INTEGER NOT NULL,
-  key_hash BLOB NOT NULL,
-  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
-  matched_at INTEGER NOT NULL,
-  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
-  due_at INTEGER NOT NULL
+-- Names of the deletions that stand: who is learnt later, and was there before, is claimed by them. They go with the
+-- first full crawl that began later, after a day at the earliest.
+CREATE TABLE deletion_name (
+  event INTEGER NOT NULL REFERENCES event (id),
+  place INTEGER NOT NULL, -- names are looked for in this order
+  repository_id INTEGER NOT NULL, -- 0: not known yet
+  kind TEXT NOT NULL, -- 'lead-id', or as directory_key has it
+  key_hash BLOB, -- as directory_key has it; NULL for a lead id
+  number INTEGER, -- the lead id
+  crawl INTEGER NOT NULL, -- that ran, or was the last one, when the deletion came
+  came_at INTEGER NOT NULL,
+  PRIMARY KEY (event, place)
 ) STRICT;
 
-CREATE INDEX recheck_due ON recheck (due_at);
+CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
+CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;
 
 -- Who got through and who did not, summed by UTC day: partners and the tracker's webhook, the secret
 -- by the start of its digest, refusals by reason. No people, nothing of a body. Kept for 30 days.

@@ -194,6 +194,18 @@ CREATE TABLE consumer_grant (
   PRIMARY KEY (consumer_id, action)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE deletion_name (
+  event INTEGER NOT NULL REFERENCES event (id),
+  place INTEGER NOT NULL, -- names are looked for in this order
+  repository_id INTEGER NOT NULL, -- 0: not known yet
+  kind TEXT NOT NULL, -- 'lead-id', or as directory_key has it
+  key_hash BLOB, -- as directory_key has it; NULL for a lead id
+  number INTEGER, -- the lead id
+  crawl INTEGER NOT NULL, -- that ran, or was the last one, when the deletion came
+  came_at INTEGER NOT NULL,
+  PRIMARY KEY (event, place)
+) STRICT;
+
 CREATE TABLE directory_approval (
   repository_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -272,6 +284,8 @@ CREATE TABLE event (
   again INTEGER NOT NULL DEFAULT 0, -- when it came once more while it was worked, then it is worked again; 0: it did not
   history TEXT NOT NULL DEFAULT '[]', -- JSON: steps, oldest first, at most 50
   names TEXT, -- kinds, never values, with a space between; NULL: none, or not known
+  actions TEXT, -- of a deletion: JSON array, what is done to a lead that is learnt later
+  created_before INTEGER, -- by the tracker's clock: what was created later is not what the event means
   asked_at INTEGER, -- when it was delivered, or replayed, or sent again after its end
   acknowledged_at INTEGER, -- an operator has seen that it came to nothing
   UNIQUE (receipt, position),
@@ -333,16 +347,6 @@ CREATE TABLE receipt (
   received_at INTEGER NOT NULL,
   traceparent TEXT, -- the call's span, for those of the worker; random numbers, NULL where traces are off
   repeats TEXT -- of a batch, what came before: array of { position, receiptId }; NULL: nothing
-) STRICT;
-
-CREATE TABLE recheck (
-  event INTEGER PRIMARY KEY REFERENCES event (id),
-  repository_id INTEGER NOT NULL,
-  key_hash BLOB NOT NULL,
-  actions TEXT NOT NULL, -- JSON array: what is to be done to a lead that is found
-  matched_at INTEGER NOT NULL,
-  created_before INTEGER NOT NULL, -- by the tracker's clock: who comes back later is no late lead
-  due_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE same_event (
@@ -432,6 +436,10 @@ CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NU
 
 CREATE INDEX consumer_by_age ON consumer (created_at, id);
 
+CREATE INDEX deletion_name_by_hash ON deletion_name (key_hash) WHERE key_hash IS NOT NULL;
+
+CREATE INDEX deletion_name_by_number ON deletion_name (number) WHERE number IS NOT NULL;
+
 CREATE INDEX directory_key_by_lead ON directory_key (repository_id, number);
 
 CREATE INDEX directory_merge_from ON directory_merge (from_hash);
@@ -464,8 +472,6 @@ CREATE INDEX receipt_by_partner ON receipt (partner_id, number);
 CREATE INDEX receipt_by_status ON receipt (status, number);
 
 CREATE INDEX receipt_by_time ON receipt (received_at);
-
-CREATE INDEX recheck_due ON recheck (due_at);
 
 CREATE INDEX same_event_by_time ON same_event (first_seen_at);
 

@@ -65,6 +65,7 @@ function trackerPorts({ config, tracker }: PartnersParts) {
   return {
     editor: createIssueEditor({ client, adminClient, repository, clock }),
     writeIntervalMs: config.tracker.writeInterval,
+    latestCreation: () => tracker.latestCreation(),
     learnTime: () => tracker.learnTime(),
   } satisfies Partial<PartnersPorts>;
 }

@@ -43,6 +43,8 @@ export type PartnersPorts = {
   work: WorkerDeps['store'];
   workerLease: WorkerLease;
   filler: DirectoryFiller;
+  /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
+  latestCreation(): number;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
   learnTime(): void;
   traffic: Pick<Traffic, 'record' | 'read'>;
@@ -69,7 +71,17 @@ export function createPartners(ports: PartnersPorts) {
   const wakeWorker = (): void => worker.wake();
   const hashKey = createSecretKey(ports.directoryKey);
   const { tracing, traffic } = ports;
-  const accepting = { store, readDelivery, clock, newId, hashKey, wakeWorker, reporter, tracing };
+  const accepting = {
+    store,
+    readDelivery,
+    clock,
+    latestCreation: () => ports.latestCreation(),
+    newId,
+    hashKey,
+    wakeWorker,
+    reporter,
+    tracing,
+  };
   const tokens = createStatusTokens(ports.statusKey, clock);
   return {
     /** Whether the configuration in force names any. */

@@ -1,4 +1,5 @@
 import type { HashedIdentity, IdentityKind } from '#leads/directory/lead-directory.ts';
+import { MINUTE } from '#shared/clock.ts';
 
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
@@ -10,14 +11,14 @@ export function toNameKinds(names: readonly MatchName[]): string | null {
 
 type NameKind = 'lead-id' | 'correlation-id' | 'external-id' | 'email';
 
-export function kindOf({ kind }: MatchName): NameKind {
+function kindOf({ kind }: MatchName): NameKind {
   return kind.replace(/^weak-|\/.*$/gu, '') as NameKind;
 }
 
 /** What the lead directory knows. Synchronous, so that it can be read inside a transaction. */
 export type DirectoryView = {
   has(number: number): boolean;
-  /** When the lead was created, in ms; 0 when that is not known; undefined: no such lead. */
+  /** When the lead was created, in ms; 0 when that is not known; undefined for a lead that no name finds. */
   createdAt(number: number): number | undefined;
   /** Numbers of the leads with this identity, in ascending order. */
   find(hash: Buffer): readonly number[];
@@ -34,12 +35,15 @@ export type Match = {
   conflicts: readonly number[];
 };
 
+/** How much later a lead may have been created that a lead id names: clocks differ, and nobody else has its number. */
+const NUMBER_TOLERANCE_MS = MINUTE;
+
 /**
- * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody.
- * A lead that a lead id or a correlation id names is left alone when it is known to belong to another person
- * than the event's e-mail or external id says: many systems have an id of their own under such a name. So is
- * one that a lead id names and that was created after `createdBefore` (ms): nobody knew its number when the
- * event was sent. Both the acceptance of a deletion and its later match decide by this one rule.
+ * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody. None
+ * that was created after `createdBefore` (ms) is taken: who comes back is another lead, and nobody knew a number
+ * before it was there. A lead that a lead id or a correlation id names is left alone when it is known to belong to
+ * another person than the event's e-mail or external id says: many systems have an id of their own under such a
+ * name. Both the acceptance of a deletion and its later matches decide by this one rule.
  */
 export function matchLeads(
   names: readonly MatchName[],
@@ -48,13 +52,12 @@ export function matchLeads(
 ): Match {
   const person = names.filter(isOfPerson);
   const conflicts: number[] = [];
-  const isTooNew = (name: MatchName, number: number): boolean =>
-    isLeadId(name) && (directory.createdAt(number) ?? 0) > createdBefore;
   const isTaken = (name: MatchName, number: number): boolean => {
+    const toleranceMs = isLeadId(name) ? NUMBER_TOLERANCE_MS : 0;
+    const isTooNew = (directory.createdAt(number) ?? 0) > createdBefore + toleranceMs;
     const isAnother = !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
-    if (!isAnother && !isTooNew(name, number)) return true;
-    conflicts.push(number);
-    return false;
+    if (isAnother || (isTooNew && isLeadId(name))) conflicts.push(number);
+    return !isAnother && !isTooNew;
   };
   for (const [by, ofKind] of Map.groupBy(names, kindOf)) {
     const found = ofKind.flatMap((name) =>
@@ -71,9 +74,13 @@ export function matchLeads(
  * no directory: a lead that is not known yet is claimed by its number, and so is what the other names
  * find, should that number turn out to be no lead.
  */
-export function leadsToClaim(names: readonly MatchName[], directory: DirectoryView): number[] {
+export function leadsToClaim(
+  names: readonly MatchName[],
+  directory: DirectoryView,
+  createdBefore?: number,
+): number[] {
   const unknown = names.filter(isLeadId).map(({ number }) => number);
-  const known = matchLeads(names, directory).leads;
+  const known = matchLeads(names, directory, createdBefore).leads;
   return [...unknown.filter((number) => !directory.has(number)), ...known];
 }
 
@@ -87,7 +94,7 @@ function isLeadId(name: MatchName): name is Extract<MatchName, { kind: 'lead-id'
 }
 
 /** An e-mail or an external id: it names a person, who may have several leads. */
-export function isOfPerson(name: MatchName): name is HashedIdentity {
+function isOfPerson(name: MatchName): name is HashedIdentity {
   return !isLeadId(name) && kindOf(name) !== 'correlation-id';
 }
 

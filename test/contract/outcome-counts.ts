@@ -21,6 +21,7 @@ function delivery(receivedAt: number, ...given: NewOutcome[]): NewReceipt {
     eventType: 'batch',
     correlationId: 'c',
     receivedAt,
+    createdBefore: receivedAt,
     events: given.map((outcome, position) => ({
       position,
       outcome,

@@ -653,6 +653,7 @@ function receipt(
     eventType: 'lead.deletion',
     correlationId: `c-${serial}`,
     receivedAt: AT,
+    createdBefore: AT,
     ...facts,
     events: facts.events.map((one, position) => ({ ...one, position })),
   };

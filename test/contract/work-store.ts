@@ -5,12 +5,14 @@ import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { SECOND } from '#shared/clock.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
 import {
   type HashedIdentity,
   type LeadDirectory,
   rulesCheckOf,
+  toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
+import type { LeadIdentity } from '#leads/model/identity.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
@@ -74,10 +76,11 @@ export function describeWorkStore(engine: string, open: Open): void {
       at = 0,
       {
         names = [],
+        actions,
         ...delivery
-      }: Parameters<typeof acceptEvent>[2] & Partial<Pick<NewEvent, 'names'>> = {},
+      }: Parameters<typeof acceptEvent>[2] & Partial<Pick<NewEvent, 'names' | 'actions'>> = {},
     ): Promise<string> => {
-      const event = { sameEventKey: Buffer.from(text), payload: Buffer.from(text), names };
+      const event = { sameEventKey: Buffer.from(text), payload: Buffer.from(text), names, actions };
       return acceptEvent(receipts, { at, ...event }, delivery);
     };
     return { fixture, receipts, store, accept, openedAs };
@@ -555,42 +558,162 @@ export function describeWorkStore(engine: string, open: Open): void {
         const due = await store.lease('match', 500, 10);
         expect(due.map(({ payload }) => payload?.toString())).toEqual(['ahead']);
       });
-
-      test('before a restart has late leads looked for at once, and from then on', async () => {
-        const { store, accept } = await setUp();
-        await accept('a', 1000);
-        const item = await leaseOne(store, 'match', 1000);
-        const recheck = { keyHash: Buffer.from('k'), dueAt: 1060, createdBefore: 1060 };
-        const match = { leads: [1], conflicts: [] };
-        await store.confirm(item, match, { actions: act.actions, now: 1000, recheck });
-        await store.forgetLeases(900);
-        expect(await store.dueRechecks(900, 10)).toMatchObject([{ matchedAt: 900 }]);
-      });
     });
 
-    test('a lead of the person that is shown late is claimed and acted on, also after the end', async () => {
-      const { fixture, store, accept } = await setUp();
-      const identities = [{ kind: 'email', value: 'ada@example.com' }] as const;
-      const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
-      await accept('a');
-      const recheck = { keyHash, dueAt: 60, createdBefore: 5 };
-      const match = { leads: [1], conflicts: [] };
-      await store.confirm(await leaseOne(store), match, {
-        actions: act.actions,
-        now: 5,
-        recheck,
+    describe('a deletion stands:', () => {
+      const ADA = { kind: 'email', value: 'ada@example.com' } as const;
+      const BOB = { kind: 'email', value: 'bob@example.com' } as const;
+      const EXTERNAL = { kind: 'external-id', partnerId: 'crm-one', value: '7' } as const;
+      const hashed = (identity: LeadIdentity): HashedIdentity =>
+        toHashedIdentity(directoryKey, identity);
+      const actions = act.actions;
+      const AT = 100 * SECOND;
+      const ofAda = { names: [hashed(ADA)], actions };
+      const adaAt = (number: number, createdAt: number) =>
+        entry(number, { createdAt, identities: [ADA] });
+
+      /** The event of a receipt, and the leads that it holds. */
+      async function setUpStanding() {
+        const world = await setUp();
+        const { receipts, store, fixture } = world;
+        return {
+          ...world,
+          directory: fixture.directory,
+          eventOf: async (id: string) => (await receipts.read(id))?.events[0],
+          end: async (outcome: 'DONE' | 'UNMATCHED' | 'FAILED', stage: 'match' | 'act' = 'act') => {
+            const item = await leaseOne(store, stage, AT);
+            await store.settle(item, { outcome, attempts: 1 }, AT);
+          },
+        };
+      }
+
+      test('a number that is learnt after its end, and was there before, is claimed and acted on', async () => {
+        const { store, accept, directory, eventOf, end } = await setUpStanding();
+        await directory.put([adaAt(4, AT)]);
+        const id = await accept('a', AT, ofAda);
+        await claimAll(store, await leaseOne(store, 'match', AT), [4], AT);
+        await end('DONE');
+        await directory.put([adaAt(5, AT), adaAt(6, AT + 1)]);
+        expect(await eventOf(id)).toMatchObject({ outcome: 'PENDING', leadIds: ['4', '5'] });
+        const item = await leaseOne(store, 'act', AT);
+        expect(item.progress).toEqual({
+          ...act,
+          leads: [
+            { number: 4, state: 'done' },
+            { number: 5, state: 'open' },
+          ],
+        });
+        expect(await store.leadsOf(item)).toEqual([4, 5]);
       });
-      const item = await leaseOne(store, 'act', 5);
-      await store.settle(item, { outcome: 'DONE', attempts: 1 }, 6);
-      await fixture.directory.put([4, 9].map((at) => entry(at, { createdAt: at, identities })));
-      for (const one of await store.dueRechecks(60, 10))
-        expect(await store.recheck(one, { now: 60, retryAt: 70 })).toEqual([4]);
-      const leads = [
-        { number: 1, state: 'done' },
-        { number: 4, state: 'open' },
-      ];
-      expect((await leaseOne(store, 'act', 60)).progress).toEqual({ ...act, leads });
-      expect(await store.nextRecheckAt()).toBeUndefined();
+
+      test.each(['put', 'putCaughtUp', 'putCrawled'] as const)(
+        'a name that a known number gains counts, too, whichever way it is learnt: %s',
+        async (way) => {
+          const { accept, directory, eventOf, end } = await setUpStanding();
+          await directory.put([entry(4, { createdAt: 1 })]);
+          const id = await accept('a', AT, ofAda);
+          await end('UNMATCHED', 'match');
+          await directory[way]([entry(4, { createdAt: 1, updatedAt: 2, identities: [ADA] })], 2);
+          expect(await eventOf(id)).toMatchObject({ outcome: 'PENDING', leadIds: ['4'] });
+        },
+      );
+
+      test('an event that is being matched gets the lead, and whoever has it in hand loses it', async () => {
+        const { store, accept, directory, eventOf } = await setUpStanding();
+        const id = await accept('a', AT, ofAda);
+        const item = await leaseOne(store, 'match', AT);
+        await directory.put([adaAt(4, AT)]);
+        expect(await store.settle(item, { outcome: 'UNMATCHED', attempts: 2 }, AT)).toBe('lost');
+        expect(await eventOf(id)).toMatchObject({ outcome: 'PENDING', leadIds: ['4'] });
+        expect(await leaseOne(store, 'match', AT)).toMatchObject({ receiptId: id });
+      });
+
+      test('what was there before by another name, or is another person, is left alone', async () => {
+        const { accept, directory, eventOf } = await setUpStanding();
+        const names = [{ kind: 'lead-id', number: 4 } as const, hashed(ADA)];
+        const id = await accept('a', AT, { names, actions });
+        await directory.put([entry(4, { identities: [BOB] }), entry(5, { identities: [BOB] })]);
+        await directory.put([entry(4, { identities: [BOB] })]);
+        // The number was claimed with the acceptance; the worker finds out whose it is.
+        expect((await eventOf(id))?.leadIds).toEqual(['4']);
+        await directory.put([adaAt(6, 1)]);
+        expect((await eventOf(id))?.leadIds).toEqual(['4', '6']);
+      });
+
+      test('several leads of one page are claimed, of several events and merged people as well', async () => {
+        const { accept, directory, eventOf, receipts } = await setUpStanding();
+        const old = { kind: 'external-id', partnerId: 'crm-one', value: 'old' } as const;
+        const byId = await accept('b', AT, { names: [hashed(EXTERNAL)], actions });
+        const byEmail = await accept('a', AT, ofAda);
+        await directory.put([entry(4, { identities: [old] }), adaAt(5, 1), adaAt(6, 1)]);
+        expect((await eventOf(byEmail))?.leadIds).toEqual(['5', '6']);
+        expect((await eventOf(byId))?.leadIds).toEqual([]);
+        const merge = { from: [hashed(old).hash], to: hashed(EXTERNAL).hash };
+        const sameEventKey = Buffer.from('merge');
+        await acceptEvent(receipts, { at: AT, sameEventKey, outcome: 'DONE', merge });
+        expect((await eventOf(byId))?.leadIds).toEqual(['4']);
+        await directory.put([entry(7, { identities: [old] })]);
+        expect((await eventOf(byId))?.leadIds).toEqual(['4', '7']);
+      });
+
+      test('a lead that a partner’s event takes by a rule is not a deletion’s', async () => {
+        const { accept, directory, eventOf } = await setUpStanding();
+        const id = await accept('a', AT, { path: 'events', names: [hashed(ADA)] });
+        await directory.put([adaAt(4, 1)]);
+        expect((await eventOf(id))?.leadIds).toEqual([]);
+      });
+
+      test('never what an operator released from it, until the partner asks again', async () => {
+        const { fixture, store, accept, directory, eventOf, end } = await setUpStanding();
+        await directory.put([adaAt(4, 1)]);
+        const id = await accept('a', AT, ofAda);
+        await claimAll(store, await leaseOne(store, 'match', AT), [4], AT);
+        await end('DONE');
+        await fixture.claims.release(4, releaseOf(4, AT));
+        await directory.put([adaAt(4, 1)]);
+        expect(await eventOf(id)).toMatchObject({ outcome: 'DONE', note: 'claim-released' });
+        await directory.put([adaAt(5, 1)]);
+        expect(await eventOf(id)).toMatchObject({ outcome: 'PENDING' });
+        expect(await store.leadsOf(await leaseOne(store, 'act', AT))).toEqual([5]);
+      });
+
+      test('until the first full crawl that began after it has ended, and for a day at least', async () => {
+        const { accept, directory, eventOf } = await setUpStanding();
+        const id = await accept('a', AT, ofAda);
+        const leads = async () => (await eventOf(id))?.leadIds;
+        await directory.completeCrawl(AT + DAY); // it began before
+        await directory.put([adaAt(4, 1)]);
+        expect(await leads()).toEqual(['4']);
+        await directory.startCrawl(AT + 1);
+        await directory.completeCrawl(AT + DAY - 1); // it ended too soon
+        await directory.put([adaAt(5, 1)]);
+        expect(await leads()).toEqual(['4', '5']);
+        await directory.startCrawl(AT + DAY);
+        await directory.put([adaAt(6, 1)]);
+        await directory.completeCrawl(AT + DAY);
+        await directory.put([adaAt(7, 1)]);
+        expect(await leads()).toEqual(['4', '5', '6']);
+      });
+
+      test('from its last call on, when it comes again', async () => {
+        const { accept, directory, eventOf, end } = await setUpStanding();
+        const id = await accept('a', AT, ofAda);
+        await end('UNMATCHED', 'match');
+        await directory.startCrawl(AT);
+        expect(await accept('a', AT + DAY, ofAda)).toBe(id);
+        await directory.completeCrawl(AT + 3 * DAY);
+        await directory.put([adaAt(4, AT + DAY), adaAt(5, AT + DAY + 1)]);
+        expect((await eventOf(id))?.leadIds).toEqual(['4']);
+      });
+
+      test('in its repository alone', async () => {
+        const { accept, directory, eventOf, openedAs } = await setUpStanding();
+        const id = await accept('a', AT, { ...ofAda, names: [{ kind: 'lead-id', number: 9 }] });
+        await openedAs(REPOSITORY_ID + 1);
+        await directory.put([entry(9)]);
+        await openedAs(REPOSITORY_ID);
+        expect(await eventOf(id)).toMatchObject({ leadIds: ['9'] });
+      });
     });
 
     describe('an event with a rule', () => {
@@ -676,32 +799,6 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(await store.blockedUntil(item, 1, 60 * SECOND)).toBeUndefined();
         await store.claim(first, { leads: [], conflicts: [] }, { ...next, attempts: 1 });
         expect(await store.blockedUntil(item, 1, 5)).toBeUndefined();
-      });
-
-      test('takes a lead that is shown late, also after its end', async () => {
-        const { fixture, receipts, store, accept } = await setUp();
-        const identities = [{ kind: 'email', value: 'ada@example.com' }] as const;
-        const [{ hash: keyHash }] = entry(4, { identities }).identities as [HashedIdentity];
-        await fixture.directory.put([entry(1, { identities })]);
-        const id = await accept('a', 0, ofLead(1));
-        const recheck = { keyHash, dueAt: 60, createdBefore: 5 };
-        const match = { leads: [1], conflicts: [] };
-        const item = await leaseOne(store);
-        await store.confirm(item, match, { actions: [], effect, now: 5, recheck });
-        await store.settle(await leaseOne(store, 'act', 5), { outcome: 'DONE', attempts: 1 }, 6);
-        await fixture.directory.put([entry(4, { createdAt: 4, identities })]);
-        for (const one of await store.dueRechecks(60, 10))
-          expect(await store.recheck(one, { now: 60, retryAt: 70 })).toEqual([4]);
-        const late = await leaseOne(store, 'act', 60);
-        expect(late.progress).toMatchObject({
-          ...todo,
-          leads: [
-            { number: 1, state: 'done' },
-            { number: 4, state: 'open' },
-          ],
-        });
-        expect(await store.leadsUnderLease(late)).toEqual([1, 4]);
-        expect((await receipts.read(id))?.events[0]?.leadIds).toEqual(['1', '4']);
       });
 
       test('has nothing to do with the leads of another repository', async () => {

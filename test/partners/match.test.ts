@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toDirectoryEntry, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { type Name, namesOf, type PartnerEvent } from '#partners/event.ts';
+import { MINUTE } from '#shared/clock.ts';
 import { toMatchNames } from '#partners/worker/match/read-request.ts';
 import { type DirectoryView, leadsToClaim, matchLeads } from '#partners/match.ts';
 import { directoryKey, leadRules } from '../support/directory.ts';
@@ -243,19 +244,27 @@ test('each of several addresses of an event names somebody', () => {
   });
 });
 
-describe('a lead that is newer than the event', () => {
-  const lead = { 1: [email('ada@example.com'), correlation('c')] };
-  const nothing = { leads: [], conflicts };
+describe('a lead that was created after the event', () => {
+  const lead = { 1: [email('ada@example.com'), correlation('c'), externalId('x')] };
+  const BEFORE = 10;
+  const find = (name: Name, createdAt: number) =>
+    match(lead, [name], { createdAt, createdBefore: BEFORE });
 
   test.each([
-    ['by a lead id is left alone', [leadId(1)], 11, nothing],
-    ['by a lead id is taken when it is just old enough', [leadId(1)], 10, undefined],
-    ['by a lead id is taken when its age is not known', [leadId(1)], 0, undefined],
-    ['by a correlation id is taken', [correlation('c')], 11, undefined],
-    ['by an e-mail is taken', [email('ada@example.com')], 11, undefined],
-  ])('named %s', (_what, names, createdAt, expected) => {
-    const found = match(lead, names, { createdAt, createdBefore: 10 });
-    expect(found).toEqual(expected ?? { leads: [1], by: names[0]?.kind, conflicts: [] });
+    ['correlation id', correlation('c')],
+    ['external id', externalId('x')],
+    ['e-mail', email('ada@example.com')],
+  ])('is another one: its %s does not take it', (_what, name) => {
+    const { kind } = name;
+    expect(find(name, BEFORE + 1)).toEqual({ leads: [], conflicts: [] });
+    for (const createdAt of [BEFORE, 0])
+      expect(find(name, createdAt)).toEqual({ leads: [1], by: kind, conflicts: [] });
+  });
+
+  test('got its number later: a lead id does not take it, but for a minute, since clocks differ', () => {
+    expect(find(leadId(1), BEFORE + MINUTE + 1)).toEqual({ leads: [], conflicts });
+    for (const createdAt of [BEFORE + MINUTE, 0])
+      expect(find(leadId(1), createdAt)).toEqual({ leads: [1], by: 'lead-id', conflicts: [] });
   });
 });
 

@@ -51,7 +51,7 @@ export function openReceiptStores(
 export async function acceptEvent(
   receipts: Pick<ReceiptStore, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
-  delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path'>> = {},
+  delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path' | 'createdBefore'>> = {},
 ): Promise<string> {
   const { receipt } = await receipts.accept({
     id: newUuid(),
@@ -60,6 +60,7 @@ export async function acceptEvent(
     eventType: 'lead.deletion',
     correlationId: 'c',
     receivedAt: at,
+    createdBefore: at,
     ...delivery,
     events: [{ position: 0, outcome: 'PENDING', names: [], payload: Buffer.from('{}'), ...event }],
   });
@@ -109,6 +110,7 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
     outcomeCounts: createOutcomeCounts(database),
     workerLease: ownWork,
     filler: unserved,
+    latestCreation: () => clock.now(),
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,

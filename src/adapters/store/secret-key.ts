@@ -33,7 +33,7 @@ const UNREAD = `
 /** The directory keeps its rows, which tell what may be shown; the next crawl adds hashes to them. */
 const DROP = `
   DELETE FROM session_once; DELETE FROM session;
-  DELETE FROM directory_key; DELETE FROM directory_merge; DELETE FROM recheck; DELETE FROM same_event;
+  DELETE FROM directory_key; DELETE FROM directory_merge; DELETE FROM deletion_name; DELETE FROM same_event;
   UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
   UPDATE directory_state SET rules_check = ${either("''", 'zeroblob(0)')};
   DELETE FROM secret_key`;

@@ -41,6 +41,8 @@ export type TrackerParts = {
   versionNotice(): string | undefined;
   /** The time as the tracker has it: for what is held against instants that it told. */
   clock: Clock;
+  /** When an issue of this moment was created at the latest, as it tells; ms since the Unix epoch. */
+  latestCreation(): number;
   /** How far its clock is ahead of this machine's, in ms; undefined before its first response. */
   clockSkewMs(): number | undefined;
   /** Finds out what time it is there, unless a response has told; every half minute at most. */
@@ -111,6 +113,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
     lastFailure: () => watch.lastFailure(),
     versionNotice: () => versionNotice.text(),
     clock,
+    latestCreation: () => trackerClock.latestNow(),
     clockSkewMs: () => trackerClock.skewMs(),
     learnTime: createTimeQuestion(trackerClock, ask),
     onReload: () => watch.askAgain(),

@@ -19,6 +19,8 @@ export type TrackerClock = {
    * a response tells that ours is ahead.
    */
   clock: Clock;
+  /** What the tracker's clock shows at the latest: a minute later than ours where nothing is known of it. */
+  latestNow(): number;
   /** How far the tracker's clock is ahead of ours, in ms; negative: behind. Undefined: not known. */
   skewMs(): number | undefined;
   /** Takes note of a response that has just ended. */
@@ -57,6 +59,8 @@ export function createTrackerClock(clock: Clock, log: Pick<Log, 'info' | 'warn'>
   };
   return {
     clock: { ...clock, now: () => steadyNow() + correctionMs },
+    // Half a second is what whole seconds leave open, so that a second counts as a whole.
+    latestNow: () => steadyNow() + (skew === undefined ? MINUTE : skew + SECOND / 2 - 1),
     skewMs,
     note: ({ dateMs, durationMs }) => {
       if (dateMs === undefined || durationMs > DURATION_MAX_MS) return;

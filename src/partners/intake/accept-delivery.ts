@@ -4,7 +4,7 @@ import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
-import { decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
+import { actionsFor, decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
 import { toMatchNames } from '../worker/match/read-request.ts';
 import type { MatchName } from '../match.ts';
 import type { Partner } from '../partner.ts';
@@ -39,6 +39,8 @@ export type AcceptDeliveryDeps = {
   store: Pick<ReceiptStore, 'accept'>;
   readDelivery: ReadDelivery;
   clock: Pick<Clock, 'now'>;
+  /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
+  latestCreation: () => number;
   newId: NewId;
   /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
   hashKey: KeyObject;
@@ -83,6 +85,7 @@ export async function acceptDelivery(
       read.map(({ event }) => event),
     ),
     receivedAt: deps.clock.now(),
+    createdBefore: deps.latestCreation(),
     traceparent,
     events,
   };
@@ -129,7 +132,12 @@ function toNewEvent(
       note: decision.note,
       ...mergeOf(hashKey, partner, event),
     }),
-    names: decision.outcome === 'PENDING' && event ? namesFor(hashKey, partner, event) : [],
+    names: [],
+    ...(decision.outcome === 'PENDING' &&
+      event && {
+        names: namesFor(hashKey, partner, event),
+        ...(path === 'deletions' && { actions: actionsFor(partner, event) }),
+      }),
     payload: bytes,
   };
 }

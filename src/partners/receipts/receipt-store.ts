@@ -9,6 +9,7 @@ import type {
   ReceiptSummary,
 } from './receipt.ts';
 import type { MatchName } from '../match.ts';
+import type { Action } from '../partner.ts';
 
 /** Keyed hashes by which an event is known again. */
 export type EventKeys = {
@@ -62,6 +63,8 @@ export type NewEvent = EventKeys & {
   lastError?: string;
   /** What it names, for the leads to be claimed with it; nothing unless it is PENDING. */
   names: readonly MatchName[];
+  /** Of a deletion: what it does to a lead that is learnt while it stands. */
+  actions?: readonly Action[];
   /** Whoever is known by one of `from`, now or later, is known by `to` as well: hashes of external ids. */
   merge?: { from: readonly Buffer[]; to: Buffer };
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
@@ -76,6 +79,11 @@ export type NewReceipt = Omit<Receipt, 'status'> & {
   path: PartnerPath;
   /** W3C, of the span that takes it: the worker's spans go below it. */
   traceparent?: string;
+  /**
+   * When a lead was created at the latest that its events can mean, by the tracker's clock; ms since the Unix
+   * epoch.
+   */
+  createdBefore: number;
   events: readonly NewEvent[];
 };
 
@@ -147,7 +155,8 @@ export type ReceiptStore = {
    * Writes the receipt and its events in one transaction and resolves once it is durable on disk.
    * The same transaction claims every lead that the directory knows by what the events name, and one
    * that a lead id names also when it is not known: from then on no reader sees it, and the worker
-   * takes back what turns out wrong. Merges count from the same transaction on, for the events beside
+   * takes back what turns out wrong. A deletion stands: what the directory learns of whom it names, until the first
+   * full crawl that began later has ended, and for a day at least, is claimed and acted on by the same event. Merges count from the same transaction on, for the events beside
    * them, too. An event whose id came before with another person is noted so.
    * Events that came before are not written again; those that ended UNMATCHED or FAILED, and those
    * without an id that are settled, are queued once more; what an operator had released may then be

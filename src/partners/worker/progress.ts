@@ -36,8 +36,6 @@ const schema = z.discriminatedUnion('stage', [
     stage: z.literal('match'),
     /** When the event was asked for, or is looked at again: only a catch-up begun since then counts. */
     askedAt: z.int(),
-    /** When the partner asked for it last; absent: when it was looked at first. */
-    requestedAt: z.int().optional(),
     /** How often a full look-up found nothing. */
     misses: z.int(),
     /** `askedAt` of the first of them. */

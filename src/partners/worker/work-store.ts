@@ -28,6 +28,8 @@ export type WorkItem<P extends EventProgress = EventProgress> = {
   receivedAt: number;
   /** The span of the delivery that asked for it, where that was traced. */
   traceparent?: string;
+  /** When a lead was created at the latest that it can mean, by the tracker's clock: ms since the Unix epoch. */
+  createdBefore: number;
   /** Since when it is due: for an event without progress, when it was asked for. */
   dueAt: number;
   /** Tries that have failed so far. */
@@ -68,16 +70,6 @@ export type WorkCounts = {
   lackedPartners: readonly string[];
 };
 
-/** A person whose leads an event has matched, and for whom is looked again. */
-export type Recheck = {
-  /** `event.id`. */
-  event: number;
-  receiptId: string;
-  partnerId: string;
-  /** When the match was certain; ms since the Unix epoch. */
-  matchedAt: number;
-};
-
 /**
  * Port: the worker's view of the events that `receipt-store.ts` accepted. All writes are durable
  * when they answer; those about an item say when its lease was lost. Every
@@ -104,8 +96,7 @@ export type WorkStore = {
    *
    * - what the last worker had leased when it died, what nobody has begun, and what lacked its partner in
    *   the last worker's configuration;
-   * - what was stored by a clock that was ahead: events received after `now`, and rechecks of a match after
-   *   `now` or further away than any wait.
+   * - what was stored by a clock that was ahead: events received after `now`.
    */
   forgetLeases(now: number): Promise<void>;
   /** The clock was set back to `now`: what it had put ahead is due, and leased, that much earlier. */
@@ -144,14 +135,7 @@ export type WorkStore = {
   confirm(
     item: WorkItem,
     match: Pick<Match, 'leads' | 'conflicts'>,
-    next: Todo & {
-      /**
-       * The identity that decided, and when to look again for leads that have it and were created at
-       * `createdBefore` at the latest, or at the latest instant that the tracker has reported.
-       */
-      recheck?: { keyHash: Buffer; dueAt: number; createdBefore: number };
-      now: number;
-    },
+    next: Todo & { now: number },
   ): Promise<readonly number[] | undefined>;
   /**
    * The leads that a deletion still holds: an operator may have given some back. Those of an event that a
@@ -199,23 +183,6 @@ export type WorkStore = {
    * anew at once instead, and so it is whenever it is given back.
    */
   settle(item: WorkItem, settlement: Settlement, now: number): Promise<SettleResult>;
-  /**
-   * Up to `limit` rechecks that are due, longest due first: looking again for leads that the tracker showed
-   * late. One outlives its event's payload: it keeps one keyed hash, and what is to be done to a lead.
-   */
-  dueRechecks(now: number, limit: number): Promise<readonly Recheck[]>;
-  /** When the next one is due; ms since the Unix epoch. */
-  nextRecheckAt(): Promise<number | undefined>;
-  /**
-   * Claims for the event, in one transaction, every lead of the person that it has had nothing to do
-   * with and that is not newer than the match, and has it acted on: an event that was settled is open
-   * again. Then the next one is due at `nextAt`; without one this was the last. Returns the leads. An
-   * event that is being matched is looked at when it is due again, at `retryAt`.
-   */
-  recheck(
-    one: Recheck,
-    when: { now: number; retryAt: number; nextAt?: number },
-  ): Promise<readonly number[]>;
   counts(): Promise<WorkCounts>;
   /** Takes what was dropped out of every file of the store. False: not now, try again. */
   truncateWal(): Promise<boolean>;

@@ -15,7 +15,6 @@ import {
 } from './loops/run-loop.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import { type RecheckingDeps, RECHECKS_MS, runRechecking } from './loops/rechecking.ts';
 import { type MatchDeps, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
@@ -42,10 +41,8 @@ export type WorkerDeps = {
   random: Random;
   /** Without it the work is not traced. */
   tracing?: Tracing;
-  /** Waits before an event without a match is tried again; default 1 and 9 minutes. */
+  /** Waits before an event without a match is tried again; default a minute. */
   unmatchedWaitsMs?: readonly number[];
-  /** When late leads are looked for, after a match by e-mail or external id; default 1 and 10 minutes. */
-  rechecksMs?: readonly number[];
   /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
   missingLooksMs?: readonly number[];
   /** How often a paused worker asks whether it may go on, in ms; default a minute. */
@@ -106,12 +103,7 @@ export function createEventWorker(deps: WorkerDeps): EventWorker {
       await deps.store.forgetLeases(deps.clock.now());
       // Whoever worked on the store before may have written at this very moment.
       loopDeps.act.pacer.noteWrite();
-      loops = [
-        runMatching(loopDeps),
-        runActing(loopDeps),
-        runRechecking(loopDeps),
-        runWatching(loopDeps),
-      ];
+      loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
     },
     wake: () => loopDeps.alarms.match.ring(),
     probeNow: () => {
@@ -183,12 +175,12 @@ async function runWatching({
   }
 }
 
-type AllLoopDeps = MatchingDeps & ActingDeps & RecheckingDeps;
+type AllLoopDeps = MatchingDeps & ActingDeps;
 
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
   const { clock, editor, log, filler, store } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
-  const { missingLooksMs = MISSING_LOOKS_MS, rechecksMs = RECHECKS_MS } = deps;
+  const { missingLooksMs = MISSING_LOOKS_MS } = deps;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
   const directory = createDirectoryCoverage({
     catchUp: (since) => filler.catchUp(since),
@@ -210,7 +202,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, rechecksMs, directory, lookup: { retryAtMs: -Infinity } },
+    match: { ...deps, unmatchedWaitsMs, directory, lookup: { retryAtMs: -Infinity } },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),
@@ -218,8 +210,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
       pacer: createPacer(clock, deps.writeIntervalMs),
       refusals: createWriteRefusals(),
     },
-    recheck: { ...deps, rechecksMs },
-    alarms: { match: createAlarm(clock), act: createAlarm(clock), recheck: createAlarm(clock) },
+    alarms: { match: createAlarm(clock), act: createAlarm(clock) },
     failures: new Map(),
     leasing: createLeasing({ store, clock, waitMaxMs }),
     pause,

@@ -39,6 +39,7 @@ beforeEach(() => {
       },
     },
     clock: { now: () => NOW },
+    latestCreation: () => NOW + 1,
     newId: () => `id-${(ids += 1)}`,
     hashKey,
     readDelivery,

@@ -222,11 +222,12 @@ describe('the removals feed', () => {
 describe('an event that comes again', () => {
   const release = { actor: { kind: 'cli', subject: 'ops' }, action: 'claim.release' } as const;
 
-  test('claims what is known by then, when it may be a new wish', async () => {
-    const { deliver, claimed, directory, leadIdsOf } = await setUp();
+  test('claims what was created by then, when it may be a new wish', async () => {
+    const { deliver, claimed, directory, leadIdsOf, time } = await setUp();
     const { receipt } = await deliver({ email: 'late@b.example' });
-    await directory.put([entry(40, { identities: [email('late@b.example')] })]);
+    await directory.put([entry(40, { createdAt: 2000, identities: [email('late@b.example')] })]);
     expect(await claimed()).toEqual([]);
+    time.now = 2000;
     expect((await deliver({ email: 'late@b.example' })).kind).toBe('repeat');
     expect(await claimed()).toEqual([40]);
     expect(await leadIdsOf(receipt.id)).toEqual(['40']);

@@ -14,7 +14,6 @@ function startMatching() {
   const alarms = {
     match: createAlarm(clock),
     act: createAlarm(clock),
-    recheck: createAlarm(clock),
   };
   const deps: Partial<MatchingDeps> = {
     alarms: { ...alarms, act: { ...alarms.act, ring: () => void world.said.push('act now') } },

@@ -111,7 +111,6 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
   log: silentLog,
   reporter: reporterOf(silentLog),
   unmatchedWaitsMs: [],
-  rechecksMs: [],
   ...deps,
 });
 

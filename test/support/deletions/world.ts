@@ -71,6 +71,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     partners: partnersOf(options),
     filler: options.isCrawling === false ? { ...filler, start: () => undefined } : filler,
     editor,
+    latestCreation: () => parts.latestCreation(),
     countOutcome: options.count ?? (() => undefined),
     clock,
     log,

@@ -120,7 +120,7 @@ const TABLES = [
   'catalog_spec',
   'catalog_version',
   'catalog_artifact',
-  'recheck',
+  'deletion_name',
   'same_event',
   'event',
   'receipt',

@@ -28,7 +28,7 @@ const KNOWN = `
   WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
 
 /** Each hash with itself and all that were merged into it, in one step or several; for `WITH RECURSIVE`. */
-export const MERGED_INTO = (hashes: string): string => `
+const MERGED_INTO = (hashes: string): string => `
   known (wanted, hash) AS (
     ${hashes} UNION
     SELECT known.wanted, from_hash FROM known JOIN directory_merge ON to_hash = known.hash)`;
@@ -72,14 +72,15 @@ export async function readDirectoryView(
   // Without a question no way to the server: whoever accepts holds the lock, and all others wait for it.
   const byNumbers = async <Row>(sql: string, numbers: readonly number[]): Promise<Row[]> =>
     numbers.length > 0 ? session.all<Row>(sql, { name, numbers }) : [];
-  const [known, found] = await Promise.all([
-    byNumbers<LeadRow>(KNOWN, ids),
+  const found =
     hashes.length > 0
-      ? session.all<Omit<KeyRow, 'kind'>>(FOUND, { name, hashes: toRecords(hashes) })
-      : [],
+      ? await session.all<Omit<KeyRow, 'kind'>>(FOUND, { name, hashes: toRecords(hashes) })
+      : [];
+  const numbers = [...new Set([...ids, ...found.map(({ number }) => number)])];
+  const [known, identities] = await Promise.all([
+    byNumbers<LeadRow>(KNOWN, numbers),
+    byNumbers<KeyRow>(IDENTITIES, numbers),
   ]);
-  const numbers = [...new Set([...known, ...found].map(({ number }) => number))];
-  const identities = await byNumbers<KeyRow>(IDENTITIES, numbers);
   const createdAts = new Map(known.map(({ number, createdAt }) => [number, createdAt]));
   const byHash = Map.groupBy(found, ({ keyHash }) => keyHash.toString('hex'));
   const byNumber = Map.groupBy(identities, ({ number }) => number);

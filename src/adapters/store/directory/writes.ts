@@ -3,6 +3,7 @@ import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-director
 import { READING_VERSION } from '#leads/model/identity.ts';
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
+import { claimLearnt, endStanding, type KnownRepository } from '../claim/standing-deletions.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
 import { IS_CLAIMED, readRepositoryId } from './view.ts';
@@ -125,15 +126,15 @@ export const directoryWrites = {
     if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
   },
   put: (session: Session, name: string, page: Page) =>
-    inRepository(session, name, (id) => putPage(session, id, page)),
+    inRepository(session, name, (id) => putPage(session, { id, name }, page)),
   putCaughtUp: (session: Session, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
-      await putPage(session, id, page);
+      await putPage(session, { id, name }, page);
       await session.run(CAUGHT_UP, { id, reached });
     }),
   putCrawled: (session: Session, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
-      await putPage(session, id, { ...page, isCrawl: true });
+      await putPage(session, { id, name }, { ...page, isCrawl: true });
       await session.run(CRAWLED, { id, seen: page.entries.length, reached });
     }),
   renameLabel: (session: Session, name: string, rename: LabelRename, now: number) =>
@@ -160,6 +161,7 @@ export const directoryWrites = {
     inRepository(session, name, async (id) => {
       await settleLeads(session, { id, at });
       await session.run(COMPLETE_CRAWL, { id, at });
+      await endStanding(session, { id, at });
     }),
   /** A lead that was claimed a moment ago keeps its row. */
   remove: (session: Session, name: string, number: number, at: number) =>
@@ -187,9 +189,10 @@ async function inRepository(
 /** Writes a page of entries in a few statements, whatever its length. */
 async function putPage(
   session: Session,
-  id: number,
+  repository: KnownRepository,
   { entries, now, isCrawl }: Page & { isCrawl?: boolean },
 ): Promise<void> {
+  const { id } = repository;
   for (const part of distinct(entries)) {
     await putLeads(session, id, part);
     await putKeys(session, id, part);
@@ -197,6 +200,7 @@ async function putPage(
     await carry(session, { id, at: now }, approvals);
   }
   const numbers = [...new Set(numbersOf(entries))];
+  await claimLearnt(session, repository, { numbers }, now); // before anybody is told of them
   await noteLeads(session, { id, numbers, at: now }, { isCrawl });
 }
 

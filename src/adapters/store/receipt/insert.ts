@@ -6,6 +6,7 @@ import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { rowsInto, type Session, toRecords } from '../session.ts';
 import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
 import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';
+import { putStanding } from '../claim/standing-deletions.ts';
 
 const RECEIPTS = rowsInto(
   'receipt',
@@ -17,7 +18,7 @@ const EVENTS = rowsInto(
   'event',
   `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
    outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
-   payload bytea, due_at bigint, asked_at bigint, is_deletion boolean`,
+   payload bytea, due_at bigint, asked_at bigint, actions jsonb, created_before bigint, is_deletion boolean`,
 );
 
 const SAME_EVENTS = rowsInto(
@@ -98,7 +99,7 @@ export async function insertDeliveries(
   const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
   const rows = receipts.flatMap(({ number, delivery, events }) =>
     events.map((event): Row => {
-      const leads = claims.find(event.names);
+      const leads = claims.find(event.names, delivery.createdBefore);
       return { id: id++, receipt: number, delivery, event, leads };
     }),
   );
@@ -124,7 +125,7 @@ function toReceiptRow({
   events,
   left,
 }: FreshDelivery & { number: number }): object {
-  const { events: _events, ...row } = delivery;
+  const { events: _events, createdBefore: _createdBefore, ...row } = delivery;
   const status = statusOf(events.map(({ outcome }) => outcome));
   return { ...row, number, status, ...(left.length > 0 && { repeats: left }) };
 }
@@ -155,6 +156,8 @@ function toEventRow(
           payload: sealer.seal(identity, event.payload),
           dueAt: receivedAt,
           askedAt: receivedAt,
+          actions: event.actions,
+          createdBefore: delivery.createdBefore,
         }
       : { completedAt: receivedAt }),
   };
@@ -175,8 +178,9 @@ export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; k
   return { idKey: idKeys?.id ?? key, personKey: idKeys?.person ?? NOBODY, key };
 }
 
-function toClaim({ id, delivery, leads }: Row) {
-  return { event: id, receiptId: delivery.id, leads, at: delivery.receivedAt };
+function toClaim({ id, delivery, event, leads }: Row): AcceptedDeletion {
+  const { receivedAt: at } = delivery;
+  return { event: id, receiptId: delivery.id, names: event.names, leads, at };
 }
 
 /** What an event's payload is bound to. */
@@ -197,11 +201,12 @@ export function openPayload(
   }
 }
 
-/** An event that is accepted, or that has come again. */
-type AcceptedEvent = {
+/** A deletion that is accepted, or that has come again. */
+type AcceptedDeletion = {
   /** `event.id`. */
   event: number;
   receiptId: string;
+  names: readonly MatchName[];
   /** The leads to claim, in ascending order. */
   leads: readonly number[];
   at: number;
@@ -209,9 +214,10 @@ type AcceptedEvent = {
 
 /** Claims of the transaction that accepts events, until the worker knows better. */
 export type AcceptanceClaims = {
-  /** The leads to claim by what an event names, in ascending order. */
-  find(names: readonly MatchName[]): number[];
-  claim(events: readonly AcceptedEvent[]): Promise<void>;
+  /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
+  find(names: readonly MatchName[], createdBefore: number): number[];
+  /** Claims them, and what the directory learns while the deletions stand. */
+  claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
   /** What the event holds; an operator may have given leads of it back. */
   claimedBy(event: number): Promise<number[]>;
 };
@@ -227,14 +233,17 @@ export async function openAcceptanceClaims(
     readRepositoryId(session, repository),
   ]);
   return {
-    find: (own) => leadsToClaim(own, directory).sort((left, right) => left - right),
-    claim: (events) =>
-      insertClaims(
-        session,
-        events.flatMap(({ event, receiptId, leads, at }) =>
-          claimsOf({ event, receiptId, repositoryId, numbers: leads }, at),
-        ),
-      ),
+    find: (own, createdBefore) =>
+      leadsToClaim(own, directory, createdBefore).sort((left, right) => left - right),
+    claim: async (deletions) => {
+      const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
+        claimsOf({ event, receiptId, repositoryId, numbers: leads }, at),
+      );
+      await Promise.all([
+        insertClaims(session, claims),
+        putStanding(session, repositoryId, deletions),
+      ]);
+    },
     claimedBy: (event) => claimedBy(session, { repositoryId, event }),
   };
 }

@@ -7,7 +7,8 @@ import type {
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
 import { insertDeliveries, openAcceptanceClaims, openReusedIds, type Writing } from './insert.ts';
-import { insertMerges } from '../directory/view.ts';
+import { claimLearnt } from '../claim/standing-deletions.ts';
+import { insertMerges, readRepositoryId } from '../directory/view.ts';
 import { batched, bindWrites, type Session, type StoreDatabase } from '../session.ts';
 import type { WriteCheck } from '../write-check.ts';
 import { createReceiptReader } from './read-receipts.ts';
@@ -121,6 +122,7 @@ async function writeDeliveries(
   const events = deliveries.flatMap((delivery) => delivery.events);
   const names = events.flatMap((event) => event.names);
   await insertMerges(session, events); // before anybody is looked for
+  await claimMerged(session, repository, deliveries);
   const [before, claims, isIdReused] = await Promise.all([
     findSameEvents(session, events),
     openAcceptanceClaims(session, repository, names),
@@ -135,6 +137,18 @@ async function writeDeliveries(
   const accepted: Accepted[] = [];
   for (const one of sorted) accepted.push(await acceptOne(writing, one));
   return accepted;
+}
+
+/** Deletions that stand name whoever is merged into somebody whom they name. */
+async function claimMerged(
+  session: Session,
+  repository: string,
+  deliveries: readonly NewReceipt[],
+): Promise<void> {
+  const hashes = deliveries.flatMap(({ events }) => events.flatMap(({ merge }) => merge?.to ?? []));
+  const now = Math.max(...deliveries.map(({ receivedAt }) => receivedAt));
+  const id = hashes.length > 0 ? await readRepositoryId(session, repository) : undefined;
+  if (id !== undefined) await claimLearnt(session, { id, name: repository }, { hashes }, now);
 }
 
 /** An event that stands twice in one delivery is taken once. */
@@ -179,7 +193,13 @@ async function readOriginal(session: Session, receipt: number): Promise<Receipt>
 }
 
 function toAcceptance(
-  { path: _path, events, traceparent: _traceparent, ...receipt }: NewReceipt,
+  {
+    path: _path,
+    events,
+    traceparent: _traceparent,
+    createdBefore: _createdBefore,
+    ...receipt
+  }: NewReceipt,
   { queued, original, written }: Accepted,
 ): Acceptance {
   if (original) return { kind: 'repeat', receipt: original, queued, written: [] };

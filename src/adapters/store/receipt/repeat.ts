@@ -6,7 +6,7 @@ import {
   type RepeatEffect,
 } from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
-import { type Session, toRecords } from '../session.ts';
+import { type Session, toJson, toRecords } from '../session.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
 
@@ -30,8 +30,11 @@ const IS_BEGUN = `
   SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
   FROM event WHERE id = @event`;
 
+/** A repeat counts from its own call. */
+const ASKED_ANEW = 'created_before = @createdBefore, actions = @actions';
+
 const REQUEUE_SETTLED = `
-  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload
+  UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload, ${ASKED_ANEW}
   WHERE id = @event`;
 
 /** A release counts against the deliveries that came before it: the partner asks anew with this one. */
@@ -44,7 +47,7 @@ export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds WHERE id = @event
 
 /** An event that a late lead has opened again has no payload any more: this one is as good. */
 const MARK_AGAIN = `
-  UPDATE event SET again = @now, payload = coalesce(payload, @payload) WHERE id = @event`;
+  UPDATE event SET again = @now, payload = coalesce(payload, @payload), ${ASKED_ANEW} WHERE id = @event`;
 
 /** The event as it was first accepted. */
 export type SameEvent = {
@@ -81,7 +84,11 @@ export async function findSameEvents(
 export async function workRepeat(
   writing: Writing,
   repeat: Repeat,
-  { path, receivedAt: now }: Pick<NewReceipt, 'path' | 'receivedAt'>,
+  {
+    path,
+    receivedAt: now,
+    createdBefore,
+  }: Pick<NewReceipt, 'path' | 'receivedAt' | 'createdBefore'>,
 ): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;
@@ -89,9 +96,10 @@ export async function workRepeat(
   if (effect === 'nothing') return false;
   const owner = { event: before.event };
   if ((await session.run(FORGET_RELEASES, owner)) > 0) await session.run(REFRESH_NOTE, owner);
-  const isQueued = await queue(writing, repeat, { effect, now });
-  const leads = claims.find(event.names);
-  if (path === 'deletions') await claims.claim([{ ...before, leads, at: now }]);
+  const isQueued = await queue(writing, repeat, { effect, now, createdBefore });
+  const { names } = event;
+  const leads = claims.find(names, createdBefore);
+  if (path === 'deletions') await claims.claim([{ ...before, names, leads, at: now }]);
   const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
   await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
@@ -100,12 +108,16 @@ export async function workRepeat(
 async function queue(
   { session, sealer }: Writing,
   { event, before }: Repeat,
-  { effect, now }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number },
+  {
+    effect,
+    ...call
+  }: { effect: Exclude<RepeatEffect, 'nothing'>; now: number; createdBefore: number },
 ): Promise<boolean> {
   const owner = { event: before.event };
   const identity = payloadIdentity(before.receiptId, before.position);
-  const step = JSON.stringify({ at: now, what: 'repeated' } satisfies EventStep);
-  const values = { ...owner, now, step, payload: sealer.seal(identity, event.payload) };
+  const step = JSON.stringify({ at: call.now, what: 'repeated' } satisfies EventStep);
+  const payload = sealer.seal(identity, event.payload);
+  const values = { ...owner, ...call, step, payload, actions: toJson(event.actions) };
   if (effect === 'queue') {
     await session.run(REQUEUE_SETTLED, values);
     await session.run(REFRESH_RECEIPT_STATUS, { receipts: [before.receipt] });

@@ -19,15 +19,9 @@ const CAN_BE_REPLAYED = `${ENDED_BADLY} AND payload IS NOT NULL`;
 
 const FIND_NUMBER = 'SELECT number FROM receipt WHERE id = @id';
 
-/**
- * A lead id that has found nobody so far means none of the leads that were created since the partner
- * asked: it is an operator who asks now.
- */
+/** It means who was there when the partner asked: it is an operator who asks now. */
 const QUEUE_RECEIPTS = `
-  UPDATE event SET ${AS_NEW},
-    progress = CASE WHEN lead_ids IS NULL THEN jsonb_build_object('stage', 'match',
-      'askedAt', @now::bigint, 'misses', 0,
-      'requestedAt', (SELECT received_at FROM receipt WHERE number = event.receipt)) END
+  UPDATE event SET ${AS_NEW}, progress = NULL
   WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
 
 /** What ended without effect, and nobody has said of it so far that this is well. */

@@ -39,8 +39,8 @@ export const AS_NEW = `
   last_error = NULL, note = ${LASTING_NOTE}, lease_token = NULL, lease_until = NULL, again = 0`;
 
 const LOOKED_AT_ANEW = either(
-  `(progress || jsonb_build_object('askedAt', again, 'misses', 0, 'requestedAt', again)) - 'isNoLead'`,
-  `json_remove(json_set(progress, '$.askedAt', again, '$.misses', 0, '$.requestedAt', again), '$.isNoLead')`,
+  `(progress || jsonb_build_object('askedAt', again, 'misses', 0)) - 'isNoLead'`,
+  `json_remove(json_set(progress, '$.askedAt', again, '$.misses', 0), '$.isNoLead')`,
 );
 
 /**

@@ -20,7 +20,7 @@ const DUE_OF_RANKS = RANKS.map(
 /** The next ones of a stage. SQLite sorts what its index has in order already, if it is asked for more of an order. */
 export const DUE = `
   SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
-    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.attempts, event.payload, event.progress
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress
   FROM (SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @limit) AS due
     JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
   ORDER BY due.rank, due.due_at, due.id`;

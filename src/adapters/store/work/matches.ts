@@ -37,16 +37,6 @@ const SETTLE = `
   WHERE ${IS_MINE}
   RETURNING receipt`;
 
-const NOTE_RECHECK = `
-  INSERT INTO recheck
-    (event, repository_id, key_hash, actions, matched_at, created_before, due_at)
-  VALUES (@event, @repositoryId, @keyHash, @actions, @matchedAt,
-    greatest(@createdBefore, coalesce(
-      (SELECT caught_up_to FROM directory_state WHERE repository_id = @repositoryId), 0)),
-    @dueAt)`;
-
-export const FORGET_RECHECK = 'DELETE FROM recheck WHERE event = @event';
-
 /** What a write needs of the item that it is about; the payload stays where it is. */
 export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 
@@ -80,9 +70,8 @@ export async function confirm(
   session: Session,
   repository: string,
   item: LeasedEvent,
-  ...[match, { recheck, now, ...plan }]: [ConfirmInput[1], ConfirmInput[2]]
+  ...[match, { now, ...plan }]: [ConfirmInput[1], ConfirmInput[2]]
 ): Promise<readonly number[] | undefined> {
-  const { event } = item;
   if (!(await isMine(session, item))) return undefined;
   const order = await orderOf(session, repository, { item, numbers: match.leads });
   if (order && item.path === 'deletions') {
@@ -93,11 +82,6 @@ export async function confirm(
   const { effect } = plan;
   const todo: Todo =
     effect && order ? { ...plan, effect: { ...effect, repositoryId: order.repositoryId } } : plan;
-  await session.run(FORGET_RECHECK, { event });
-  if (order && recheck) {
-    const actions = JSON.stringify(todo.effect ?? todo.actions);
-    await session.run(NOTE_RECHECK, { ...recheck, ...order, matchedAt: now, actions });
-  }
   const leads = await leadsOf(session, repository, { item, found: match.leads });
   const progress: ActProgress = {
     stage: 'act',

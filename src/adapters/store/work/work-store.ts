@@ -1,6 +1,6 @@
 import { readProgress } from '#partners/worker/progress.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#partners/match.ts';
-import type { Recheck, WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
@@ -63,14 +63,6 @@ const LACKED_PARTNERS = `
   SELECT DISTINCT partner_id FROM receipt WHERE number IN
     (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
 
-const NEXT_RECHECK_AT = 'SELECT due_at FROM recheck ORDER BY due_at LIMIT 1';
-
-const DUE_RECHECKS = `
-  SELECT recheck.event, recheck.matched_at, receipt.id AS receipt_id, receipt.partner_id
-  FROM recheck JOIN event ON event.id = recheck.event
-    JOIN receipt ON receipt.number = event.receipt
-  WHERE recheck.due_at <= @now ORDER BY recheck.due_at LIMIT @limit`;
-
 export type WorkStoreDeps = {
   database: StoreDatabase;
   /** Who takes the worker's lease: while another one has it, nothing is leased here. */
@@ -119,9 +111,6 @@ export function createWorkStore({
       ),
     settle: (item, settlement, now) =>
       writes.settle(repository, leased(item), { ...settlement, now }),
-    dueRechecks: (now, limit) => database.all<Recheck>(DUE_RECHECKS, { now, limit }),
-    nextRecheckAt: async () => (await database.get<{ dueAt: number }>(NEXT_RECHECK_AT))?.dueAt,
-    recheck: (...late) => writes.recheck(repository, ...late),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
   };

@@ -34,7 +34,7 @@ export function createAlarm(clock: Clock): Alarm {
 }
 
 /** Should an alarm ever be missed. */
-export const LOOK_EVERY_MS = 5 * SECOND;
+const LOOK_EVERY_MS = 5 * SECOND;
 
 /** Takes events from the store, and sees to it that none stays taken when the store fails half-way. */
 export type Leasing = {
@@ -87,15 +87,13 @@ const STORE_RETRY_MS = SECOND;
 /** A store that is away fails every turn: the same failure is logged once in so long. */
 const LOG_AGAIN_MS = MINUTE;
 
-export type LoopName = Stage | 'recheck';
-
 /** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
 export type LoopFailure = { code: string; since: number };
 
 export type LoopDeps = {
-  alarms: Readonly<Record<LoopName, Alarm>>;
+  alarms: Readonly<Record<Stage, Alarm>>;
   /** Of the loops whose last turn failed. */
-  failures: Map<LoopName, LoopFailure>;
+  failures: Map<Stage, LoopFailure>;
   clock: Clock;
   log: Log;
   stopping: AbortSignal;
@@ -107,7 +105,7 @@ export type LoopDeps = {
  */
 export async function runLoop(
   deps: LoopDeps,
-  name: LoopName,
+  name: Stage,
   turn: () => Promise<number>,
 ): Promise<void> {
   const { alarms, clock, failures, stopping } = deps;
@@ -127,7 +125,7 @@ export async function runLoop(
   }
 }
 
-function createFailureLog({ clock, log }: LoopDeps, stage: LoopName): (error: unknown) => void {
+function createFailureLog({ clock, log }: LoopDeps, stage: Stage): (error: unknown) => void {
   const loggedAt = new Map<string, number>();
   return (error) => {
     const now = clock.monotonicMs();

@@ -12,8 +12,8 @@ import {
   type MatchByNumberDeps,
   NO_LEADS,
 } from './match-by-number.ts';
-import { CLOCK_TOLERANCE_MS, createdBeforeOf, progressOf, readRequest } from './read-request.ts';
-import { isOfPerson, kindOf, type Match, type MatchName } from '../../match.ts';
+import { progressOf, readRequest } from './read-request.ts';
+import type { Match, MatchName } from '../../match.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
@@ -27,7 +27,7 @@ import {
 } from '../work-store.ts';
 
 /** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
-export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE, 9 * MINUTE];
+export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE];
 
 /** How soon an event asks again whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
@@ -58,7 +58,6 @@ export type MatchDeps = MatchByNumberDeps & {
   log: Log;
   reporter: OutcomeReporter;
   unmatchedWaitsMs: readonly number[];
-  rechecksMs: readonly number[];
   tracing?: Tracing;
 };
 
@@ -122,7 +121,7 @@ async function matchEvent(
   if (typeof request === 'string') return fail(deps, item, request);
   if (!request) return ignore(deps, item);
   const names = await namesHere(deps, item, request.names);
-  const createdBefore = createdBeforeOf(progress, deps.clock.now());
+  const { createdBefore } = item;
   const match = await deps.store.match(names, createdBefore);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
@@ -130,11 +129,11 @@ async function matchEvent(
     const wanted = { names, createdBefore, isCovered };
     const byNumber = await matchByNumber(deps, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
-      return confirm(deps, item, { match: byNumber.match, names, todo: request.todo });
+      return confirm(deps, item, { match: byNumber.match, todo: request.todo });
     return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, item, { match, names, todo: request.todo });
+  return confirm(deps, item, { match, todo: request.todo });
 }
 
 /** A number counts in the repository in which it was claimed: in another one it is a stranger's lead. */
@@ -149,26 +148,11 @@ async function namesHere(
 }
 
 async function confirm(
-  { store, clock, rechecksMs }: MatchDeps,
+  { store, clock }: MatchDeps,
   item: WorkItem,
-  found: { match: Match; names: readonly MatchName[]; todo: Todo },
+  { match, todo }: { match: Match; todo: Todo },
 ): Promise<undefined> {
-  const { match, names, todo } = found;
-  const now = clock.now();
-  const [waitMs] = rechecksMs;
-  const decided = names.filter(isOfPerson).find((name) => kindOf(name) === match.by);
-  const isLookedForAgain = decided && waitMs !== undefined;
-  await store.confirm(item, match, {
-    ...todo,
-    ...(isLookedForAgain && {
-      recheck: {
-        keyHash: decided.hash,
-        dueAt: now + waitMs,
-        createdBefore: now + CLOCK_TOLERANCE_MS,
-      },
-    }),
-    now,
-  });
+  await store.confirm(item, match, { ...todo, now: clock.now() });
 }
 
 /** Spends no try: another process may have a newer file, and a person can put the partner back. */

@@ -40,6 +40,7 @@ function deletionOf(number: number, receivedAt = 1): NewReceipt {
     eventType: 'lead.deletion',
     correlationId: 'c',
     receivedAt,
+    createdBefore: receivedAt,
     events: [
       {
         position: 0,

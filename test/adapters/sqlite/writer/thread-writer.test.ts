@@ -51,6 +51,7 @@ const deletionOf = (number: number): NewReceipt => ({
   eventType: 'lead.deletion',
   correlationId: 'c',
   receivedAt: 1,
+  createdBefore: 1,
   events: [
     {
       position: 0,

@@ -3,11 +3,10 @@ import {
   createAlarm,
   createLeasing,
   type LoopFailure,
-  type LoopName,
   runLoop,
 } from '#partners/worker/loops/run-loop.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import type { WorkItem } from '#partners/worker/work-store.ts';
+import type { Stage, WorkItem } from '#partners/worker/work-store.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
@@ -122,11 +121,11 @@ function start(ends: (Error | 'well')[]) {
   const note = (level: string) => (fields: LogFields) =>
     void lines.push(`${level} ${String(fields['error'])}`);
   const alarm = createAlarm(clock);
-  const failures = new Map<LoopName, LoopFailure>();
+  const failures = new Map<Stage, LoopFailure>();
   let turns = 0;
   const running = runLoop(
     {
-      alarms: { match: alarm, act: alarm, recheck: alarm },
+      alarms: { match: alarm, act: alarm },
       failures,
       clock,
       log: { ...silentLog, warn: note('warn'), error: note('error') },

@@ -1,6 +1,6 @@
-/** Leads that the tracker shows late, for want of a webhook and with replicas that lag. */
+/** A deletion stands: leads that the tracker shows late, for want of a webhook and with replicas that lag. */
 import { describe, expect, test } from 'vitest';
-import { type Clock, DAY, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
+import { type Clock, HOUR, MINUTE, SECOND, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../../support/deletions/tracker.ts';
 import {
   type DeletionOptions,
@@ -51,14 +51,17 @@ async function worldWithLead(options: DeletionOptions = {}) {
   const first = world.tracker.createIssue(leadIssue()).number;
   move(LAG_MS);
   await world.start();
-  return { clock, world, first, move, moveOurs: ours.move };
+  /** The tracker shows what it did not, and the directory reads it, for whatever reason. */
+  const learn = async (of: DeletionWorld = world): Promise<void> => {
+    move(LAG_MS);
+    await of.filler.catchUp();
+  };
+  return { clock, world, first, move, learn };
 }
 
 const stateOf = (world: DeletionWorld, number: number) => world.tracker.readIssue(number)?.state;
 const isClaimed = async (world: DeletionWorld, number: number) =>
   (await world.claims.current()).has(number);
-const looksOf = ({ database }: DeletionWorld) =>
-  database.handle.prepare<[], number>('SELECT count(*) FROM recheck').pluck().get();
 const eventOf = async (world: DeletionWorld, id: string) => (await world.read(id)).events[0];
 
 async function expectBoth(world: DeletionWorld, id: string, numbers: number[]): Promise<void> {
@@ -81,125 +84,80 @@ async function deleteWithLateLead(world: DeletionWorld) {
 }
 
 describe('a lead created a moment before its deletion, whose webhook is lost', () => {
-  test('is claimed and acted on a minute later, under the same event', async () => {
-    const { world, first, move } = await worldWithLead();
+  test('is claimed with the commit that learns it, and acted on under the same event', async () => {
+    const { world, first, learn } = await worldWithLead();
     const { id, late } = await deleteWithLateLead(world);
     expect(await isClaimed(world, late)).toBe(false);
     expect(world.database.handle.prepare('SELECT payload FROM event').pluck().get()).toBeNull();
-    move(MINUTE);
-    await expectBoth(world, id, [first, late]);
+    await learn();
     expect(await isClaimed(world, late)).toBe(true);
-  });
-
-  test('is found ten minutes later when the first look is too early; then nothing is kept', async () => {
-    const { world, first, move } = await worldWithLead({ tracker: { replicaLagMs: 5 * MINUTE } });
-    move(5 * MINUTE);
-    await world.filler.catchUp();
-    const { id, late } = await deleteWithLateLead(world);
-    move(MINUTE);
-    const dueAt = world.database.handle.prepare('SELECT due_at - matched_at FROM recheck').pluck();
-    await eventually(() => expect(dueAt.get()).toBe(10 * MINUTE));
-    expect(await isClaimed(world, late)).toBe(false);
-    move(9 * MINUTE);
     await expectBoth(world, id, [first, late]);
-    await eventually(() => expect(looksOf(world)).toBe(0));
   });
 
-  test('is found after a restart in between', async () => {
-    const { clock, world, first, move } = await worldWithLead();
+  test('is found as the only one: UNMATCHED changes', async () => {
+    const { world, learn } = await worldWithLead();
+    const late = world.tracker.createIssue(leadIssue({ email: 'eve@example.com' })).number;
+    const id = await world.send({ email: 'eve@example.com' });
+    expect((await world.settled(id)).status).toBe('UNMATCHED');
+    await learn();
+    await expectBoth(world, id, [late]);
+    expect((await world.read(id)).status).toBe('PROCESSED');
+  });
+
+  test('is found after a restart in between, hours later', async () => {
+    const { clock, world, first, move, learn } = await worldWithLead();
     const { id, late } = await deleteWithLateLead(world);
     await world.stop();
-    move(MINUTE);
+    move(20 * HOUR);
     const next = await openDeletions({ of: world, clock });
     await next.start();
+    await learn(next);
     await expectBoth(next, id, [first, late]);
     expect(await isClaimed(next, late)).toBe(true);
   });
 
-  test('is found once the tracker answers, for a failed catch-up is no look', async () => {
-    const { world, first, move } = await worldWithLead();
-    const { id, late } = await deleteWithLateLead(world);
-    world.tracker.calls.clear();
-    world.tracker.fault({ kind: 'status', status: 500, path: '/issues$', count: 1000 });
-    move(MINUTE);
-    await eventually(() =>
-      expect(world.tracker.calls.count({ path: /issues$/ })).toBeGreaterThan(2),
-    );
-    expect(await isClaimed(world, late)).toBe(false);
-    world.tracker.clearFaults();
-    await expectBoth(world, id, [first, late]);
-  });
-
-  test.each([
-    ['while the worker runs', false],
-    ['before a restart', true],
-  ])('is found with our clock set back by a day %s', async (_when, restarts) => {
-    const { clock, world, first, move, moveOurs } = await worldWithLead();
-    const { id, late } = await deleteWithLateLead(world);
-    if (restarts) await world.stop();
-    moveOurs(-DAY);
-    const next = restarts ? await openDeletions({ of: world, clock }) : world;
-    if (restarts) await next.start();
-    const isSoon = async () =>
-      ((await next.work.nextRecheckAt()) ?? 0) <= next.clock.now() + MINUTE;
-    await eventually(async () => expect(await isSoon()).toBe(true));
-    move(MINUTE);
-    await expectBoth(next, id, [first, late]);
+  test('is found by an external id, and by an id that somebody adds to the issue later', async () => {
+    const { world, learn } = await worldWithLead();
+    const late = world.tracker.createIssue(leadIssue({ email: 'b@example.com' })).number;
+    await learn();
+    const id = await world.send({ externalId: '7' });
+    expect((await world.settled(id)).status).toBe('UNMATCHED');
+    const { body } = leadIssue({ email: 'b@example.com', externalIds: { 'crm-one': '7' } });
+    world.tracker.editIssue(late, { body });
+    await learn();
+    await expectBoth(world, id, [late]);
   });
 });
 
-describe('a look again', () => {
-  test('leaves alone who came back after the deletion', async () => {
-    const { world, first, move } = await worldWithLead();
+describe('what is learnt later', () => {
+  test('is left alone when it was created after the deletion: who comes back is another lead', async () => {
+    const { world, first, move, learn } = await worldWithLead();
     const id = await world.send(ADA);
     await world.settled(id);
-    move(3 * MINUTE);
+    move(2 * SECOND);
     const back = world.tracker.createIssue(leadIssue()).number;
-    move(7 * MINUTE);
-    await eventually(() => expect(looksOf(world)).toBe(0));
+    await learn();
     expect(await world.directory.has(back)).toBe(true);
     expect(await isClaimed(world, back)).toBe(false);
     expect((await eventOf(world, id))?.leadIds).toEqual([String(first)]);
   });
 
-  test('is there for an external id, and not for a lead id or a correlation id', async () => {
-    const { world, move } = await worldWithLead();
-    const identities = { correlationId: 'c', externalIds: { 'crm-one': '7' } };
-    const { number } = world.tracker.createIssue(
-      leadIssue({ email: 'b@example.com', ...identities }),
-    );
+  test('is left alone by a deletion that had not been matched yet, too', async () => {
+    const { world, first, move } = await worldWithLead();
+    await world.stop();
+    const id = await world.send(ADA);
+    move(2 * SECOND);
+    const back = world.tracker.createIssue(leadIssue()).number;
     move(LAG_MS);
-    for (const [names, looks] of [
-      [{ leadId: number }, 0],
-      [{ correlationId: 'c' }, 0],
-      [{ externalId: '7' }, 1],
-    ] as const) {
-      await world.settled(await world.send(names));
-      expect(looksOf(world)).toBe(looks);
-    }
+    await world.partners.start();
+    expect((await world.settled(id)).events[0]?.leadIds).toEqual([String(first)]);
+    expect(await isClaimed(world, back)).toBe(false);
   });
 
-  test('does nothing once an operator gave every lead of the event back', async () => {
-    const { clock, world, first, move } = await worldWithLead();
-    const { id, late } = await deleteWithLateLead(world);
-    await world.claims.release(first, {
-      at: clock.now(),
-      actor: { kind: 'cli', subject: 'ops' },
-      action: 'claim.release',
-      subject: `claim/${first}`,
-    });
-    move(MINUTE);
-    await eventually(async () => expect(await world.directory.has(late)).toBe(true));
-    move(10 * MINUTE);
-    await eventually(() => expect(looksOf(world)).toBe(0));
-    expect(await isClaimed(world, late)).toBe(false);
-    expect(await eventOf(world, id)).toMatchObject({ outcome: 'DONE', note: 'claim-released' });
-  });
-
-  test('never claims again what an operator gave back', async () => {
-    const { clock, world, first, move } = await worldWithLead();
+  test('is never what an operator gave back', async () => {
+    const { clock, world, first, learn } = await worldWithLead();
     const second = world.tracker.createIssue(leadIssue()).number;
-    move(LAG_MS);
+    await learn();
     const id = await world.send(ADA);
     await world.settled(id);
     await world.claims.release(second, {
@@ -209,8 +167,7 @@ describe('a look again', () => {
       subject: `claim/${second}`,
     });
     const before = await eventOf(world, id);
-    move(10 * MINUTE);
-    await eventually(() => expect(looksOf(world)).toBe(0));
+    await learn();
     expect([await isClaimed(world, first), await isClaimed(world, second)]).toEqual([true, false]);
     expect(await eventOf(world, id)).toEqual(before); // nor is the event opened for it
   });
@@ -218,23 +175,23 @@ describe('a look again', () => {
 
 describe('a late lead of an event', () => {
   test('whose other lead waits for a retry is acted on at once', async () => {
-    const { world, first, move } = await worldWithLead({ worker: { retryMs: [60 * MINUTE] } });
+    const { world, first, learn } = await worldWithLead({ worker: { retryMs: [60 * MINUTE] } });
     const path = `/issues/${first}$`;
     world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH', path });
     const late = world.tracker.createIssue(leadIssue()).number;
     const id = await world.send(ADA);
     await eventually(async () => expect((await eventOf(world, id))?.attempts).toBe(1));
-    move(MINUTE);
+    await learn();
     await expectBoth(world, id, [first, late]);
   });
 
   test('that is in hand is not forgotten, and nothing is done twice', async () => {
-    const { world, first, move } = await worldWithLead({ actions: ['close', 'comment'] });
+    const { world, first, learn } = await worldWithLead({ actions: ['close', 'comment'] });
     const gate = world.tracker.hold({ method: 'PATCH' });
     const late = world.tracker.createIssue(leadIssue()).number;
     const id = await world.send(ADA);
     await gate.arrived();
-    move(MINUTE);
+    await learn();
     await eventually(async () => expect(await isClaimed(world, late)).toBe(true));
     gate.open();
     await expectBoth(world, id, [first, late]);
@@ -243,10 +200,10 @@ describe('a late lead of an event', () => {
   });
 
   test('keeps the event good for a delivery of the same bytes', async () => {
-    const { world, first, move } = await worldWithLead();
+    const { world, first, learn } = await worldWithLead();
     const { id, late } = await deleteWithLateLead(world);
     const gate = world.tracker.hold({ method: 'PATCH' });
-    move(MINUTE);
+    await learn();
     await gate.arrived();
     expect(await world.send(ADA)).toBe(id);
     gate.open();
@@ -254,12 +211,12 @@ describe('a late lead of an event', () => {
   });
 
   test('that had failed is claimed and acted on, and the event is FAILED again', async () => {
-    const { world, first, move } = await worldWithLead({ worker: { retryMs: [] } });
+    const { world, first, learn } = await worldWithLead({ worker: { retryMs: [] } });
     const path = `/issues/${first}$`;
     world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH', path, count: 1000 });
     const { id, late } = await deleteWithLateLead(world);
     expect(await eventOf(world, id)).toMatchObject({ outcome: 'FAILED' });
-    move(MINUTE);
+    await learn();
     await eventually(() => expect(stateOf(world, late)).toBe('closed'));
     await eventually(async () =>
       expect(await eventOf(world, id)).toMatchObject({
@@ -271,10 +228,10 @@ describe('a late lead of an event', () => {
   });
 
   test('takes nothing from what was erased before', async () => {
-    const { world, first, move } = await worldWithLead({ actions: ['close', 'redact'] });
+    const { world, first, learn } = await worldWithLead({ actions: ['close', 'redact'] });
     const { id, late } = await deleteWithLateLead(world);
     world.tracker.calls.clear();
-    move(MINUTE);
+    await learn();
     await expectBoth(world, id, [first, late]);
     expect((await eventOf(world, id))?.erasure).toBe('incomplete-history');
     expect(world.tracker.calls.count({ path: new RegExp(`/issues/${first}$`) })).toBe(0);

@@ -1,0 +1,225 @@
+/**
+ * A deletion stands: whoever the directory learns after it, and was there before, is claimed in the transaction
+ * that learns it, by the rule by which a deletion is matched at any other time.
+ */
+import type { IdentityKind } from '#leads/directory/lead-directory.ts';
+import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
+import { matchLeads, type MatchName } from '#partners/match.ts';
+import type { Action } from '#partners/partner.ts';
+import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
+import type { ActProgress, EventProgress, LeadProgress } from '#partners/worker/progress.ts';
+import type { Stage } from '#partners/worker/work-store.ts';
+import { DAY } from '#shared/clock.ts';
+import { readDirectoryView } from '../directory/view.ts';
+import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from '../receipt/requeue.ts';
+import { type Session, toRecords } from '../session.ts';
+import {
+  claimedBy,
+  claimsOf,
+  confirmClaims,
+  fromLeadIds,
+  insertClaims,
+  numbersOf,
+  toLeadIds,
+} from './claim-leads.ts';
+
+/** The repository that the configured name means; `name` is in lower case. */
+export type KnownRepository = { id: number; name: string };
+
+const PUT_NAMES = `
+  INSERT INTO deletion_name (event, place, repository_id, kind, key_hash, number, crawl, came_at)
+  SELECT event, place, @repositoryId::bigint, kind, hash, number,
+    coalesce((SELECT crawl FROM directory_state WHERE repository_id = @repositoryId), 0), at
+  FROM jsonb_to_recordset(@names)
+    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)
+  WHERE true
+  ON CONFLICT (event, place) DO UPDATE SET repository_id = excluded.repository_id,
+    crawl = excluded.crawl, came_at = excluded.came_at`;
+
+/** Has deletions stand that come at `at`, for the first time or again. */
+export async function putStanding(
+  session: Session,
+  repositoryId: number,
+  deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
+): Promise<void> {
+  const names = deletions.flatMap(({ names: own, ...deletion }) =>
+    own.map((name, place) => ({ ...deletion, place, ...name })),
+  );
+  if (names.length > 0) await session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
+}
+
+const END_STANDING = `
+  DELETE FROM deletion_name
+  WHERE repository_id IN (@id, ${REPOSITORY_NOT_KNOWN}) AND came_at <= @at::bigint - ${DAY}
+    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
+
+/** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
+export async function endStanding(
+  session: Session,
+  values: { id: number; at: number },
+): Promise<void> {
+  await session.run(END_STANDING, values);
+}
+
+const STANDS_HERE = `deletion_name.repository_id IN (@id, ${REPOSITORY_NOT_KNOWN})`;
+
+/** Not for what they have claimed already: a crawl meets all of that again. */
+const NAMING_LEADS = `
+  WITH RECURSIVE known (number, hash) AS (
+    SELECT number, key_hash FROM directory_key
+    WHERE repository_id = @id AND number = ANY(@numbers::bigint[])
+      AND EXISTS (SELECT 1 FROM deletion_name)
+    UNION SELECT number, to_hash FROM known JOIN directory_merge ON from_hash = known.hash),
+  named (event, number) AS (
+    SELECT event, known.number FROM known JOIN deletion_name ON deletion_name.key_hash = known.hash
+    WHERE ${STANDS_HERE}
+    UNION
+    SELECT event, number FROM deletion_name WHERE number = ANY(@numbers::bigint[]) AND ${STANDS_HERE})
+  SELECT DISTINCT event FROM named
+  WHERE NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = named.event
+    AND claim.repository_id = @id AND claim.number = named.number)
+  ORDER BY event`;
+
+const NAMING_PEOPLE = `
+  WITH RECURSIVE known (hash) AS (
+    SELECT hash FROM jsonb_to_recordset(@hashes) AS given (hash bytea)
+    UNION SELECT to_hash FROM known JOIN directory_merge ON from_hash = known.hash)
+  SELECT DISTINCT event FROM known JOIN deletion_name ON deletion_name.key_hash = known.hash
+  WHERE ${STANDS_HERE}
+  ORDER BY event`;
+
+type Learning = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
+
+/**
+ * Claims, for the deletions that stand, what they name by what was just learnt: of leads with these numbers, or of
+ * people who are known by these hashes from now on.
+ */
+export async function claimLearnt(
+  session: Session,
+  repository: KnownRepository,
+  learnt: Learning,
+  now: number,
+): Promise<void> {
+  const { id } = repository;
+  const events =
+    'numbers' in learnt
+      ? await session.all<{ event: number }>(NAMING_LEADS, { id, numbers: learnt.numbers })
+      : await session.all<{ event: number }>(NAMING_PEOPLE, {
+          id,
+          hashes: toRecords(learnt.hashes.map((hash) => ({ hash }))),
+        });
+  for (const { event } of events) await claimLate(session, repository, { event, now });
+}
+
+const STATE = `
+  SELECT event.id AS event, outcome, stage, progress, erasure, lead_ids, receipt, actions, created_before,
+    receipt.id AS receipt_id
+  FROM event JOIN receipt ON receipt.number = event.receipt WHERE event.id = @event`;
+
+const NAMES =
+  'SELECT kind, key_hash, number FROM deletion_name WHERE event = @event ORDER BY place';
+
+/** What an operator gave back, too. */
+const EVER_CLAIMED = 'SELECT number FROM claim WHERE event = @event AND repository_id = @id';
+
+type EventState = {
+  event: number;
+  receiptId: string;
+  outcome: Outcome;
+  stage: Stage;
+  progress?: string;
+  erasure?: Erasure;
+  leadIds?: string;
+  receipt: number;
+  actions?: string;
+  createdBefore?: number;
+};
+
+type NameRow = { kind: IdentityKind | 'lead-id'; keyHash?: Buffer; number?: number };
+
+async function claimLate(
+  session: Session,
+  { id, name }: KnownRepository,
+  { event, now }: { event: number; now: number },
+): Promise<void> {
+  const [rows, claimed, state] = await Promise.all([
+    session.all<NameRow>(NAMES, { event }),
+    session.all<{ number: number }>(EVER_CLAIMED, { event, id }),
+    session.get<EventState>(STATE, { event }),
+  ]);
+  if (!state) return;
+  const names = rows.map(toMatchName);
+  const view = await readDirectoryView(session, name, names);
+  const known = new Set(numbersOf(claimed));
+  const { leads } = matchLeads(names, view, state.createdBefore);
+  const late = leads.filter((number) => !known.has(number));
+  if (late.length > 0) await addLeads(session, { repositoryId: id, late, now }, state);
+}
+
+function toMatchName({ kind, keyHash, number }: NameRow): MatchName {
+  if (kind === 'lead-id') return { kind, number: number ?? 0 };
+  return { kind, hash: keyHash ?? Buffer.alloc(0) };
+}
+
+/**
+ * Whoever has the event in hand loses it: what it knows of the leads is not all any more. It is due by any clock,
+ * since when it was asked for.
+ */
+const MATCH_ANEW = `
+  UPDATE event SET due_at = asked_at, lease_token = NULL, lease_until = NULL, lead_ids = @leadIds
+  WHERE id = @event`;
+
+const REOPEN = `
+  UPDATE event SET outcome = 'PENDING', completed_at = NULL, due_at = asked_at, progress = @progress,
+    lead_ids = @leadIds, lease_token = NULL, lease_until = NULL, acknowledged_at = NULL,
+    history = ${withStep(`jsonb_build_object('at', @now::bigint, 'what', 'late-lead')`, `CASE WHEN outcome = 'PENDING' THEN history ELSE ${WITH_END} END`)},
+    attempts = CASE WHEN outcome = 'PENDING' THEN attempts ELSE 0 END,
+    last_error = CASE WHEN outcome = 'PENDING' THEN last_error END
+  WHERE id = @event`;
+
+type Late = { repositoryId: number; late: readonly number[]; now: number };
+
+/** Claims the leads for the event, and has them acted on: one that was settled is open again. */
+async function addLeads(
+  session: Session,
+  { repositoryId, late, now }: Late,
+  state: EventState,
+): Promise<void> {
+  const { event, receiptId } = state;
+  const order = { repositoryId, receiptId, event, numbers: late };
+  const before = await claimedBy(session, { repositoryId, event });
+  const leadIds = toLeadIds(
+    [...new Set([...fromLeadIds(state.leadIds), ...late])].sort((left, right) => left - right),
+  );
+  if (state.outcome === 'PENDING' && state.stage === 'match') {
+    await insertClaims(session, claimsOf(order, now));
+    await session.run(MATCH_ANEW, { event, leadIds });
+    return;
+  }
+  await confirmClaims(session, order, now);
+  const progress: ActProgress = {
+    stage: 'act',
+    actions: JSON.parse(state.actions ?? '[]') as Action[],
+    leads: [
+      ...leadsBefore(state, before),
+      ...late.map((number) => ({ number, state: 'open' as const })),
+    ],
+  };
+  await session.run(REOPEN, { event, now, leadIds, progress: JSON.stringify(progress) });
+  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [state.receipt] });
+}
+
+/** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
+function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
+  const { outcome, erasure, progress } = state;
+  const leads = progress === undefined ? undefined : leadsIn(JSON.parse(progress) as EventProgress);
+  if (leads) return leads;
+  return numbers.map((number) =>
+    outcome === 'DONE' ? { number, state: 'done', erasure } : { number, state: 'open' },
+  );
+}
+
+/** Not checked here: whoever leases the event does, and begins anew what another version wrote. */
+function leadsIn(progress: EventProgress): readonly LeadProgress[] | undefined {
+  return progress.stage === 'act' && Array.isArray(progress.leads) ? progress.leads : undefined;
+}
