@@ -11,6 +11,13 @@ import {
   type ChangesOptions,
 } from './changes.ts';
 import { addCredential, type Credential } from './credential.ts';
+import {
+  type Accepted,
+  type Delivery,
+  type DeliveryStatus,
+  sendDelivery,
+  untilSettled,
+} from './delivery.ts';
 import { followLeads, type Following, type FollowOptions, type LeadStore } from './follow.ts';
 import { unwrap } from './problem-error.ts';
 import { createRetryingFetch, type RetryOptions } from './retry.ts';
@@ -20,9 +27,11 @@ export type { Middleware } from 'openapi-fetch';
 export type { components, paths } from './api.ts';
 export type { BatchesOptions, ChangesOptions } from './changes.ts';
 export type { Credential } from './credential.ts';
+export type { Accepted, Delivery, DeliveryStatus } from './delivery.ts';
 export type { Following, FollowOptions, LeadStore } from './follow.ts';
 export { CursorExpiredError, ProblemError, unwrap } from './problem-error.ts';
-export { signHmacSha256, signV3 } from './sign.ts';
+export { signHmac, signHmacSha256, signStandardWebhooks, signV3 } from './sign.ts';
+export type { HmacSignature } from './sign.ts';
 export type { Change, ChangeBatch } from './transports.ts';
 
 export type Lead = components['schemas']['Lead'];
@@ -59,6 +68,10 @@ export type TrackportClient = Client<paths, Answers> & {
   batches(options?: BatchesOptions): AsyncGenerator<ChangeBatch, void>;
   /** Keeps a copy of every lead that the key may read. */
   follow(store: LeadStore, options?: FollowOptions): Following;
+  /** Sends events or deletions as a partner. @throws ProblemError */
+  send(delivery: Delivery): Promise<Accepted>;
+  /** Resolves when nothing of a delivery is under way any more. @throws ProblemError */
+  settled(statusUrl: string, options?: { signal?: AbortSignal }): Promise<DeliveryStatus>;
 };
 
 /**
@@ -68,11 +81,12 @@ export type TrackportClient = Client<paths, Answers> & {
 export function createClient(options: ClientOptions): TrackportClient {
   const { apiKey, token, fetch: send = globalThis.fetch, ...rest } = options;
   const { attemptsMax = 5, timeoutMs = 60_000, waitMsMax = Infinity, ...fetchOptions } = rest;
+  const retry = { attemptsMax, timeoutMs, waitMsMax };
   const sendOnce = (request: Request): Promise<Response> => send(request);
   const api = createFetchClient<paths, Answers>({
     ...fetchOptions,
     baseUrl: toBaseUrl(options.baseUrl),
-    fetch: createRetryingFetch(sendOnce, { attemptsMax, timeoutMs, waitMsMax }),
+    fetch: createRetryingFetch(sendOnce, retry),
   });
   addCredential(api, 'X-API-KEY', apiKey);
   addCredential(api, 'Authorization', token, 'Bearer ');
@@ -84,6 +98,8 @@ export function createClient(options: ClientOptions): TrackportClient {
     changes: (place = {}) => followChanges(turns, place),
     batches,
     follow: (store, follow) => followLeads(batches, store, follow),
+    send: (delivery) => sendDelivery(api, sendOnce, { retry, delivery }),
+    settled: (statusUrl, { signal } = {}) => untilSettled(api, statusUrl, signal),
   };
 }
 

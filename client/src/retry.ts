@@ -46,16 +46,20 @@ export type RetryOptions = {
   waitMsMax: number;
 };
 
+/** `mayRepeat`: whatever it is, the receiver knows it when it comes again. */
+type RetryingFetchOptions = RetryOptions & { mayRepeat?: boolean };
+
 /**
  * A fetch that sends again what failed on the way, or met 408, 429 or 5xx, after the time that `Retry-After` says; but
  * nothing that could be done twice: a POST or PATCH only with an `Idempotency-Key`.
  */
 export function createRetryingFetch(
   send: (request: Request) => Promise<Response>,
-  { attemptsMax, timeoutMs, waitMsMax }: RetryOptions,
+  { attemptsMax, timeoutMs, waitMsMax, mayRepeat: mayAlways = false }: RetryingFetchOptions,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const mayRepeat = IDEMPOTENT.has(request.method) || request.headers.has('idempotency-key');
+    const mayRepeat =
+      mayAlways || IDEMPOTENT.has(request.method) || request.headers.has('idempotency-key');
     for (let failures = 0; ; failures += 1) {
       const isLast = !mayRepeat || failures + 1 >= attemptsMax;
       const response = await attempt(send, request, timeoutMs).catch((error) => {

@@ -184,8 +184,8 @@ test('reads, calls, and tells what is wrong', async () => {
   expect(lines.slice(-2)).toEqual([expect.stringMatching(/^as \S/), '404 lead-not-found true']);
 });
 
-test('signs as both partners of the sandbox', async () => {
+test('sends as both partners of the sandbox, and hears what became of it', async () => {
   const sandbox = await shared();
   const { exited, out } = start(clientFolder(PACK), node(SIGN), sandbox);
-  expect([await exited, out()]).toEqual([0, 'crm-one 202\ncrm-two 202\n']);
+  expect([await exited, out()]).toEqual([0, 'crm-one ACCEPTED\nDONE\ncrm-two ACCEPTED\n']);
 });
