@@ -116,14 +116,7 @@ function createContext(deps: CliDeps): CommandContext<Services> {
   const configFile = (options: ConfigOptions): string | undefined =>
     options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);
   const load = (options: ConfigOptions): Config =>
-    loadConfig({
-      file: configFile(options),
-      environment,
-      port: options.port,
-      ...(options.processes !== undefined && {
-        settings: { server: { processes: options.processes } },
-      }),
-    });
+    loadConfig({ file: configFile(options), environment, port: options.port });
   return {
     ...deps,
     configFile,

@@ -79,7 +79,6 @@ export type ConfigOptions = {
   config?: string;
   json?: boolean;
   port?: string;
-  processes?: string;
 };
 
 /** What every command can use before any service is opened. */

@@ -115,7 +115,7 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
     ],
     [
       'trackport_worker_active',
-      '1 in the process that works, 0 in one that stands by for it.',
+      '1 in the instance that works, 0 in one that stands by for it.',
       ({ state }) => (state === 'standby' || state === 'stopped' ? 0 : 1),
     ],
     [

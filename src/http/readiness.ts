@@ -7,7 +7,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 export type CheckResult = {
   /** False takes the instance out of service; a part that is merely impaired says true. */
   isReady: boolean;
-  /** One word: `ok`, `paused`, `incomplete`, `unavailable`. */
+  /** One word: `ok`, `paused`, `unavailable`. */
   state: string;
   /** For the operator; public, so without secrets and personal data. */
   detail?: string;

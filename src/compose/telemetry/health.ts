@@ -65,7 +65,7 @@ export function workerCheck(partners: Pick<Partners, 'workerStatus'>): HealthChe
 const LACKING = 'Events wait: the configuration of the process that works lacks their partner.';
 
 function detailOf({ state, reason, pausedSince, failure }: WorkerStatus): string | undefined {
-  if (state === 'standby') return 'Another process works on this store.';
+  if (state === 'standby') return 'Another instance works on this store.';
   if (failure)
     return `Nothing gets done since ${toRfc3339(failure.since)}. Last cause: ${failure.code}.`;
   if (reason === undefined) return undefined;

@@ -31,7 +31,6 @@ const LABELS: Readonly<Record<string, string>> = {
   worker: 'Worker',
   directory: 'Directory',
   issuer: 'Issuer',
-  processes: 'Processes',
 };
 
 const WELL: Look = { state: 'ok', word: 'Ok' };
@@ -44,7 +43,6 @@ const LOOKS: Readonly<Record<string, Look>> = {
   starting: { state: 'wait', word: 'Starting' },
   crawling: { state: 'wait', word: 'Being filled' },
   behind: { state: 'warn', word: 'Not kept up' },
-  incomplete: { state: 'wait', word: 'Incomplete' },
   paused: { state: 'bad', word: 'Paused' },
   lacking: { state: 'bad', word: 'Lacks a partner' },
   failing: { state: 'bad', word: 'Failing' },
