@@ -92,15 +92,10 @@ export type WorkStore = {
   /** True when somebody may have queued events since the last call: another process, or this one. Cheap. */
   changedElsewhere(): Promise<boolean>;
   /**
-   * Ends all leases: only for the one worker of a store, when it starts. At once due are then
-   *
-   * - what the last worker had leased when it died, what nobody has begun, and what lacked its partner in
-   *   the last worker's configuration;
-   * - what was stored by a clock that was ahead: events received after `now`.
+   * Ends all leases: only for the one worker of a store, when it starts. What the last worker had leased when it
+   * died, what nobody has begun, and what lacked its partner in the last worker's configuration is due at once.
    */
   forgetLeases(now: number): Promise<void>;
-  /** The clock was set back to `now`: what it had put ahead is due, and leased, that much earlier. */
-  moveBack(byMs: number, now: number): Promise<void>;
   /**
    * `matchLeads` over the lead directory as it is now. `unknownLeadId`: the number that is among the
    * names and that the directory does not know.

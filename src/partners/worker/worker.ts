@@ -127,39 +127,22 @@ const MATCH_BATCH = 100;
 /** Deliveries that another process accepted are to be claimed within a second as well. */
 const WATCH_EVERY_MS = SECOND / 5;
 
-export type MatchingDeps = LoopDeps & {
-  store: Pick<WorkStore, 'moveBack' | 'changedElsewhere'>;
+type MatchingDeps = LoopDeps & {
+  store: Pick<WorkStore, 'changedElsewhere'>;
   leasing: Leasing;
   match: MatchDeps;
 };
 
 /** Claims what is due, batch by batch, until the worker stops. Never throws. */
-export function runMatching(deps: MatchingDeps): Promise<void> {
+function runMatching(deps: MatchingDeps): Promise<void> {
   const { alarms, leasing, match } = deps;
-  const noticeClock = watchClock(deps);
   return runLoop(deps, 'match', async () => {
-    await noticeClock();
     const items = await leasing.lease('match', MATCH_BATCH);
     if (items.length === 0) return leasing.waitMs('match');
     await leasing.workOn(items, () => matchEvents(match, items));
     alarms.act.ring();
     return 0;
   });
-}
-
-/** What waits for an instant of a clock that was wrong would wait for as long as it was wrong. */
-function watchClock({ alarms, clock, log, store }: MatchingDeps): () => Promise<void> {
-  let seenAt = -Infinity;
-  return async () => {
-    const now = clock.now();
-    const byMs = seenAt - now;
-    if (byMs >= SECOND) {
-      log.warn({ byMs }, 'the clock was set back');
-      await store.moveBack(byMs, now);
-      alarms.act.ring();
-    }
-    seenAt = now;
-  };
 }
 
 /** Notices what other processes have queued, until the worker stops. Never throws. */

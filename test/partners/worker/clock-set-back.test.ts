@@ -42,10 +42,8 @@ async function restartAfterFailure({ ageMs, moveMs }: { ageMs: number; moveMs: n
   return { clock, number, next, id };
 }
 
-test.each([
-  ['that waits for longer than any wait', { ageMs: 3 * DAY, moveMs: -DAY }],
-  ['of what was received at an instant that is to come', { ageMs: 0, moveMs: -HOUR }],
-])('a retry %s is tried at once', async (_which, times) => {
+test('a retry that waits for longer than any wait is tried at once', async () => {
+  const times = { ageMs: 3 * DAY, moveMs: -DAY };
   const { next, id, number } = await restartAfterFailure(times);
   expect((await next.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
   expect(next.tracker.readIssue(number)?.state).toBe('closed');

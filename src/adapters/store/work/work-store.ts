@@ -95,7 +95,6 @@ export function createWorkStore({
       (await database.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt,
     changedElsewhere: createChangeProbe(database),
     forgetLeases: (now) => writes.forgetLeases(instance, now),
-    moveBack: (by, now) => writes.moveBack(by, now),
     ...createItemReads(database, repository),
     giveBack: (item) => writes.giveBack(leased(item)),
     claim: (item, ...match) => writes.claim(repository, leased(item), ...match),

@@ -28,14 +28,7 @@ const CAME_AGAIN = "SELECT id AS event FROM event WHERE outcome = 'PENDING' AND 
 
 const DUE_NOW = `
   UPDATE event SET due_at = @now
-  WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL
-    OR last_error = 'partner-unknown' OR receipt IN (SELECT number FROM receipt WHERE received_at > @now))`;
-
-/** What is due by now was accepted since, or has waited long enough by any clock. */
-const MOVE_BACK = `
-  UPDATE event SET due_at = CASE WHEN due_at > @now THEN due_at - @by ELSE due_at END,
-    lease_until = lease_until - @by
-  WHERE outcome = 'PENDING'`;
+  WHERE outcome = 'PENDING' AND due_at > @now AND (progress IS NULL OR last_error = 'partner-unknown')`;
 
 const GIVE_BACK = `
   UPDATE event SET lease_token = NULL, lease_until = NULL WHERE ${IS_MINE}`;
@@ -84,9 +77,6 @@ export const workWrites = {
     for (const { event } of await session.all<{ event: number }>(CAME_AGAIN))
       await session.run(REQUEUE_REPEATED, { event, lease: undefined });
     await session.run(DUE_NOW, { now });
-  },
-  moveBack: async (session: Session, by: number, now: number): Promise<void> => {
-    await session.run(MOVE_BACK, { by, now });
   },
   claim,
   confirm,
