@@ -65,6 +65,7 @@ CREATE INDEX audit_by_actor ON audit (actor_subject, at, id);
 CREATE INDEX audit_by_action ON audit (action, at, id);
 CREATE INDEX audit_by_actor_and_action ON audit (actor_subject, action, at, id);
 CREATE INDEX audit_by_subject ON audit (subject, id);
+CREATE INDEX audit_by_request ON audit (request_id, at, id) WHERE request_id IS NOT NULL;
 
 -- The lead directory (who is behind which issue, as keyed hashes only), the claims of deletions and the lead feed.
 -- Whoever writes one of these tables holds the lock of claims (src/adapters/postgres/locks.ts).

@@ -17,6 +17,8 @@ export type AuditFilter = {
   actor?: string;
   action?: AuditAction;
   subject?: string;
+  /** Of the call that did it. */
+  requestId?: string;
   /** At or after; milliseconds since the Unix epoch. */
   since?: number;
   /** Before; milliseconds since the Unix epoch. */

@@ -62,6 +62,7 @@ function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesConte
       lastFailure: () => tracker.lastFailure(),
       hasWebhookSecret: () => settings.current().tracker.webhookSecrets.length > 0,
       labels: () => untilAborted(readLabels(tracker), AbortSignal.timeout(LABELS_WAIT_MS)),
+      ownLabels: () => [config.leads.approvedLabel, settings.current().deletions.deletedLabel],
       issueAddress: issueAddressOf(apiUrl, repository),
     },
     hasReadyz: config.server.opsPort === undefined,

@@ -48,7 +48,7 @@ export type PagesContext = {
   partners: Partners;
   catalog: Catalog;
   leadFeed: Pick<LeadFeed, 'follower' | 'newestAt' | 'listeners'>;
-  claimedLeads: Pick<ClaimedLeads, 'read' | 'release'>;
+  claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'>;
   traffic: Pick<Traffic, 'read'>;
   tracker: {
     quota: () => TrackerQuota | undefined;
@@ -57,6 +57,8 @@ export type PagesContext = {
     hasWebhookSecret: () => boolean;
     /** Its labels; any failure means that nobody can know them now. */
     labels: () => Promise<readonly string[]>;
+    /** Those by which leads are approved and deleted: every reader's leads have the one and never the other. */
+    ownLabels: () => readonly string[];
     /** The address of an issue for people, where one can be made from what is configured. */
     issueAddress: (number: string) => string | undefined;
   };

@@ -7,6 +7,7 @@ export const SECTIONS = {
   overview: { label: 'Overview', path: '/portal', scope: undefined },
   consumers: { label: 'Consumers', path: '/portal/consumers', scope: 'trackport:admin' },
   receipts: { label: 'Receipts', path: '/portal/receipts', scope: 'trackport:admin' },
+  claims: { label: 'Claims', path: '/portal/claims', scope: 'trackport:admin' },
   partners: { label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
   catalog: { label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
   audit: { label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
@@ -37,6 +38,8 @@ export type PortalPage = {
   meta?: readonly HtmlValue[];
   /** At the right of the heading: links and buttons. */
   actions?: HtmlValue;
+  /** It shows what is under way: the page's script opens it again until it does not. */
+  isWaiting?: boolean;
 };
 
 /** A file in place of a page, such as a table for a spreadsheet. */

@@ -87,6 +87,9 @@ describeInBrowser('what is watched', ({ open, portal }) => {
     const id = await partner.innerText();
     await partner.click();
     await page.waitForURL(`**/portal/partners#p-${id}`);
+    const address = `${url}/api/v1/webhooks/partners/${id}`;
+    for (const path of ['deletions', 'events'])
+      expect(await page.locator(`#${id}-${path}`).textContent()).toBe(`${address}/${path}`);
     await page.getByRole('link', { name: `failed of ${id}` }).click();
     await page.getByRole('link', { name: `Remove filter: partner ${id}` }).click();
     await page.waitForURL('**/portal/receipts?status=FAILED');

@@ -24,9 +24,9 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
-    await reloadUntil(page, 'doctor --fix');
+    await reloadUntil(page, '(doctor), then replay');
     await page.goto(`${url}/portal/receipts`);
-    await page.getByLabel('Status').selectOption({ label: 'Failed' });
+    await page.getByLabel('Receipt is').selectOption({ label: 'Failed' });
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('link', { name: id.slice(-8) }).click();
     await acceptWrites();
@@ -34,6 +34,23 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     await page.getByText('1 event queued').waitFor();
     await reloadUntil(page, 'Nothing to do');
     expect(await page.locator('article .badge').first().innerText()).toBe('Done');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a page of what is under way opens itself again until that has ended', async () => {
+    const { url, breakWrites, acceptWrites, deleteLead } = await startWithPartner();
+    const { page, complaints } = await open();
+    await breakWrites();
+    const id = await deleteLead();
+    await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
+    expect(await page.locator('h1 + .badge').innerText()).toBe('Pending');
+    const usedUntil = await page.locator('.foot').innerText();
+    await acceptWrites();
+    await page.getByText('Nothing to do').waitFor();
+    expect(await page.locator('h1 + .badge').innerText()).toBe('Done');
+    expect(await page.locator('main').getAttribute('data-reload')).toBeNull();
+    expect(await page.locator('.foot').innerText()).toBe(usedUntil);
+    expect(page.url()).toBe(`${url}/portal/receipts/${id}`);
     expect(complaints).toEqual([]);
   });
 
@@ -60,7 +77,7 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
-    await reloadUntil(page, 'doctor --fix');
+    await reloadUntil(page, '(doctor), then replay');
     const paths = [
       '/portal/receipts?status=PROCESSED',
       `/portal/receipts/${id}`,

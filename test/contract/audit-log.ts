@@ -67,9 +67,12 @@ export function describeAuditLog(engine: string, open: Open): void {
       expect(await pages({ since: 2 }, 9)).toEqual([[3, 2]]);
       expect(await pages({ before: 2 }, 1)).toEqual([[1], [0]]);
       expect(await pages({ since: 1, before: 3 }, 9)).toEqual([[2, 1]]);
+      for (const requestId of ['r-1', 'r-2', 'r-1'])
+        await fixture.append({ ...entry(9), requestId });
+      expect(await pages({ requestId: 'r-1', subject: 'consumer/1' }, 1)).toEqual([[9], [9]]);
       const filter = { actor: 'ops', action: 'key.revoke', subject: 'consumer/1' } as const;
-      expect(await pages({ ...filter, since: 1 }, 9)).toEqual([[3]]);
-      expect(await pages({ ...filter, since: 4 }, 9)).toEqual([[]]);
+      expect(await pages({ ...filter, since: 1, before: 9 }, 9)).toEqual([[3]]);
+      expect(await pages({ ...filter, since: 4, before: 9 }, 9)).toEqual([[]]);
     });
   });
 }

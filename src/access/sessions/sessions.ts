@@ -32,7 +32,7 @@ export function createSessions(deps: SessionsDeps) {
     /** Returns the id for the browser: 256 random bits as 43 characters. */
     start: (signedIn: SignedIn) => startSession(deps, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
-    find: (id: string) => findSession(deps, id),
+    find: (id: string, isUse = true) => findSession(deps, id, isUse),
     /** Whether it is time to ask the issuer again who it is. */
     isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
     /** Whether what the issuer said last is too old for a form. */
@@ -67,10 +67,14 @@ async function startSession(deps: SessionsDeps, signedIn: SignedIn): Promise<str
   return id;
 }
 
-async function findSession(deps: SessionsDeps, id: string): Promise<Session | undefined> {
+async function findSession(
+  deps: SessionsDeps,
+  id: string,
+  isUse: boolean,
+): Promise<Session | undefined> {
   const session = await readSession(deps, sha256(id));
   const now = deps.clock.now();
-  if (!session || now - session.usedAt < TOUCH_EVERY_MS) return session;
+  if (!session || !isUse || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
     await deps.store.touch(session.digest, now);
     return { ...session, usedAt: now };

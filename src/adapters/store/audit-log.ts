@@ -61,6 +61,7 @@ function listOf(filter: AuditFilter, after: AuditPosition | undefined): string {
     ...(filter.actor === undefined ? [] : ['actor_subject = @actor']),
     ...(filter.action === undefined ? [] : ['action = @action']),
     ...(filter.subject === undefined ? [] : ['subject = @subject']),
+    ...(filter.requestId === undefined ? [] : ['request_id = @requestId']),
     ...(filter.since === undefined ? [] : ['at >= @since']),
     ...(filter.before === undefined ? [] : ['at < @before']),
     ...(after ? ['(at, id) < (@afterAt, @afterId)'] : []),
@@ -72,7 +73,8 @@ function listOf(filter: AuditFilter, after: AuditPosition | undefined): string {
 }
 
 /** The index that finds a page without looking at much else; a subject has few entries. */
-function indexFor({ actor, action, subject }: AuditFilter): string {
+function indexFor({ actor, action, subject, requestId }: AuditFilter): string {
+  if (requestId !== undefined) return 'audit_by_request';
   if (subject !== undefined) return 'audit_by_subject';
   if (actor === undefined) return action === undefined ? 'audit_by_time' : 'audit_by_action';
   return action === undefined ? 'audit_by_actor' : 'audit_by_actor_and_action';

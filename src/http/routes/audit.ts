@@ -29,6 +29,7 @@ const auditListQuery = z.strictObject({
   subject: exactly(
     'What it was done to: `consumer/ID` (keys too), `claim/NUMBER`, `receipt/ID`, `receipts` or `artifact/WORKSPACE/ID`, the last with the id in lower case.',
   ),
+  requestId: exactly('`X-Request-Id` of the call that did it.'),
   since: sinceParameter.optional().meta({ description: 'Done at or after this instant.' }),
 });
 

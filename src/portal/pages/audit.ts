@@ -18,8 +18,15 @@ import { html, type Html, type HtmlValue } from '../html.ts';
 import { SECTIONS } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { choicesOf } from '../shell/forms.ts';
-import { type ListRequest, type Found, isFiltered, listCard, type Column } from '../shell/list.ts';
-import { code, foreign, link, note, shortId } from '../shell/elements.ts';
+import {
+  type ListRequest,
+  type Found,
+  isFiltered,
+  listCard,
+  type Column,
+  spanFilters,
+} from '../shell/list.ts';
+import { code, foreign, link, note } from '../shell/elements.ts';
 import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
 import { grantWords } from './consumers/names.ts';
 import type { PagesContext } from '../context.ts';
@@ -29,6 +36,7 @@ export const auditQuery = z.strictObject({
   who: textFilter(),
   what: oneOfFilter(auditActions),
   on: textFilter(),
+  request: textFilter(),
   from: instantFilter,
   to: instantFilter,
   cursor: cursorFilter,
@@ -36,8 +44,8 @@ export const auditQuery = z.strictObject({
 
 type AuditQuery = z.output<typeof auditQuery>;
 
-export function toFilter({ who, what, on, ...span }: AuditQuery): AuditFilter {
-  return present({ actor: who, action: what, subject: on, ...spanOf(span) });
+export function toFilter({ who, what, on, request, ...span }: AuditQuery): AuditFilter {
+  return present({ actor: who, action: what, subject: on, requestId: request, ...spanOf(span) });
 }
 
 /** As many as fit into a page, however long the names of who did it. */
@@ -166,8 +174,8 @@ export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): 
         choices: choicesOf(auditActions),
       },
       { name: 'on', label: 'On', placeholder: 'consumer/… or claim/…', isWide: true },
-      { name: 'from', label: 'From', type: 'date' as const },
-      { name: 'to', label: 'To', type: 'date' as const },
+      ...spanFilters,
+      { name: 'request', label: 'Request', isWide: true },
     ],
     filterText: (name: string, value: string) => `${name} ${value}`,
     caption: 'Changes, newest first',
@@ -189,7 +197,7 @@ function columnsFor(
   { portalClientId, workspaceId, names }: AuditFound,
   { query, viewer }: ListRequest<AuditQuery>,
 ): Column<AuditEntryOut>[] {
-  const only = (name: 'who' | 'on', value: string): string =>
+  const only = (name: 'who' | 'on' | 'request', value: string): string =>
     withQuery(AUDIT_PATH, { ...query, cursor: undefined, [name]: value });
   return [
     ['When', ({ at }) => time(Date.parse(at), viewer), 'whole'],
@@ -210,7 +218,7 @@ function columnsFor(
       },
     ],
     ['Detail', ({ changes }) => changesText(changes, viewer)],
-    ['Request', ({ requestId }) => requestId && shortId(requestId)],
+    ['Request', ({ requestId }) => requestId && link(only('request', requestId), code(requestId))],
   ];
 }
 

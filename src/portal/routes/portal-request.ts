@@ -16,13 +16,20 @@ export async function findSession(
   request: FastifyRequest,
 ): Promise<Session | undefined> {
   const id = cookies.session.read(request.headers.cookie);
-  const session = id === undefined ? undefined : await sessions.find(id);
+  const session = id === undefined ? undefined : await sessions.find(id, !isReload(request));
   if (!session) return undefined;
   const { subject, workspaceId, clientId } = session.principal;
   // For pages about errors, and for the log line.
   request.portalSession = session;
   request.logFacts = { ...request.logFacts, subject, workspaceId, clientId };
   return session;
+}
+
+/** The parameter with which the page's script opens it again by itself, which is no use of the session. */
+export const RELOAD_PARAMETER = 'reload';
+
+export function isReload({ query }: Pick<FastifyRequest, 'query'>): boolean {
+  return Object.hasOwn(query as object, RELOAD_PARAMETER);
 }
 
 /** @throws {PortalRefusal} nobody is signed in */

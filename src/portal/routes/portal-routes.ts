@@ -19,6 +19,8 @@ import {
   pathOf,
   refuseOtherOrigins,
   findSession,
+  isReload,
+  RELOAD_PARAMETER,
   portalRequestOf,
   requireActor,
   requireSession,
@@ -53,12 +55,14 @@ export function createPortalRoutes(
       await requireSession(context, request);
     };
     app.get(path, { ...PORTAL_ROUTE, onRequest }, async (request, reply) => {
-      const { [ONCE_PARAMETER]: onceId, ...given } = request.query as Record<string, unknown>;
+      const { [ONCE_PARAMETER]: onceId, ...rest } = request.query as Record<string, unknown>;
+      const { [RELOAD_PARAMETER]: _reload, ...given } = rest;
       const session = sessionOf(request);
       const isShown = request.method === 'GET' && typeof onceId === 'string';
       const left = isShown ? await sessions.takeOnce(session, onceId) : undefined;
       // The page that a form led to is part of that: what it shows once is not risked.
-      const isToConfirm = !left && sessions.isToBeConfirmed(session);
+      const isOld = isReload(request) ? sessions.isTooOldToAct : sessions.isToBeConfirmed;
+      const isToConfirm = !left && isOld(session);
       const away = isToConfirm ? await confirmAtIssuer(context, { request, reply }) : undefined;
       if (away) return away;
       if (scope !== undefined) requireScope(session.principal, scope);

@@ -3,7 +3,7 @@ import type { Exchange } from '#http/context.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { renderPage } from '../shell/frame.ts';
-import { personOf, sessionOf } from './portal-request.ts';
+import { personOf, RELOAD_PARAMETER, sessionOf } from './portal-request.ts';
 
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';
@@ -38,10 +38,11 @@ export function sendFile(reply: FastifyReply, { fileName, mediaType, content }: 
     .send(content);
 }
 
-/** Without what is shown once: whoever comes back has seen it. */
+/** Without what is shown once, for whoever comes back has seen it, and without how the page was opened. */
 function currentPathOf({ url }: FastifyRequest): string {
   const [path = '', query = ''] = url.split('?');
-  const rest = query.split('&').filter((part) => !part.startsWith(`${ONCE_PARAMETER}=`));
+  const own = [ONCE_PARAMETER, RELOAD_PARAMETER];
+  const rest = query.split('&').filter((part) => !own.some((name) => part.startsWith(`${name}=`)));
   return rest.join('&') === '' ? path : `${path}?${rest.join('&')}`;
 }
 

@@ -38,6 +38,14 @@ export function code(text: string): Html {
   return html`<code>${pieces.map((piece, at) => html`${at > 0 && html`<wbr />`}${piece}`)}</code>`;
 }
 
+/** The same with a button that copies it, which the page's script shows. `id`: unique on the page; `what`: for screen readers. */
+export function copyable(id: string, text: string, what: string): Html {
+  return html`<span id="${id}">${code(text)}</span>
+    <button class="btn small" type="button" data-copy="${id}" hidden>
+      Copy${hidden(` address of ${what}`)}
+    </button>`;
+}
+
 /** Where something is in a document, by its JSON Pointer: `paths › /leads/{id} › get`. */
 export function place(pointer: string): Html {
   const parts = pointer.split('/').slice(1).map(unescapePart);
@@ -66,11 +74,6 @@ export function sentence(text: string): Html {
   const line = cut(text);
   const end = /[.?!…]$/.test(line) ? '' : '.';
   return foreign(`${line.charAt(0).toUpperCase()}${line.slice(1)}${end}`);
-}
-
-/** The end of an id, by which it is told from its neighbours: they begin alike. All of it on hover. */
-export function shortId(id: string): Html {
-  return html`<code title="${id}">${id.slice(-8)}</code>`;
 }
 
 type LinkLook = {

@@ -131,7 +131,7 @@ export function held(name: string, { typed, problems }: HeldForm, otherwise?: st
 }
 
 export type InputFacts = FieldFacts & {
-  type?: 'text' | 'search' | 'number' | 'date';
+  type?: 'text' | 'search' | 'number' | 'date' | 'datetime-local';
   value?: string | number;
   required?: boolean;
   min?: string | number;

@@ -29,7 +29,9 @@ export function renderPage(
       <header class="side">
         ${brand(repository, '/portal')}${navigation(frame, page, deadLetters?.())}
       </header>
-      <main id="main" tabindex="-1">${endsSoon(frame)}${head(page)}${once(frame)}${page.body}</main>
+      <main id="main" tabindex="-1" ${attributes({ 'data-reload': page.isWaiting === true })}>
+        ${endsSoon(frame)}${head(page)}${once(frame)}${page.body}
+      </main>
       ${foot(frame)}
     </body>`,
   );

@@ -28,6 +28,12 @@ export type Filter = InputFacts & {
   isWide?: boolean;
 };
 
+/** From when until when, as `instantFilter` reads it. */
+export const spanFilters: readonly Filter[] = [
+  { name: 'from', label: 'From (UTC)', type: 'datetime-local' },
+  { name: 'to', label: 'To (UTC)', type: 'datetime-local' },
+];
+
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What an address asks for, for whom. */
@@ -41,8 +47,8 @@ export type Found<Row> = { items: readonly Row[]; pagination: Pagination };
 type List<Row, Filters extends Query> = Found<Row> & {
   /** The list with these filters, from the page that begins at the cursor. */
   pathOf: (query: Filters) => string;
-  /** What is filtered, such as `Filter receipts`. */
-  label: string;
+  /** What is filtered, such as `Filter receipts`; without filters there is nothing. */
+  label?: string;
   submit?: string;
   filters: readonly Filter[];
   /** A filter in force in words; undefined for one that is not named. Without it none is. */
@@ -79,12 +85,13 @@ export function listCard<Row, Filters extends Query>(
       }))
     : [];
   return plainCard(
-    filters({
-      action: at({}),
-      label: list.label,
-      fields: list.filters.map((filter) => field(filter, request)),
-      ...present({ submit: list.submit }),
-    }),
+    list.label !== undefined &&
+      filters({
+        action: at({}),
+        label: list.label,
+        fields: list.filters.map((filter) => field(filter, request)),
+        ...present({ submit: list.submit }),
+      }),
     chips(inForce, list.suggestions),
     items.length === 0
       ? empty({ next: all, ...nothingFits }, { inCard: true })
@@ -108,10 +115,19 @@ export function isFiltered({ cursor: _cursor, ...filtered }: Query): boolean {
 function field(filter: Filter, request: FiltersRequest<Query>): Html {
   const { any, choices, isWide, ...rest } = filter;
   const { name } = filter;
-  const facts = { value: request.query[name], ...rest, ...present(held(name, request)) };
+  const value = isTime(filter) ? toMinute(name, request.query[name]) : request.query[name];
+  const facts = { value, ...rest, ...present(held(name, request)) };
   if (!choices) return isWide ? wide(input(facts)) : input(facts);
   const none = any === undefined ? [] : [{ value: '', label: any }];
   return select({ ...facts, choices: [...none, ...choices], value: facts.value?.toString() });
+}
+
+const isTime = ({ type }: Filter): boolean => type === 'datetime-local';
+
+/** A day in an address as its first minute, or its last: fields for instants take nothing else. */
+function toMinute(name: string, value?: string): string | undefined {
+  if (value === undefined || value.includes('T')) return value;
+  return `${value}T${name === 'to' ? '23:59' : '00:00'}`;
 }
 
 /**

@@ -185,3 +185,25 @@ describe('an issuer out of reach', () => {
     expect(location).toBe('/portal/sign-in?to=%2Fportal%2Fthings');
   });
 });
+
+describe('a page that its script opens again', () => {
+  const readAgain = async ({ browser }: Awaited<ReturnType<typeof signedInFor>>) =>
+    (await browser.get('/portal/things?reload=1')).status;
+
+  test('is no use of the session, which ends half an hour after a person used it last', async () => {
+    const world = await signedInFor(10 * MINUTE);
+    await world.browser.get(TEST_PAGE);
+    await world.clock.advance(29 * MINUTE);
+    expect(await readAgain(world)).toBe(200);
+    await world.clock.advance(MINUTE);
+    expect(await readAgain(world)).toBe(303);
+  });
+
+  test('does not go to the issuer by itself, until what that said is too old for a form, too', async () => {
+    const world = await signedInFor(HOUR);
+    expect(await readAgain(world)).toBe(200);
+    expect(world.issuer.confirmations).toBe(0);
+    const old = await signedInFor(2 * HOUR);
+    expect(await readAgain(old)).toBe(303);
+  });
+});

@@ -40,6 +40,8 @@ export async function startWithPartner() {
     leadId,
     /** Every write to an issue is understood and refused from now on. */
     refuseWrites: () => control('fault', WRITES_REFUSED),
+    /** Every write fails in a way that may pass. */
+    breakWrites: () => control('fault', { ...WRITES_REFUSED, status: 503 }),
     acceptWrites: () => control('clearFaults'),
     /** Sends a signed deletion of the lead; the id of its receipt. */
     deleteLead: async (): Promise<string> => {

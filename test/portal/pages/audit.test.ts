@@ -134,6 +134,7 @@ test('the last day counts', () => {
   const query = auditQuery.parse({ from: '2026-11-01', to: '2026-11-01', who: '', what: '' });
   const since = Date.parse('2026-11-01T00:00:00Z');
   expect(toFilter(query)).toEqual({ since, before: since + DAY });
+  expect(toFilter(auditQuery.parse({ request: 'r-1' }))).toEqual({ requestId: 'r-1' });
   expect(withQuery('/a', query)).toBe('/a?from=2026-11-01&to=2026-11-01');
 });
 

@@ -20,6 +20,8 @@ const pages: Record<string, string | undefined> = {
   '/portal/receipts': ADMIN,
   '/portal/receipts/replay': ADMIN,
   '/portal/receipts/:id': ADMIN,
+  '/portal/receipts/words': ADMIN,
+  '/portal/claims': ADMIN,
   '/portal/claims/:number': ADMIN,
   '/portal/claims/:number/release': ADMIN,
   '/portal/partners': ADMIN,

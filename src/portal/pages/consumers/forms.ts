@@ -127,11 +127,14 @@ export function grantsDigest(grants: readonly Grant[]): string {
   return sha256Hex(JSON.stringify(grants)).slice(0, 16);
 }
 
-/** The tracker's labels; undefined while nobody can know them. */
+/** The tracker's labels that can narrow what a consumer sees; undefined while nobody can know them. */
 export type KnownLabels = readonly string[] | undefined;
 
-export const knownLabels = ({ tracker }: PagesContext): Promise<KnownLabels> =>
-  tracker.labels().catch(() => undefined);
+export async function knownLabels({ tracker }: PagesContext): Promise<KnownLabels> {
+  const own = new Set(tracker.ownLabels().map(fold));
+  const all = await tracker.labels().catch(() => undefined);
+  return all?.filter((name) => !own.has(fold(name)));
+}
 
 /** Which leads a consumer sees: all, those with labels, none; and whose catalog. */
 export function grantFields(
@@ -188,7 +191,7 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     ...known.map((name) => ({ value: name, label: foreign(name, 60) })),
     ...gone.map((name) => ({
       value: name,
-      label: html`${foreign(name, 60)} ${labels ? '(not in the tracker any more)' : ''}`,
+      label: html`${foreign(name, 60)} ${labels ? '(nothing to grant any more)' : ''}`,
     })),
   ];
   if (!labels && choices.length === 0) {
@@ -203,7 +206,7 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     chosen: choices.map(({ value }) => value).filter((value) => taken.has(fold(value))),
     choices,
     error,
-    note: 'These labels exist in the tracker. Names compare without regard to case.',
+    note: 'The labels of the tracker, without those of approval and deletion. Names compare without regard to case.',
   });
 }
 
@@ -257,7 +260,7 @@ export function labelProblems(
     pointer: '#/label',
     code: 'unknown-label',
     detail: labels
-      ? `The tracker has no label “${cut(name, 60)}”.`
+      ? `The tracker has no label “${cut(name, 60)}” that can be granted.`
       : `The tracker cannot be asked whether it has “${cut(name, 60)}”. Try again in a minute.`,
   }));
 }

@@ -47,14 +47,17 @@ export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
   const aside = [healthCard(lines, given, viewer), quota];
   // Without the queue there is nothing for health to stand beside.
   const rest = operation
-    ? split([toSetUp, work(operation, { ...given, needs }, viewer)], aside)
+    ? split([toSetUp, work(operation, given, viewer)], aside)
     : html`${pair(aside)} ${toSetUp}`;
   return {
     title: 'Overview',
     section: 'overview',
     meta: [html`As of ${time(viewer.nowMs, viewer)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
-    body: html`${verdict(lines, needs)} ${operation && numbers(operation, viewer)} ${rest}`,
+    // While the store is away, too.
+    isWaiting: operation === undefined || operation.open > 0,
+    body: html`${verdict(lines, needs)}
+    ${operation && html`${numbers(operation, viewer)} ${nextSteps(needs)}`} ${rest}`,
   };
 }
 
@@ -150,7 +153,7 @@ const SERIES = STACKED.map((key) => {
 
 function work(
   operation: Operation,
-  { needs, withIgnored }: { needs: readonly Need[]; withIgnored: boolean },
+  { withIgnored }: { withIgnored: boolean },
   viewer: Viewer,
 ): Html {
   const toggle = withIgnored
@@ -164,7 +167,7 @@ function work(
     series: withIgnored ? SERIES : SERIES.filter(({ key }) => key !== 'IGNORED'),
     slots: operation.hours,
   };
-  return html`${nextSteps(needs)} ${bars(picture, viewer)}`;
+  return bars(picture, viewer);
 }
 
 function healthCard(

@@ -7,7 +7,7 @@ import { withQuery } from '../../address.ts';
 import { receiptsPath } from '../receipts/names.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
-import { badgeOf, code, link } from '../../shell/elements.ts';
+import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
@@ -25,11 +25,16 @@ import {
 const PARTNERS_SHOWN = 5;
 
 /** `/portal/partners`: who gets through. Nothing can be changed there: the configuration file rules. */
-export function partnerPages(portal: PortalRoutes, { partners }: PagesContext): void {
+export function partnerPages(portal: PortalRoutes, { partners, publicUrl }: PagesContext): void {
   const list = { scope, query: partnersQuery, isList: true } as const;
   portal.page(PARTNERS_PATH, list, async ({ query, viewer }) => {
     const known = await partners.list();
-    const given = { partners: known, start: startOf(known, query), shown: PARTNERS_SHOWN };
+    const given = {
+      partners: known,
+      start: startOf(known, query),
+      shown: PARTNERS_SHOWN,
+      publicUrl: publicUrl(),
+    };
     return {
       title: 'Partners',
       section: 'partners',
@@ -51,10 +56,17 @@ function startOf(
 }
 
 /** All partners, and which of them the page shows. */
-type PartnersFacts = { partners: readonly PartnerSummary[]; start: number; shown: number };
+type PartnersFacts = {
+  partners: readonly PartnerSummary[];
+  start: number;
+  shown: number;
+  /** What partners call, and sign where their scheme says so. */
+  publicUrl: string;
+};
 
 /** The partners of the configuration: who gets through, who does not, and what to do. */
-function partnersView({ partners, start, shown }: PartnersFacts, viewer: Viewer): Html {
+function partnersView(given: PartnersFacts, viewer: Viewer): Html {
+  const { partners, start, shown, publicUrl } = given;
   if (partners.length === 0) return noPartners();
   const here = partners.slice(start, start + shown);
   const part = { start, shown: here.length, total: partners.length };
@@ -63,7 +75,7 @@ function partnersView({ partners, start, shown }: PartnersFacts, viewer: Viewer)
   );
   return stack(
     plainCard(overview(here, viewer), partners.length > shown && pages),
-    ...here.map((partner) => details(partner, viewer)),
+    ...here.map((partner) => details(partner, publicUrl, viewer)),
   );
 }
 
@@ -92,7 +104,7 @@ function overview(partners: readonly PartnerSummary[], viewer: Viewer): Html {
   });
 }
 
-function details(partner: PartnerSummary, viewer: Viewer): Html {
+function details(partner: PartnerSummary, publicUrl: string, viewer: Viewer): Html {
   const { id, scheme, headers, requireBearer, limitPerMinute } = partner;
   const { nextStep } = verdictOf(partner, viewer.nowMs);
   return card(
@@ -103,12 +115,17 @@ function details(partner: PartnerSummary, viewer: Viewer): Html {
           ['Scheme', code(scheme)],
           ['Signs in', code(Object.values(headers).filter(Boolean).join(', '))],
           ['Last delivery', lastDelivery(partner, viewer)],
-          ['Sends to', code(deliveryPath(id, 'deletions'))],
           ['Beside the signature', requireBearer ? 'a bearer token' : undefined],
           ['Limit', limitPerMinute && `${count(limitPerMinute)} calls a minute`],
           ['Receipts', receiptLinks(id)],
         ],
         { across: true },
+      ),
+      facts(
+        (['deletions', 'events'] as const).map((path): [string, Html] => [
+          `Sends ${path} to`,
+          copyable(`${id}-${path}`, `${publicUrl}${deliveryPath(id, path)}`, path),
+        ]),
       ),
       nextStep !== undefined && html`<p><b>Next step:</b> ${nextStep}</p>`,
     ),

@@ -1,34 +1,47 @@
 import { z } from 'zod';
+import { cursorFilter, pageOf, withQuery } from '../../address.ts';
+import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
+import { SECTIONS } from '../../page.ts';
 import type { ClaimOut } from '#leads/claims/claimed-leads.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { body, card, facts, row } from '../../shell/card.ts';
+import { body, card, type EmptyFacts, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
-import { count, type Viewer, time } from '../../shell/times.ts';
+import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { auditOf } from '../audit.ts';
-import {
-  claimPath,
-  type IssueAddress,
-  issueLink,
-  receiptPath,
-  receiptsPath,
-  scope,
-} from './names.ts';
+import { claimPath, type IssueAddress, issueLink, receiptPath, receiptsPath } from './names.ts';
 
-const PATH = '/portal/claims/:number';
+const { path: CLAIMS_PATH, scope } = SECTIONS.claims;
+const PATH = `${CLAIMS_PATH}/:number`;
+const PAGE_CLAIMS = 25;
 
 const ofLead = {
   scope,
   params: z.object({ number: z.string().regex(/^[1-9][0-9]{0,15}$/) }),
 } as const;
 
-/** `/portal/claims/:number`: what hides a lead, and giving it back. */
+const claimsQuery = z.strictObject({ cursor: cursorFilter });
+
+type ClaimsQuery = z.output<typeof claimsQuery>;
+
+/** `/portal/claims`: the leads that deletions hide; below it what hides one, and giving it back. */
 export function claimPages(portal: PortalRoutes, context: PagesContext): void {
+  const { claimedLeads, tracker } = context;
+  portal.page(CLAIMS_PATH, { scope, query: claimsQuery, isList: true }, async (request) => ({
+    title: 'Claims',
+    section: 'claims',
+    meta: ['Leads that deletions hide from every reader, the last hidden first.'],
+    body: claimsView(
+      await claimedLeads.list(pageOf(PAGE_CLAIMS, request.query.cursor)),
+      tracker.issueAddress,
+      request,
+    ),
+  }));
   const factsOf = async (number: string): Promise<ClaimFacts> => ({
     number,
     claim: await findClaim(context, number),
@@ -59,7 +72,51 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
 }
 
 function placeOf(number: string) {
-  return { title: `Lead #${number}`, section: 'receipts', crumbs: [] } as const;
+  return { title: `Lead #${number}`, section: 'claims', crumbs: [] } as const;
+}
+
+/** A page of the leads that deletions hide now. */
+function claimsView(
+  found: Found<ClaimOut>,
+  issueAddress: IssueAddress,
+  request: ListRequest<ClaimsQuery>,
+): Html {
+  const nothing: EmptyFacts = {
+    id: 'no-claims',
+    heading: 'No deletion hides a lead',
+    text: 'As soon as a partner deletes somebody, the leads of that person stand here, and no reader sees them.',
+    next: link(receiptsPath({}), 'What partners sent', { look: 'button' }),
+  };
+  const list = {
+    ...found,
+    pathOf: (query: ClaimsQuery) => withQuery(CLAIMS_PATH, query),
+    filters: [],
+    caption: 'Leads that deletions hide, the last hidden first',
+    columns: claimColumns(issueAddress, request.viewer),
+    summary: `${counted(found.items.length, 'lead')} on this page, the last hidden first`,
+    none: nothing,
+    nothingFits: nothing,
+  };
+  return listCard(list, request);
+}
+
+const claimColumns = (issueAddress: IssueAddress, viewer: Viewer): Column<ClaimOut>[] => [
+  ['Lead', ({ leadId }) => link(claimPath(leadId), `#${leadId}`), 'whole'],
+  ['Hidden since', ({ claimedAt }) => time(Date.parse(claimedAt), viewer), 'whole'],
+  ['By receipts', ({ receiptIds }) => receiptLinks(receiptIds, RECEIPTS_OF_ROW_MAX)],
+  ['On the tracker', ({ leadId }) => issueLink(leadId, issueAddress)],
+  [
+    'Actions',
+    ({ leadId }) => link(claimPath(leadId, 'release'), 'Release…', { more: `lead ${leadId}` }),
+    'acts',
+  ],
+];
+
+function receiptLinks(ids: readonly string[], max: number): Html {
+  const shown = ids.slice(0, max);
+  const more = ids.length - shown.length;
+  return html`${shown.map((id) => html`${link(receiptPath(id), code(id))} `)}
+  ${more > 0 && `and ${count(more)} more`}`;
 }
 
 type ClaimFacts = {
@@ -84,6 +141,7 @@ export async function findClaim(
 }
 
 const RECEIPTS_MAX = 20;
+const RECEIPTS_OF_ROW_MAX = 3;
 
 /** Which deletions hide a lead, since when, and how to give it back. */
 function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer): Html {
@@ -99,8 +157,6 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer):
       tracker and does not carry the deleted label.`,
       actions: history,
     });
-  const shown = claim.receiptIds.slice(0, RECEIPTS_MAX);
-  const more = claim.receiptIds.length - shown.length;
   return html`${notice({
     state: 'ok',
     id: 'verdict',
@@ -114,11 +170,7 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer):
       facts([
         ['Issue', issueLink(number, issueAddress)],
         ['Hidden since', time(Date.parse(claim.claimedAt), viewer)],
-        [
-          'By receipts',
-          html`${shown.map((id) => html`${link(receiptPath(id), code(id))} `)}
-          ${more > 0 && `and ${count(more)} more`}`,
-        ],
+        ['By receipts', receiptLinks(claim.receiptIds, RECEIPTS_MAX)],
       ]),
       row(history),
     ),

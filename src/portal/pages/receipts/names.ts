@@ -115,7 +115,7 @@ export function receiptPath(id: string, ...below: string[]): string {
 
 const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
   partnerId: 'partner',
-  status: 'status',
+  status: 'the receipt is',
   outcome: 'an event is',
   acknowledged: 'acknowledged',
   from: 'from',
@@ -128,7 +128,7 @@ const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
 
 /** How a filter in force reads. */
 export function filterText(name: string, value: string): string {
-  if (name === 'status') return `status ${STATUS_WORDS[value as ReceiptStatus].words}`;
+  if (name === 'status') return `the receipt is ${STATUS_WORDS[value as ReceiptStatus].words}`;
   if (name === 'outcome') return `an event is ${OUTCOME_WORDS[value as Outcome].words}`;
   return `${FILTER_WORDS[name as keyof ReceiptsFilters]} ${cut(value, 60)}`;
 }
@@ -140,13 +140,6 @@ export function filtersText(query: ReceiptsQuery): string {
     .join(', ');
 }
 
-export const STATUS_WORDS: Readonly<Record<ReceiptStatus, BadgeWords>> = {
-  ACCEPTED: { state: 'wait', words: 'Accepted' },
-  PROCESSED: { state: 'ok', words: 'Processed' },
-  UNMATCHED: { state: 'warn', words: 'Unmatched' },
-  FAILED: { state: 'bad', words: 'Failed' },
-};
-
 export const OUTCOME_WORDS: Readonly<Record<Outcome, BadgeWords>> = {
   PENDING: { state: 'wait', words: 'Pending' },
   DONE: { state: 'ok', words: 'Done' },
@@ -155,6 +148,19 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, BadgeWords>> = {
   REJECTED: { state: 'odd', words: 'Rejected' },
   FAILED: { state: 'bad', words: 'Failed' },
 };
+
+/** A receipt as a whole, in the words of its events. */
+export const STATUS_WORDS: Readonly<Record<ReceiptStatus, BadgeWords>> = {
+  ACCEPTED: OUTCOME_WORDS.PENDING,
+  PROCESSED: OUTCOME_WORDS.DONE,
+  UNMATCHED: OUTCOME_WORDS.UNMATCHED,
+  FAILED: OUTCOME_WORDS.FAILED,
+};
+
+export const WORDS_PATH = '/portal/receipts/words';
+
+/** To what these words mean. */
+export const wordsLink = (): Html => link(WORDS_PATH, 'What the words mean');
 
 /** From what needs somebody to what is over. */
 const URGENCY: readonly Outcome[] = [

@@ -35,13 +35,14 @@ import {
   type ReceiptFacts,
   shortId,
   STATUS_WORDS,
+  wordsLink,
 } from './names.ts';
 import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
-import { eventWords, verdict } from './verdict.ts';
+import { eventWords, standingOf, verdict } from './verdict.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;
@@ -59,18 +60,19 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
     const claimed = await claimedAmong(context, receipt, start);
     const leads = { issueAddress: context.tracker.issueAddress, claimed };
     const statusAddress = statusAddressOf(context, receipt, viewer);
-    const { id, partnerId, eventType, receivedAt, status } = receipt;
+    const { id, partnerId, eventType, receivedAt } = receipt;
     return {
       title: `Receipt ${shortId(id)}`,
       heading: html`Receipt ${code(shortId(id))}`,
       section: 'receipts',
       crumbs: [],
-      badge: badgeOf(STATUS_WORDS[status], { fill: true }),
+      badge: badgeOf(standingOf(receipt), { fill: true }),
       meta: [
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
         html`Received ${time(receivedAt, viewer)}`,
       ],
       body: receiptView({ receipt, person, leads, start, statusAddress }, viewer),
+      isWaiting: receipt.events.some(({ outcome }) => outcome === 'PENDING'),
     };
   });
   portal.action(`${path}/acknowledge`, {
@@ -169,7 +171,7 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, viewer: Viewer):
           html`${link(partnerPath(partnerId), foreign(partnerId))} ${link(all, 'its receipts')}`,
         ],
         ['Sent to', path],
-        ['Status', badgeOf(STATUS_WORDS[status])],
+        ['Status', html`${badgeOf(STATUS_WORDS[status])} ${wordsLink()}`],
         ['Received', time(receivedAt, viewer)],
         ['Events', eventWords(events)],
         ['Receipt id', code(id)],

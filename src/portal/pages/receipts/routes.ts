@@ -11,6 +11,7 @@ import {
   type Filter,
   type Found,
   listCard,
+  spanFilters,
   type Column,
 } from '../../shell/list.ts';
 import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
@@ -37,9 +38,11 @@ import {
   type ReceiptsQuery,
   scope,
   toFilter,
+  wordsLink,
 } from './names.ts';
 import { receiptPage } from './receipt.ts';
 import { replayPages } from './replay.ts';
+import { wordsPage } from './words.ts';
 
 const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;
@@ -59,14 +62,19 @@ export function receiptPages(portal: PortalRoutes, context: PagesContext): void 
     return {
       title: 'Receipts',
       section: 'receipts',
-      meta: ['One for each accepted delivery, on disk before the partner got its 202.'],
+      meta: [
+        'One for each accepted delivery, on disk before the partner got its 202.',
+        wordsLink(),
+      ],
       actions: actionsFor(query, items.length > 0),
       body: receiptListView({ items, pagination, partnerIds }, request),
+      isWaiting: items.some(({ outcomes: { PENDING = 0 } }) => PENDING > 0),
     };
   });
   replayPages(portal, context);
   receiptPage(portal, context);
   claimPages(portal, context);
+  wordsPage(portal);
 }
 
 /** Only what failed or found nobody is ever worked again. */
@@ -145,7 +153,7 @@ function filtersFor(partnerIds: readonly string[], request: ListRequest<Receipts
     },
     {
       name: 'status',
-      label: 'Status',
+      label: 'Receipt is',
       any: 'Any',
       choices: choicesOf(receiptStatuses, STATUS_WORDS),
     },
@@ -155,8 +163,7 @@ function filtersFor(partnerIds: readonly string[], request: ListRequest<Receipts
       any: 'Anything',
       choices: choicesOf(outcomes, OUTCOME_WORDS),
     },
-    { name: 'from', label: 'From', type: 'date' },
-    { name: 'to', label: 'To', type: 'date' },
+    ...spanFilters,
     {
       name: 'by',
       label: 'Find by',

@@ -1,5 +1,6 @@
 import {
   type Outcome,
+  type ReceiptDetail,
   type ReceiptEventDetail,
   type NameKind,
   type EventErrorCode,
@@ -8,9 +9,9 @@ import {
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
-import { link, foreign } from '../../shell/elements.ts';
+import { type BadgeWords, link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { countWords, type ReceiptFacts, receiptPath } from './names.ts';
+import { countWords, OUTCOME_WORDS, type ReceiptFacts, receiptPath } from './names.ts';
 
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
@@ -22,13 +23,34 @@ function countOutcomes(events: readonly ReceiptEventDetail[]): Partial<Record<Ou
   return counts;
 }
 
+/** The events that still need somebody, or are under way, by outcome. */
+function openOf({ events }: Pick<ReceiptDetail, 'events'>) {
+  const of = (outcome: Outcome) =>
+    events.filter((one) => one.outcome === outcome && one.acknowledgedAt === undefined);
+  return {
+    failed: of('FAILED'),
+    unmatched: of('UNMATCHED'),
+    rejected: of('REJECTED'),
+    pending: of('PENDING'),
+  };
+}
+
+/** The same as `verdict` in a word, beside the heading: what was acknowledged needs nobody. */
+export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): BadgeWords {
+  const { failed, unmatched, rejected, pending } = openOf(receipt);
+  if (failed.length > 0) return OUTCOME_WORDS.FAILED;
+  if (unmatched.length > 0) return OUTCOME_WORDS.UNMATCHED;
+  if (rejected.length > 0) return { ...OUTCOME_WORDS.REJECTED, state: 'warn' };
+  if (pending.length > 0) return OUTCOME_WORDS.PENDING;
+  const isAcknowledged = receipt.events.some((one) => one.acknowledgedAt !== undefined);
+  return isAcknowledged ? { state: 'ok', words: 'Acknowledged' } : OUTCOME_WORDS.DONE;
+}
+
 /** What is so, and the next step beside it: what needs a person comes before what is under way. */
 export function verdict(given: ReceiptFacts, viewer: Viewer): Html {
   const { events } = given.receipt;
-  const of = (outcome: Outcome) =>
-    events.filter((one) => one.outcome === outcome && one.acknowledgedAt === undefined);
-  const [failed, unmatched, rejected] = [of('FAILED'), of('UNMATCHED'), of('REJECTED')];
-  const waiting = underWay(of('PENDING'), viewer);
+  const { failed, unmatched, rejected, pending } = openOf(given.receipt);
+  const waiting = underWay(pending, viewer);
   if (failed[0]) return deadLetters(given, failed, waiting);
   if (unmatched[0] ?? rejected[0]) return cameToNothing(given, { unmatched, rejected }, waiting);
   if (waiting) return notice({ state: 'wait', id: 'verdict', ...waiting });
@@ -59,7 +81,7 @@ function underWay(waiting: readonly ReceiptEventDetail[], viewer: Viewer): Under
   const next = Math.min(...waiting.flatMap(({ dueAt }) => dueAt ?? []));
   const error = waiting.find(({ lastError }) => lastError !== undefined)?.lastError;
   const when =
-    next > viewer.nowMs ? html`Next attempt: ${time(next, viewer)}.` : 'Reload to see it end.';
+    next > viewer.nowMs ? html`Next attempt: ${time(next, viewer)}.` : 'It is worked on now.';
   return {
     heading: `${counted(waiting.length, 'event')} under way`,
     text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Failed attempts are repeated by themselves.'}

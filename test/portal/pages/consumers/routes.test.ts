@@ -21,6 +21,7 @@ async function setUp({
     access,
     tracker: {
       labels: () => (labels ? Promise.resolve(labels) : Promise.reject(new Error('away'))),
+      ownLabels: () => ['approved', 'deleted-by-partner'],
     },
     leadFeed: { follower: async () => follower },
     defaultLimit: () => 600,
@@ -77,7 +78,19 @@ describe('a consumer', () => {
     const form = { ...newConsumer, label: 'mars', limitPerMinute: '' };
     const { status, body } = await admin.post('/portal/consumers/new', form);
     expect(status).toBe(422);
-    expect(body).toContain('The tracker has no label “mars”.');
+    expect(body).toContain('The tracker has no label “mars” that can be granted.');
+  });
+
+  test('is offered neither the label of approval nor that of deletion, and gets none', async () => {
+    const { admin } = await setUp({ labels: ['emea', 'Approved', 'Deleted-By-Partner'] });
+    const { body: page } = await admin.get('/portal/consumers/new');
+    expect([...page.matchAll(/name="label"\s+value="([^"]+)"/g)].map(([, name]) => name)).toEqual([
+      'emea',
+    ]);
+    const form = { ...newConsumer, label: 'approved', limitPerMinute: '' };
+    const { status, body } = await admin.post('/portal/consumers/new', form);
+    expect(status).toBe(422);
+    expect(body).toContain('no label “approved” that can be granted');
   });
 
   test('never gets all leads while labels are ticked', async () => {

@@ -79,7 +79,7 @@ test('nothing can be done about a key that has ended', () => {
 
 test('a label that the tracker has lost can be seen, and taken away', () => {
   const text = flat(show({}, ['sales']));
-  expect(text).toContain('(not in the tracker any more)');
+  expect(text).toContain('(nothing to grant any more)');
 });
 
 test('a list of the longest names and labels stays below 50 KB', () => {

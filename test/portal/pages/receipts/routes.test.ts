@@ -176,7 +176,9 @@ describe('a wrong claim', () => {
       const { body } = await admin.get(`/portal/receipts?${search}`);
       expect(body).toContain('href="/portal/claims/24">Does a deletion hide #24?');
     }
-    expect((await admin.get('/portal/receipts?outcome=DONE')).body).not.toContain('/portal/claims');
+    expect((await admin.get('/portal/receipts?outcome=DONE')).body).not.toContain(
+      'Does a deletion hide',
+    );
   });
 
   test('is released from the receipt by the typed number of its lead', async () => {
@@ -197,6 +199,17 @@ describe('a wrong claim', () => {
     expect(released.body).toContain('No deletion hides this lead');
     const { items } = await access.listAudit({ filter: { subject: 'claim/24' }, limit: 5 });
     expect(items).toMatchObject([{ action: 'claim.release', actor: { subject: 'operator-1' } }]);
+  });
+
+  test('is found in the list of what deletions hide, with since when, by what, and a way back', async () => {
+    const { admin, deliver } = await openReceiptPages();
+    expect((await admin.get('/portal/claims')).body).toContain('No deletion hides a lead');
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const { body } = await admin.get('/portal/claims');
+    expect(body).toMatch(/href="\/portal\/claims\/24">#24<.*<time [^>]*data-style="second">/s);
+    expect(body).toContain(`href="/portal/receipts/${receipt.id}"`);
+    expect(body).toContain('href="/portal/claims/24/release"');
+    expect(body).toContain('href="/portal/claims" aria-current="page"');
   });
 
   test('that was released already says so, in both tabs', async () => {
