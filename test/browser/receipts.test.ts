@@ -24,7 +24,7 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
-    await reloadUntil(page, '(doctor), then replay');
+    await reloadUntil(page, 'doctor --fix');
     await page.goto(`${url}/portal/receipts`);
     await page.getByLabel('Receipt is').selectOption({ label: 'Failed' });
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -77,7 +77,7 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
-    await reloadUntil(page, '(doctor), then replay');
+    await reloadUntil(page, 'doctor --fix');
     const paths = [
       '/portal/receipts?status=PROCESSED',
       `/portal/receipts/${id}`,
