@@ -124,15 +124,6 @@ describe('receipt list', () => {
     );
   });
 
-  test('says of a page behind the last that there are no more', async () => {
-    await accept('x-1');
-    await accept('x-2');
-    const { pagination } = await json<List>('list', '--limit', '1');
-    database = temporaryDatabase();
-    const last = await receipt(['list', '--cursor', pagination.nextCursor ?? '']);
-    expect(last.out).toBe('No more receipts.\n');
-  });
-
   test.each([
     ['--status', 'OPEN'],
     ['--outcome', 'LOST'],
@@ -200,17 +191,6 @@ describe('receipt show', () => {
 });
 
 describe('receipt replay', () => {
-  test('of the receipts of one lead queues theirs alone', async () => {
-    for (const [name, outcome] of [
-      ['x-1', 'FAILED'],
-      ['x-2', 'REJECTED'],
-    ] as const)
-      await settle(await accept(name), outcome);
-    await accept('x-3');
-    expect(await json('replay', '--lead-id', '8')).toEqual({ queued: 0 });
-    expect(await json('replay', '--lead-id', '7')).toEqual({ queued: 1 });
-  });
-
   test('of one queues its dead letters and stands in the audit log', async () => {
     const id = await accept('x-1');
     await settle(id, 'FAILED');

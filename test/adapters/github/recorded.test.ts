@@ -6,10 +6,9 @@ import { z } from 'zod';
 
 import type { TrackerClient } from '#adapters/github/transport/client.ts';
 import { createLabel, inspectRepository } from '#adapters/github/inspection.ts';
-import { issueSchema } from '#adapters/github/issue.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import { createRepository, type Repository } from '#adapters/github/repository.ts';
-import type { Issue, IssueQuery, LeadTracker } from '#leads/lead-tracker.ts';
+import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { createParts, watchNock } from './support.ts';
 
@@ -53,67 +52,7 @@ function partsFor(repo: string): RecordedParts & { clock: ReturnType<typeof crea
 
 watchNock();
 
-describe('recorded issues', () => {
-  const pages = recorded('paginate-issues');
-  const LIST = `/repos/${OWNER}/paginate-issues/issues`;
-  const query: IssueQuery = { state: 'open', labels: [], order: 'created-desc' };
-
-  test('are understood, all of them', () => {
-    const rows = pages.flatMap(({ response }) => z.array(z.unknown()).parse(response));
-    expect(rows).toHaveLength(13);
-    for (const row of rows) {
-      const issue = issueSchema.parse(row);
-      expect(issue).toMatchObject({
-        state: 'open',
-        isPullRequest: false,
-        author: expect.any(String),
-      });
-      expect(issue.updatedAt).toBeGreaterThanOrEqual(issue.createdAt);
-    }
-  });
-
-  test('are walked to the end by the cursors that the tracker sends today', async () => {
-    const { tracker } = partsFor('paginate-issues');
-    for (const { headers, status, response } of pages) {
-      const link = (headers['link'] ?? '').replaceAll(/([?&])page=(\d+)/g, '$1after=c$2&page=$2');
-      nock(RECORDED_HOST)
-        .get(LIST)
-        .query(true)
-        .reply(status, response, { ...headers, link });
-    }
-    const issues: Issue[] = [];
-    for (let after: string | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const answer = await tracker.listIssues({ ...query, ...(after && { after }) });
-      if (answer.kind === 'changed') issues.push(...answer.page.issues);
-      after = answer.kind === 'changed' ? answer.page.after : undefined;
-    }
-    expect(issues.map(({ number }) => number)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
-  });
-
-  test('with the page links of former days are refused rather than cut short', async () => {
-    const [first] = pages;
-    const { tracker } = partsFor('paginate-issues');
-    nock(RECORDED_HOST).get(LIST).query(true).reply(200, first?.response, first?.headers);
-    await expect(tracker.listIssues(query)).rejects.toMatchObject({ code: 'tracker-failed' });
-  });
-
-  test('tell the quota', async () => {
-    const last = pages.at(-1);
-    const { tracker } = partsFor('paginate-issues');
-    nock(RECORDED_HOST).get(LIST).query(true).reply(200, last?.response, last?.headers);
-    await tracker.listIssues(query);
-    expect(tracker.quota()).toMatchObject({ limit: 5000, remaining: expect.any(Number) });
-  });
-});
-
 describe('a recorded repository', () => {
-  test('is identified', async () => {
-    const { repository } = partsFor('hello-world');
-    const [answer] = recorded('get-repository');
-    if (answer) play(answer);
-    await expect(repository.identify()).resolves.toBe(1000);
-  });
-
   test('that was renamed is not followed, neither by a read nor by a write', async () => {
     const { client, repository, tracker } = partsFor('rename-repository');
     const moved = recorded('rename-repository').filter(({ status }) => status > 300);

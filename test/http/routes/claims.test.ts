@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { PUBLIC_URL } from '../../support/http/app.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
@@ -33,23 +32,6 @@ describe('GET /claims', () => {
       ],
       pagination: { hasMore: false },
     });
-  });
-
-  test('is walked page by page while leads are claimed and released', async () => {
-    const { database, call } = await openClaimApp();
-    await claimLeads(database, { numbers: [1, 2, 3, 4, 5] });
-    const seen: string[] = [];
-    let path = '/claims?limit=2';
-    for (let pages = 0; pages < 5 && path !== ''; pages += 1) {
-      const reply = await call('GET', path);
-      seen.push(...idsOf(reply));
-      await claimLeads(database, { numbers: [pages + 10, 3], event: pages + 10 });
-      await call('DELETE', `/claims/${seen.at(-1)}`);
-      const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(String(reply.headers['link'])) ?? [];
-      expect(reply.body.pagination.hasMore).toBe(next !== '');
-      path = next.replace(`${PUBLIC_URL}/api/v1`, '');
-    }
-    expect(seen).toEqual(['5', '4', '3', '2', '1']);
   });
 
   test('leaves out what was released, and leads of another repository', async () => {

@@ -124,20 +124,6 @@ describe('PUT', () => {
     expect(bare.body).not.toHaveProperty('spec');
   });
 
-  test('keeps the type as soon as there is another version', async () => {
-    const { call } = openCatalogApp();
-    await make(call);
-    await make(call, { version: '2.0.0' });
-    const before = (await call('GET', path)).text;
-    const refused = await call('PUT', path, { headers: any, body: { ...content, type: 'EVENT' } });
-    expect(refused.status).toBe(400);
-    expect(refused.body).toMatchObject({
-      code: 'validation-failed',
-      errors: [{ pointer: '#/type', code: 'mismatch' }],
-    });
-    expect((await call('GET', path)).text).toBe(before);
-  });
-
   test('a new spec is validated anew', async () => {
     const { call } = openCatalogApp();
     await make(call, { spec: { openapi: '3.1.0' } });

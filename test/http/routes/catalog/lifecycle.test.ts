@@ -329,21 +329,6 @@ test('retire waits for the sunset, unless it is told not to, which the audit kee
 });
 
 describe('the default version', () => {
-  test('is the one that was set, until it is retired', async () => {
-    const { call } = openCatalogApp();
-    for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
-    expect((await call('GET', '/petstore')).body.version).toBe('2.0.0');
-    const set = await call('PUT', '/petstore/default?version=1.0.0');
-    expect(set.status).toBe(200);
-    expect(set.body.version).toBe('1.0.0');
-    const read = await call('GET', '/petstore');
-    expect(read.headers['content-location']).toBe('/api/v1/catalog/petstore?version=1.0.0');
-    await call('POST', '/petstore/deprecate');
-    expect((await call('GET', '/petstore')).body.version).toBe('1.0.0');
-    await call('POST', '/petstore/retire');
-    expect((await call('GET', '/petstore')).body.version).toBe('2.0.0');
-  });
-
   test('is computed again once it is unset, which can be repeated', async () => {
     const { call } = openCatalogApp();
     for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });

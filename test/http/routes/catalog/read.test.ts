@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_URL } from '../../../support/http/app.ts';
 import { type Call, openCatalogApp } from '../../../support/catalog.ts';
-
-const nextPage = new RegExp(`^<${PUBLIC_URL}/api/v1/catalog(.*)>; rel="next"$`);
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 
@@ -201,11 +198,6 @@ describe('the list', () => {
     expect(errors.find(({ parameter }) => parameter === 'type')?.detail).toContain('DASHBOARD');
   });
 
-  test('a word that is configured is one to filter by', async () => {
-    const { call } = openCatalogApp();
-    expect((await call('GET', '?type=DASHBOARD&source=CRAWLER')).status).toBe(200);
-  });
-
   test('a word that is configured no more is refused, also where it was used before', async () => {
     let types: string[] = ['DASHBOARD'];
     const { call } = openCatalogApp({
@@ -215,29 +207,6 @@ describe('the list', () => {
     types = [];
     expect((await call('GET', '?type=DASHBOARD')).status).toBe(400);
   });
-
-  test.each(['', '&q=pet'])(
-    'is walked page by page, exactly, also while rows come and change: %s',
-    async (filter) => {
-      const { call } = openCatalogApp();
-      for (let number = 0; number < 9; number += 1) await publish(call, { id: `a${number}` });
-      const seen: string[] = [];
-      const lengths: number[] = [];
-      let path = `?limit=4${filter}`;
-      while (path !== '') {
-        const list = await call('GET', path);
-        lengths.push(list.body.items.length);
-        seen.push(...list.body.items.map(({ id }: { id: string }) => id));
-        const link = nextPage.exec(String(list.headers['link']));
-        expect(list.body.pagination.hasMore).toBe(link !== null);
-        path = link?.[1] ?? '';
-        await publish(call, { id: `late${lengths.length}` });
-        await call('POST', '/a1/deprecate?version=1.0.0');
-      }
-      expect(lengths).toEqual([4, 4, 1]);
-      expect(seen).toEqual(['a8', 'a7', 'a6', 'a5', 'a4', 'a3', 'a2', 'a1', 'a0']);
-    },
-  );
 
   test('a cursor alone repeats its filters', async () => {
     const { call } = openCatalogApp();
@@ -285,19 +254,4 @@ describe('the list', () => {
     });
     expect(foreign.body.code).toBe('invalid-cursor');
   });
-});
-
-test('versions come highest first, page by page', async () => {
-  const { call } = openCatalogApp();
-  const names = ['1.0.0-rc.1', 'v1', '1.0', '10.0.0', '2024-06', '1.0.0', 'zeta', '2.0.0'];
-  for (const version of names) await call('POST', '', { body: { ...least, version } });
-  const seen: string[] = [];
-  let path = '/petstore/versions?limit=3';
-  while (path !== '') {
-    const list = await call('GET', path);
-    seen.push(...list.body.items.map(({ version }: { version: string }) => version));
-    const { nextCursor } = list.body.pagination;
-    path = nextCursor === undefined ? '' : `/petstore/versions?limit=3&cursor=${nextCursor}`;
-  }
-  expect(seen).toEqual(['2024-06', '10.0.0', '2.0.0', '1.0.0', '1.0', 'v1', '1.0.0-rc.1', 'zeta']);
 });
