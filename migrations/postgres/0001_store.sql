@@ -144,30 +144,25 @@ CREATE TABLE claim (
   receipt_id text NOT NULL,
   event bigint NOT NULL, -- event.id
   claimed_at bigint NOT NULL,
-  removed_at bigint NOT NULL, -- when the lead went out of sight: the first claim's claimed_at
   released_at bigint, -- an operator gave the lead back
   is_provisional boolean NOT NULL, -- until a match is certain
   UNIQUE (repository_id, number, event)
 );
 
 CREATE INDEX claim_by_event ON claim (event, repository_id);
-CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NULL;
 
 CREATE TABLE claim_version (
   one integer PRIMARY KEY CHECK (one = 1),
   version bigint NOT NULL, -- grows with every change of a claim
-  withdrawn bigint NOT NULL, -- how often a claim was taken back
-  last_removed_at bigint NOT NULL -- the greatest removed_at ever
+  withdrawn bigint NOT NULL -- how often a claim was taken back
 );
 
-INSERT INTO claim_version (one, version, withdrawn, last_removed_at) VALUES (1, 1, 0, 0);
+INSERT INTO claim_version (one, version, withdrawn) VALUES (1, 1, 0);
 
 -- Whatever writes a claim, readers look again.
 CREATE FUNCTION note_claims_made() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE claim_version SET version = version + 1,
-    last_removed_at = greatest(last_removed_at, (SELECT max(removed_at) FROM made))
-  WHERE EXISTS (SELECT 1 FROM made);
+  UPDATE claim_version SET version = version + 1 WHERE EXISTS (SELECT 1 FROM made);
   RETURN NULL;
 END $$;
 

@@ -143,28 +143,24 @@ CREATE TABLE claim (
   receipt_id TEXT NOT NULL,
   event INTEGER NOT NULL, -- event.id
   claimed_at INTEGER NOT NULL,
-  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimed_at
   released_at INTEGER, -- an operator gave the lead back
   is_provisional INTEGER NOT NULL DEFAULT 0 CHECK (is_provisional IN (0, 1)), -- until a match is certain
   UNIQUE (repository_id, number, event)
 ) STRICT;
 
 CREATE INDEX claim_by_event ON claim (event, repository_id);
-CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NULL;
 
 -- Moves with every change of the claims, so that readers see with one small read that none came.
 CREATE TABLE claim_version (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
-  withdrawn INTEGER NOT NULL, -- how often a claim was taken back
-  last_removed_at INTEGER NOT NULL DEFAULT 0 -- the greatest removed_at ever
+  withdrawn INTEGER NOT NULL -- how often a claim was taken back
 ) STRICT;
 
 INSERT INTO claim_version (one, version, withdrawn) VALUES (1, 1, 0);
 
 CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
-  UPDATE claim_version
-  SET version = version + 1, last_removed_at = max(last_removed_at, NEW.removed_at);
+  UPDATE claim_version SET version = version + 1;
 END;
 
 -- Readers read all claims again after a change: only after one that they can see.

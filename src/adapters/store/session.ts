@@ -81,7 +81,7 @@ export type StoreDatabase = Session & {
     call: CallWrite;
     /**
      * The same for what writes events, claims or the lead directory. Whoever does takes turns with all others,
-     * of every instance: what is read cannot change before the commit, and removals come into their feed in the
+     * of every instance: what is read cannot change before the commit, and changes come into the lead feed in the
      * order in which they are committed. Those that wait for their turn share the next transaction.
      */
     callExclusive: CallWrite;

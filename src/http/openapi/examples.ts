@@ -65,10 +65,6 @@ const key = {
 const examples: Readonly<Record<string, unknown>> = {
   Lead: lead,
   LeadList: { items: [lead], pagination: { hasMore: true, nextCursor: 'pw0gIexUw67cteWS' } },
-  RemovalList: {
-    items: [{ id: '41', removedAt: '2026-03-02T09:00:01Z' }],
-    pagination: { hasMore: false },
-  },
   Receipt: { ...receipt, status: 'ACCEPTED' },
   ReceiptStatus: {
     id: receipt.id,

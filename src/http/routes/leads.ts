@@ -14,15 +14,9 @@ import { splitLabels } from '#leads/model/labels.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { revalidatedFor, nextLink } from '../responses/headers.ts';
-import {
-  cacheStatus,
-  renderOnce,
-  sendRendered,
-  createRenderer,
-} from '../responses/rendered-response.ts';
+import { cacheStatus, renderOnce, sendRendered } from '../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
 import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
-import { removalListOut } from '#leads/claims/claimed-leads.ts';
 
 const labelQuery = z.preprocess(
   (value) => (typeof value === 'string' ? [value] : value),
@@ -70,7 +64,7 @@ const leadListQuery = leadListParameters.transform(
     Object.freeze({ limit, state, labels: label ?? [], since, cursor }),
 );
 
-/** Reading leads with a key: `GET` and `HEAD` of the list, of one lead, and of what was taken away. */
+/** Reading leads with a key: `GET` and `HEAD` of the list, and of one lead. */
 export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
@@ -95,18 +89,6 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
         ),
       ),
   );
-  addRemovals(app, context);
-}
-
-/** What an incremental reader of leads would never see: the leads that deletions took away. */
-function addRemovals(app: HttpApp, { claimedLeads, publicUrl }: AreaContext): void {
-  const render = createRenderer(removalListOut);
-  app.get('/api/v1/leads/removals', removalsRoute, async (request, reply) => {
-    const list = await claimedLeads.listRemovals(request.query, visibilityOf(request));
-    const { nextCursor } = list.pagination;
-    if (nextCursor !== undefined) reply.header('link', nextLink(request, nextCursor, publicUrl()));
-    return sendRendered({ request, reply }, render(list), stored);
-  });
 }
 
 const stored = revalidatedFor('X-API-KEY');
@@ -147,26 +129,4 @@ const detailRoute = describeRoute({
   notModified: true,
   headers: leadHeaders,
   problems: ['lead-not-found', ...leadProblems],
-});
-
-const removalListQuery = z.strictObject({
-  ...pageParameters,
-  since: sinceParameter.optional().meta({
-    description:
-      'Only leads taken away at or after this instant. An RFC 3339 date-time with a zone, or a date in UTC.',
-  }),
-});
-
-const removalsRoute = describeRoute({
-  tag: 'Leads',
-  operationId: 'listRemovals',
-  summary: 'List leads that deletions took away',
-  description:
-    'Oldest first, for 30 days. Only leads that a grant like that of this key could ever read: each was approved at some time, and carried each label of the grant at some time while it was. One that was given back is not among them. It asks no tracker: read it also while `GET /api/v1/leads` is 503.',
-  security: 'ApiKey',
-  request: { querystring: removalListQuery },
-  ok: { 200: { description: 'One page of removals.', schema: removalListOut } },
-  notModified: true,
-  headers: ['ETag', 'Cache-Control', 'Vary', ...keyHeaders, 'Link'],
-  problems: ['invalid-cursor', 'insufficient-scope'],
 });

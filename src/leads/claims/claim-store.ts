@@ -18,26 +18,6 @@ export type ClaimedLead = {
   receiptIds: readonly string[];
 };
 
-/** One line of the removals feed. */
-export type Removal = {
-  number: number;
-  /**
-   * When the lead went out of sight; milliseconds since the Unix epoch. Greater than that of every
-   * removal before it, also when the clock was set back.
-   */
-  removedAt: number;
-};
-
-export type RemovalQuery = {
-  /** Inclusive; milliseconds since the Unix epoch. */
-  since: number;
-  /** Only what comes behind this removal in the feed's order. */
-  after?: Removal;
-  /** Folded names; the lead carried each of them at some time while it was approved. */
-  labels: readonly string[];
-  limit: number;
-};
-
 /**
  * Port: the claims in the store. They are made where a delivery is accepted
  * (`partners/receipts/receipt-store.ts`) and where an event is matched (`partners/worker/work-store.ts`).
@@ -56,11 +36,6 @@ export type ClaimStore = ClaimView & {
    * event can. With no claim there is no entry. @throws {store-unavailable}
    */
   release(number: number, entry: AuditEntry): Promise<number>;
-  /**
-   * Leads with a claim in force that were approved at some time since the directory saw them, oldest
-   * removal first, then by number. @throws {store-unavailable}
-   */
-  listRemovals(query: RemovalQuery): Promise<readonly Removal[]>;
 };
 
 /** Leads that one event claims, or gives back, as a store writes them. */

@@ -1,22 +1,17 @@
 import { z } from 'zod';
 import type { Origin } from '#shared/audit.ts';
 import { bindTo } from '#shared/bind.ts';
-import { type Clock, DAY, toRfc3339 } from '#shared/clock.ts';
+import { type Clock, toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { instantOut } from '#shared/instant-out.ts';
-import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
   type CursorSealer,
   paginationOf,
   paginationOut,
   refuseCursor,
-  sealPage,
-  startPage,
 } from '#shared/pagination/page.ts';
 import { parseLeadId } from '../model/identity.ts';
-import { foldLabels } from '../model/labels.ts';
-import type { Visibility } from '../reading/prepared-query.ts';
-import type { ClaimedLead, ClaimStore, Removal } from './claim-store.ts';
+import type { ClaimedLead, ClaimStore } from './claim-store.ts';
 
 /** A claimed lead as the command line and the admin API show it. */
 export const claimOut = z
@@ -44,7 +39,7 @@ function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
 
 /** What work with claimed leads is made of. */
 type ClaimedLeadsPorts = {
-  claims: Pick<ClaimStore, 'list' | 'find' | 'release' | 'listRemovals'>;
+  claims: Pick<ClaimStore, 'list' | 'find' | 'release'>;
   cursors: CursorSealer;
   clock: Pick<Clock, 'now'>;
 };
@@ -52,14 +47,13 @@ type ClaimedLeadsPorts = {
 /** The use cases of claimed leads. Each is documented, with the codes that it throws, where it stands. */
 export type ClaimedLeads = ReturnType<typeof createClaimedLeads>;
 
-/** The leads that deletions took out of sight, for operators and for readers. No tracker is needed. */
+/** The leads that deletions took out of sight, for operators. No tracker is needed. */
 export function createClaimedLeads(ports: ClaimedLeadsPorts) {
   const bound = bindTo(() => ports);
   return {
     list: bound(listClaims),
     read: bound(readClaim),
     release: bound(releaseClaim),
-    listRemovals: bound(listRemovals),
   };
 }
 
@@ -111,78 +105,4 @@ function openCursor(cursors: CursorSealer, cursor: string): number {
 function refuseUnclaimed(number?: number): never {
   const lead = number === undefined ? 'This lead' : `Lead ${number}`;
   throw new TrackportError('not-found', { detail: `${lead} is not claimed.` });
-}
-
-/** How long a removal can be read. */
-const REMOVALS_LISTED_MS = 30 * DAY;
-const REMOVALS_CURSOR_KIND = 'removals/2';
-
-/** A read of the removals, already validated. */
-export type RemovalListQuery = {
-  /** 1 to 100. */
-  limit: number;
-  /** Milliseconds since the Unix epoch, inclusive. */
-  since?: number;
-  cursor?: string;
-};
-
-/** A lead that is not there any more. */
-const removalOut = z
-  .object({
-    id: z.string().describe('The issue number as text.'),
-    removedAt: instantOut,
-  })
-  .meta({ id: 'Removal', description: 'A lead that a deletion took away.' });
-
-/** Leads that went out of sight, oldest removal first. Nothing else of them leaves the service. */
-export const removalListOut = z
-  .object({ items: z.array(removalOut).readonly(), pagination: paginationOut })
-  .meta({ id: 'RemovalList' });
-
-export type RemovalList = z.infer<typeof removalListOut>;
-
-type ListRemovalsDeps = {
-  claims: Pick<ClaimStore, 'listRemovals'>;
-  cursors: CursorSealer;
-  clock: Pick<Clock, 'now'>;
-};
-
-/**
- * One page of the leads that deletions took away in the last 30 days and that a grant like this
- * consumer's could ever read: it may have a copy of a lead that had lost its approval by then. A lead
- * that was given back is not among them.
- * @throws {invalid-cursor} @throws {store-unavailable}
- */
-export async function listRemovals(
-  { claims, cursors, clock }: ListRemovalsDeps,
-  query: RemovalListQuery,
-  visibility: Visibility,
-): Promise<RemovalList> {
-  const labels = foldLabels(visibility.labels);
-  const list = {
-    kind: REMOVALS_CURSOR_KIND,
-    binding: JSON.stringify([visibility.consumerId, labels]),
-  };
-  const { cursor, since } = query;
-  const { filters, position } = startPage(cursors, list, { cursor, filters: { since } });
-  const found = await claims.listRemovals({
-    since: Math.max(filters.since ?? 0, clock.now() - REMOVALS_LISTED_MS),
-    labels,
-    limit: query.limit + 1,
-    ...(position !== undefined && { after: toRemoval(position) }),
-  });
-  const { items, last } = cutPage(found, query.limit);
-  const next =
-    last && sealPage(cursors, list, { filters, position: [last.removedAt, last.number] });
-  return { items: items.map(toRemovalOut), pagination: paginationOf(next) };
-}
-
-function toRemovalOut({ number, removedAt }: Removal): RemovalList['items'][number] {
-  return { id: String(number), removedAt: toRfc3339(removedAt) };
-}
-
-function toRemoval(position: unknown): Removal {
-  const [removedAt, number] = Array.isArray(position) ? (position as unknown[]) : [];
-  if (typeof removedAt !== 'number' || typeof number !== 'number') return refuseCursor();
-  return { removedAt, number };
 }

@@ -59,7 +59,7 @@ export type DirectoryState = {
  * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
  * identity that it ever had, until its row goes: a person is found by the address that somebody
  * corrected yesterday. So it does every label that it carried while it was approved, older states,
- * claimed leads and issues that are gone among them: by these removals find their readers. Rows of
+ * claimed leads and issues that are gone among them: by these the lead feed finds whom to tell. Rows of
  * claimed leads are frozen: no write removes them, or changes more of them than when they were seen
  * and what identities are added. Every call throws `store-unavailable` when the store fails.
  */

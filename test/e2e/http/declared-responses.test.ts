@@ -20,8 +20,6 @@ async function askForLeads(ask: Ask, key: string) {
     await ask('GET', LEADS, { headers, query });
   for (const leadId of ['14', '13', '999'])
     await ask('GET', `${LEADS}/{leadId}`, { headers, at: [leadId] });
-  for (const query of ['', '?limit=1', '?state=all'])
-    await ask('GET', `${LEADS}/removals`, { headers, query });
   for (const query of ['', '?x=1']) await ask('GET', ME, { headers, query });
 }
 

@@ -13,12 +13,10 @@ const origin = { actor: { kind: 'cli', subject: 'operator' } } as const;
 function openKeyApp({ limitPerMinute = 600 } = {}) {
   const clock = createFakeClock();
   const access = buildAccess({ clock, limitPerMinute: () => limitPerMinute });
-  const listRemovals = async () => ({ items: [], pagination: { hasMore: false } });
   const app = buildTestApp({
     clock,
     ...fakeLeads(),
     access,
-    claimedLeads: { listRemovals },
   });
   onTestFinished(() => app.close());
   const get = async (key: string, url = ME, headers: Record<string, string> = {}) => {
@@ -101,7 +99,7 @@ describe('Key-Expires', () => {
   test('comes with every response to a key that expires within 30 days', async () => {
     const { get, create, clock } = openKeyApp();
     const { key } = await create({ ...readLeads, expiresInMs: 30 * DAY + 1 });
-    const urls = [ME, '/api/v1/leads', '/api/v1/leads/7', '/api/v1/leads/removals'];
+    const urls = [ME, '/api/v1/leads', '/api/v1/leads/7'];
     for (const url of urls) expect((await get(key, url)).headers).not.toHaveProperty('key-expires');
     await clock.advance(1);
     const wrong = ['/api/v1/leads?limit=0', `${ME}?x=1`];

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
+import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createCrawlBudget } from '#leads/directory/crawl-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -285,15 +285,15 @@ describe('the tracker’s webhook', () => {
     take(['spam'], 3);
     await world.filler.settled();
     await claimLeads(world.database, { numbers: [1], repositoryId });
-    const claims = createClaimStore(world.database, { repository: REPOSITORY });
+    const feed = createLeadFeedStore(world.database, { repository: REPOSITORY, now: Date.now });
     for (const [label, isTold] of [
       ['west', true],
       ['vest', true],
       ['vip', true],
       ['spam', false],
     ] as const) {
-      const removals = await claims.listRemovals({ since: 0, labels: [label], limit: 9 });
-      expect(removals).toHaveLength(isTold ? 1 : 0);
+      const changes = await feed.changesAfter([0, 0], { labels: [label], limit: 9 });
+      expect(changes.filter(({ isVisible }) => !isVisible)).toHaveLength(isTold ? 1 : 0);
     }
   });
 

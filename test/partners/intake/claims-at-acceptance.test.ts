@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
@@ -56,8 +55,6 @@ function intakeOf(database: Database) {
     },
     leadIdsOf: async (id: string) =>
       (await receipts.read(id))?.events.map(({ leadIds }) => leadIds.join()),
-    removals: async () =>
-      (await claims.listRemovals({ since: 0, labels: [], limit: 100 })).map((one) => one.number),
   };
 }
 
@@ -167,55 +164,6 @@ describe('a lead id', () => {
     await deliver({ leadId: '24' });
     await directory.open(99, rulesCheckOf(leadRules, directoryKey), 5);
     expect(await claimed()).toEqual([]);
-  });
-});
-
-describe('the removals feed', () => {
-  test('shows a known lead that was approved', async () => {
-    const { deliver, removals } = await setUp();
-    await deliver([{ leadId: '24' }, { leadId: '25' }]);
-    expect(await removals()).toEqual([24]);
-  });
-
-  test('shows an unknown lead once it is known, behind all that was read before', async () => {
-    const { deliver, claims, time, removals, database } = await setUp();
-    const directory = createLeadDirectory(database, {
-      repository: REPOSITORY,
-      now: () => time.now,
-    });
-    await deliver([{ leadId: '77' }, { leadId: '78' }]);
-    time.now = 2000;
-    await deliver({ leadId: '24' });
-    const everything = { since: 0, labels: [], limit: 100 };
-    const [seen] = await claims.listRemovals(everything);
-    expect(seen).toEqual({ number: 24, removedAt: 2000 });
-    time.now = 1500; // the clock was set back
-    await directory.put([
-      entry(77, { labels: ['approved', 'eu'] }),
-      entry(78, { isApproved: false }),
-    ]);
-    expect(await removals()).toEqual([24, 77]);
-    const later = await claims.listRemovals({ ...everything, labels: ['eu'], since: 2000 });
-    expect(later).toEqual([{ number: 77, removedAt: 2001 }]);
-    await directory.put([entry(77, { isApproved: false, updatedAt: 9 })]);
-    await deliver({ leadId: '30' });
-    expect(await claims.listRemovals(everything)).toEqual([
-      seen,
-      ...later,
-      { number: 30, removedAt: 2002 },
-    ]);
-  });
-
-  test('shows a lead that was claimed before the repository was known', async () => {
-    const database = temporaryDatabase();
-    const directory = await openedDirectory(database);
-    await directory.put([entry(24)]);
-    database.handle.exec('DELETE FROM tracker_repository'); // the repository has a new name
-    const { deliver, removals } = intakeOf(database);
-    await deliver({ leadId: '24' });
-    expect(await removals()).toEqual([]);
-    await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 2000);
-    expect(await removals()).toEqual([24]);
   });
 });
 

@@ -148,7 +148,7 @@ const TABLES = [
 const RESET = `
   ${TABLES.map((table) => `DELETE FROM ${table}`).join(';')};
   UPDATE access_version SET version = 1;
-  UPDATE claim_version SET version = 1, withdrawn = 0, last_removed_at = 0;
+  UPDATE claim_version SET version = 1, withdrawn = 0;
   UPDATE worker_lease SET holder = NULL, until = '-infinity';
   SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
   FROM pg_sequences WHERE schemaname = current_schema()`;

@@ -1,31 +1,16 @@
 import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
-import { type Session, toRecords, type Values } from '../session.ts';
+import { type Session, toRecords } from '../session.ts';
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
 
-/**
- * The claims of a lead have one `removed_at`. A new one is later than all that are stored, whatever the clock
- * says, because readers ask for removals after the last that they have. An event does not claim again what an
- * operator released from it. Earlier claims are looked up by lead and not by `claim_removal`, which PostgreSQL
- * would read as a whole while its statistics say that the table is empty.
- */
+/** An event does not claim again what an operator released from it. */
 const INSERT = `
-  INSERT INTO claim
-    (repository_id, number, receipt_id, event, is_provisional, claimed_at, removed_at)
-  SELECT repository_id, number, receipt_id, event, true, at,
-    coalesce(earlier_removed_at, greatest(max(at) OVER (), (SELECT last_removed_at + 1 FROM claim_version)) - 1
-      + dense_rank() OVER (PARTITION BY earlier_removed_at IS NULL ORDER BY first_place))
-  FROM (
-    SELECT given.*,
-      min(place) OVER (PARTITION BY given.repository_id, given.number) AS first_place,
-      (SELECT max(removed_at) FILTER (WHERE released_at IS NULL) FROM claim
-       WHERE claim.repository_id = given.repository_id AND claim.number = given.number)
-        AS earlier_removed_at
-    FROM jsonb_to_recordset(@claims)
-        AS given (repository_id bigint, number bigint, receipt_id text, event bigint, at bigint, place bigint)
-  ) AS found
+  INSERT INTO claim (repository_id, number, receipt_id, event, is_provisional, claimed_at)
+  SELECT repository_id, number, receipt_id, event, true, at
+  FROM jsonb_to_recordset(@claims)
+    AS given (repository_id bigint, number bigint, receipt_id text, event bigint, at bigint, place bigint)
   ORDER BY place
   ON CONFLICT (repository_id, number, event) DO NOTHING`;
 
@@ -111,26 +96,15 @@ export function numbersOf(rows: readonly { number: number }[]): number[] {
   return rows.map(({ number }) => number);
 }
 
-/** Behind all that readers of removals have read by now. */
-const NEXT_REMOVAL = 'greatest(@at::bigint, (SELECT last_removed_at + 1 FROM claim_version))';
-
-/** Dates removals anew when more readers may have the leads, who have read the feed past the old dates. */
-export const REDATE = `
-  UPDATE claim SET removed_at = ${NEXT_REMOVAL}
-  WHERE repository_id = @id AND released_at IS NULL AND number = ANY(@numbers::bigint[])`;
-
-/** Gives the repository the claims that were made before its number was known. */
-export const ADOPT = `
-  UPDATE claim SET repository_id = @id, removed_at = ${NEXT_REMOVAL}
+const ADOPT = `
+  UPDATE claim SET repository_id = @id
   WHERE repository_id = ${REPOSITORY_NOT_KNOWN} AND NOT EXISTS (
     SELECT 1 FROM claim AS own WHERE own.repository_id = @id
-      AND own.number = claim.number AND own.event = claim.event)`;
+      AND own.number = claim.number AND own.event = claim.event)
+  RETURNING number`;
 
-const NOTE_REMOVALS = `
-  UPDATE claim_version SET last_removed_at = greatest(last_removed_at,
-    (SELECT max(removed_at) FROM claim WHERE released_at IS NULL))`;
-
-/** Runs `REDATE` or `ADOPT`. */
-export async function redateClaims(session: Session, sql: string, values: Values): Promise<void> {
-  if ((await session.run(sql, values)) > 0) await session.run(NOTE_REMOVALS);
+/** Gives the repository the claims that were made before its number was known. */
+export async function adoptClaims(session: Session, id: number, at: number): Promise<void> {
+  const numbers = numbersOf(await session.all(ADOPT, { id }));
+  if (numbers.length > 0) await hideClaimed(session, { id, numbers, at });
 }

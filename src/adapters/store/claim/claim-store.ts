@@ -1,10 +1,4 @@
-import type {
-  ClaimedLead,
-  Claims,
-  ClaimStore,
-  Removal,
-  RemovalQuery,
-} from '#leads/claims/claim-store.ts';
+import type { ClaimedLead, Claims, ClaimStore } from '#leads/claims/claim-store.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { AuditEntry } from '#shared/audit.ts';
@@ -132,23 +126,10 @@ const CLAIMED_LEADS = `
 const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
 const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
 
-/** Several claims of one lead share its removed_at, so that DISTINCT leaves one line. */
-const REMOVALS = `
-  SELECT DISTINCT removed_at, claim.number
-  FROM claim JOIN directory_approval AS approval
-    ON approval.repository_id = claim.repository_id AND approval.number = claim.number
-  WHERE released_at IS NULL AND removed_at >= @since
-    AND (removed_at, claim.number) > (@afterRemovedAt, @afterNumber) AND ${OF_REPOSITORY}
-    AND approval.labels @> @labels::jsonb
-  ORDER BY removed_at, claim.number LIMIT @limit`;
-
 type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
 
-/** Claims as operators look at them, and as readers of removals do. */
-function createClaimLists(
-  session: Session,
-  repository: string,
-): Pick<ClaimStore, 'list' | 'find' | 'listRemovals'> {
+/** Claims as operators look at them. */
+function createClaimLists(session: Session, repository: string): Pick<ClaimStore, 'list' | 'find'> {
   return {
     list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
       const values = { repository, before: after, limit: limit + 1 };
@@ -160,23 +141,11 @@ function createClaimLists(
       const row = await session.get<ClaimedRow>(FIND, { repository, number });
       return row && toClaimedLead(row);
     },
-    listRemovals: (query) => session.all<Removal>(REMOVALS, toValues(query, repository)),
   };
 }
 
 function toClaimedLead({ number, claimedAt, receiptIds }: ClaimedRow): ClaimedLead {
   return { number, claimedAt, receiptIds: JSON.parse(receiptIds) as string[] };
-}
-
-function toValues({ since, after, labels, limit }: RemovalQuery, repository: string) {
-  return {
-    repository,
-    since,
-    afterRemovedAt: after?.removedAt ?? -1,
-    afterNumber: after?.number ?? -1,
-    labels: JSON.stringify(labels),
-    limit,
-  };
 }
 
 const RELEASE = `

@@ -2,7 +2,7 @@ import { CARRIED_LABELS_MAX, carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import { READING_VERSION } from '#leads/model/identity.ts';
 import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
-import { ADOPT, numbersOf, redateClaims, REDATE } from '../claim/claim-leads.ts';
+import { adoptClaims, numbersOf } from '../claim/claim-leads.ts';
 import { claimLearnt, endStanding, type KnownRepository } from '../claim/standing-deletions.ts';
 import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
@@ -51,7 +51,6 @@ const PUT_KEYS = `
   ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
   WHERE directory_key.rule <> excluded.rule`;
 
-/** Answers the leads that have got more labels by it. */
 const CARRY = `
   INSERT INTO directory_approval AS known (repository_id, number, labels)
   SELECT @id::bigint, number, labels
@@ -62,8 +61,7 @@ const CARRY = `
       SELECT value FROM jsonb_array_elements_text(known.labels) AS value
       UNION SELECT value FROM jsonb_array_elements_text(excluded.labels) AS value) AS every)
   WHERE jsonb_array_length(known.labels) < ${CARRIED_LABELS_MAX}
-    AND NOT known.labels @> excluded.labels
-  RETURNING number`;
+    AND NOT known.labels @> excluded.labels`;
 
 /** `former` is a list of one. */
 const RENAME_LABEL = `
@@ -121,7 +119,7 @@ export const directoryWrites = {
   open: async (session: Session, opening: Opening): Promise<void> => {
     const { id, at, rules } = opening;
     await session.run(IDENTIFY, opening);
-    await redateClaims(session, ADOPT, { id, at });
+    await adoptClaims(session, id, at);
     const stored = await session.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
   },
@@ -147,12 +145,12 @@ export const directoryWrites = {
         number,
         labels: JSON.parse(labels) as string[],
       }));
-      await carry(session, { id, at: now }, approvals);
+      await carry(session, id, approvals);
       await noteLeads(session, { id, numbers: numbersOf(rows), at: now });
     }),
   noteRead: (session: Session, name: string, leads: readonly ReadLead[], at: number) =>
     inRepository(session, name, async (id) => {
-      await carry(session, { id, at }, leads);
+      await carry(session, id, leads);
       await noteReadLeads(session, { id, at, leads });
     }),
   startCrawl: (session: Session, name: string, at: number) =>
@@ -197,28 +195,23 @@ async function putPage(
     await putLeads(session, id, part);
     await putKeys(session, id, part);
     const approvals = part.map((entry) => ({ number: entry.number, labels: carriedOf(entry) }));
-    await carry(session, { id, at: now }, approvals);
+    await carry(session, id, approvals);
   }
   const numbers = [...new Set(numbersOf(entries))];
   await claimLearnt(session, repository, { numbers }, now); // before anybody is told of them
   await noteLeads(session, { id, numbers, at: now }, { isCrawl });
 }
 
-/**
- * Adds labels by which leads could be read. Whoever may read by what is new here learns of a removal
- * that is there already.
- */
+/** Adds labels by which leads could be read. */
 async function carry(
   session: Session,
-  { id, at }: { id: number; at: number },
+  id: number,
   approvals: readonly { number: number; labels: readonly string[] }[],
 ): Promise<void> {
   const carried = approvals.filter(({ labels }) => labels.length > 0);
   if (carried.length === 0) return;
   const approved = carried.map(({ number, labels }) => ({ number, labels }));
-  const values = { id, approvals: toRecords(approved) };
-  const numbers = numbersOf(await session.all(CARRY, values));
-  if (numbers.length > 0) await redateClaims(session, REDATE, { id, at, numbers });
+  await session.run(CARRY, { id, approvals: toRecords(approved) });
 }
 
 /** One statement can change a row once: an issue that comes twice is in two parts, in their order. */

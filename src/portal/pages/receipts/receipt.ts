@@ -260,7 +260,7 @@ function beyondReach(): Html {
     'What no deletion here can reach',
     list(
       'e-mails that the tracker sent when the issue was opened',
-      'copies that other consumers made; they learn of it from the removals',
+      'copies that other consumers made; they learn of it from the lead feed',
       'comments that people wrote',
       'backups',
     ),

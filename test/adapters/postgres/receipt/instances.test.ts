@@ -77,20 +77,3 @@ test('what one instance has accepted is hidden by every instance from then on', 
     expect((await other.claims.current()).has(number)).toBe(true);
   }
 });
-
-test('removals of all instances come in the order of their commits, each later than the last', async () => {
-  const { database, instances } = await setUp();
-  const numbers = Array.from({ length: LEADS }, (_, index) => index + 1);
-  await Promise.all(
-    instances.map(async ({ receipts }, at) => {
-      for (const number of numbers)
-        if (number % 2 === at) await receipts.accept(deletionOf(number, 1000 - number));
-    }),
-  );
-  const rows = await database.all<{ removedAt: number }>(
-    'SELECT removed_at FROM claim ORDER BY id',
-  );
-  const removedAts = rows.map(({ removedAt }) => removedAt);
-  expect(removedAts).toHaveLength(LEADS);
-  expect(removedAts).toEqual([...new Set(removedAts)].toSorted((left, right) => left - right));
-});

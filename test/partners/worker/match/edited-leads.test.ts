@@ -84,19 +84,3 @@ test('a redacted lead is found by a later deletion', async () => {
   await world.filler.catchUp();
   expect(await leadIdsOf(world, { email: 'ada@example.com' })).toEqual(['1']);
 });
-
-test('the removals tell of a lead that was approved after the directory had seen it', async () => {
-  const world = await openDeletions();
-  const { number } = world.tracker.createIssue({ ...leadIssue(), labels: ['spam'] });
-  await world.start();
-  await world.filler.catchUp();
-  const removals = () => world.claims.listRemovals({ since: 0, labels: ['emea'], limit: 9 });
-  world.tracker.relabel(number, { add: ['approved', 'EMEA'] });
-  await leadIdsOf(world, { leadId: number });
-  const [removal, ...more] = await removals();
-  expect(removal).toMatchObject({ number });
-  expect(more).toEqual([]);
-  world.tracker.relabel(number, { add: ['approved', 'emea'] }); // somebody puts it back
-  await world.filler.catchUp();
-  expect(await removals()).toEqual([removal]);
-});
