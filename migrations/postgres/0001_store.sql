@@ -116,14 +116,6 @@ CREATE TABLE directory_key (
 
 CREATE INDEX directory_key_by_lead ON directory_key (repository_id, number);
 
--- What a lead was while it was approved, whatever becomes of it: a deletion is told to all who may have a copy.
-CREATE TABLE directory_approval (
-  repository_id bigint NOT NULL,
-  number bigint NOT NULL,
-  labels jsonb NOT NULL, -- names in lower case: all that it ever carried while approved
-  PRIMARY KEY (repository_id, number)
-);
-
 -- A CRM that has made one contact of two deletes only by the id that is left. Merges are kept: a lead with
 -- an old id may come later, and so may the merge before.
 CREATE TABLE directory_merge (
@@ -202,7 +194,8 @@ CREATE TABLE lead_change (
   is_visible boolean NOT NULL, -- approved, here, and not claimed
   updated_at bigint NOT NULL, -- by the tracker
   labels jsonb NOT NULL, -- names in lower case
-  carried jsonb NOT NULL, -- all that it ever carried while approved
+  look bytea, -- keyed digest of what readers were told last
+  carried jsonb NOT NULL, -- by which labels it could be read, from which position until which; '' for all readers
   PRIMARY KEY (repository_id, number)
 );
 

@@ -115,14 +115,6 @@ CREATE TABLE directory_key (
 
 CREATE INDEX directory_key_by_lead ON directory_key (repository_id, number);
 
--- What a lead was while it was approved, whatever becomes of it: a deletion is told to all who may have a copy.
-CREATE TABLE directory_approval (
-  repository_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  labels TEXT NOT NULL, -- JSON array of names in lower case: all that it ever carried while approved
-  PRIMARY KEY (repository_id, number)
-) STRICT, WITHOUT ROWID;
-
 -- A CRM that has made one contact of two deletes only by the id that is left. Merges are kept: a lead with
 -- an old id may come later, and so may the merge before.
 CREATE TABLE directory_merge (
@@ -181,7 +173,8 @@ CREATE TABLE lead_change (
   is_visible INTEGER NOT NULL, -- 1: approved, here, and not claimed
   updated_at INTEGER NOT NULL, -- by the tracker
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  carried TEXT NOT NULL, -- all that it ever carried while approved
+  look BLOB, -- keyed digest of what readers were told last
+  carried TEXT NOT NULL, -- by which labels it could be read, from which position until which; '' for all readers
   PRIMARY KEY (repository_id, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -33,8 +33,7 @@ CREATE TRIGGER claim_dropped AFTER DELETE ON claim BEGIN
 END;
 
 CREATE TRIGGER claim_made AFTER INSERT ON claim BEGIN
-  UPDATE claim_version
-  SET version = version + 1, last_removed_at = max(last_removed_at, NEW.removed_at);
+  UPDATE claim_version SET version = version + 1;
 END;
 
 CREATE TRIGGER event_leads_changed AFTER UPDATE OF lead_ids ON event
@@ -165,7 +164,6 @@ CREATE TABLE claim (
   receipt_id TEXT NOT NULL,
   event INTEGER NOT NULL, -- event.id
   claimed_at INTEGER NOT NULL,
-  removed_at INTEGER NOT NULL, -- when the lead went out of sight: the first claim's claimed_at
   released_at INTEGER, -- an operator gave the lead back
   is_provisional INTEGER NOT NULL DEFAULT 0 CHECK (is_provisional IN (0, 1)), -- until a match is certain
   UNIQUE (repository_id, number, event)
@@ -174,8 +172,7 @@ CREATE TABLE claim (
 CREATE TABLE claim_version (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   version INTEGER NOT NULL,
-  withdrawn INTEGER NOT NULL, -- how often a claim was taken back
-  last_removed_at INTEGER NOT NULL DEFAULT 0 -- the greatest removed_at ever
+  withdrawn INTEGER NOT NULL -- how often a claim was taken back
 ) STRICT;
 
 CREATE TABLE consumer (
@@ -205,13 +202,6 @@ CREATE TABLE deletion_name (
   came_at INTEGER NOT NULL,
   PRIMARY KEY (event, place)
 ) STRICT;
-
-CREATE TABLE directory_approval (
-  repository_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  labels TEXT NOT NULL, -- JSON array of names in lower case: all that it ever carried while approved
-  PRIMARY KEY (repository_id, number)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE directory_key (
   key_hash BLOB NOT NULL,
@@ -318,7 +308,8 @@ CREATE TABLE lead_change (
   is_visible INTEGER NOT NULL, -- 1: approved, here, and not claimed
   updated_at INTEGER NOT NULL, -- by the tracker
   labels TEXT NOT NULL, -- JSON array of names in lower case
-  carried TEXT NOT NULL, -- all that it ever carried while approved
+  look BLOB, -- keyed digest of what readers were told last
+  carried TEXT NOT NULL, -- by which labels it could be read, from which position until which; '' for all readers
   PRIMARY KEY (repository_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -433,8 +424,6 @@ CREATE INDEX catalog_version_listed
   ON catalog_version (workspace_id, artifact_serial, lifecycle, source, type) WHERE is_listed = 1;
 
 CREATE INDEX claim_by_event ON claim (event, repository_id);
-
-CREATE INDEX claim_removal ON claim (removed_at, number) WHERE released_at IS NULL;
 
 CREATE INDEX consumer_by_age ON consumer (created_at, id);
 

@@ -36,6 +36,7 @@ export function composeLeads(
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
     feedStore,
+    lookKey: directoryKeyOf(store),
     identify: () => filler.identify(),
   });
   cleanup.push('the lead feed', () => leads.leadFeed.close());

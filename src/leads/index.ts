@@ -5,6 +5,7 @@ import type { ClaimView } from './claims/claim-store.ts';
 import type { InstanceChange } from './instance-changes/instance-change.ts';
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
+import { LAG_MAX_MS } from './lead-feed/live-lead.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import type { FeedStore } from './lead-feed/feed-store.ts';
 import { foldLabel } from './model/labels.ts';
@@ -20,6 +21,8 @@ type LeadsOptions = {
   instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
   feedStore: FeedStore;
+  /** See `LiveLeadDeps`. */
+  lookKey: Buffer;
   /** See `LeadFeedDeps`. */
   onFeedItem?: (lagMs?: number) => void;
   /** See `ReadFeedDeps`. */
@@ -47,9 +50,14 @@ export type Leads = {
 const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
-  const { rules, cacheBytesMax } = options;
+  const { rules, cacheBytesMax, clock } = options;
   const cache = createLeadCache({
     ...options,
+    // Should that fail, the next crawl finds out.
+    onGone: (number, isCertain) => {
+      const before = isCertain ? Infinity : clock.now() - LAG_MAX_MS;
+      void options.feedStore.hide(number, before).catch(() => undefined);
+    },
     bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
   });
   const reader = createLeadReader({

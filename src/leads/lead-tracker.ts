@@ -61,7 +61,7 @@ export type IssueResult =
    * No such issue here: never was, deleted, or moved away. The repository itself is well. `isMoved`:
    * the tracker says that it is in another repository; where that is hidden it does not.
    */
-  | { kind: 'absent'; isMoved: boolean };
+  | { kind: 'absent'; isMoved: boolean; isDeleted?: boolean };
 
 /** What is known of the tracker's quota. Instants are milliseconds since the Unix epoch. */
 export type TrackerQuota = {

@@ -4,6 +4,7 @@ import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
 import type { StoreDatabase } from '#adapters/store/session.ts';
+import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
 import { DAY } from '#shared/clock.ts';
@@ -18,6 +19,8 @@ import {
 
 const NOW = 100 * DAY;
 const START: FeedPlace = [0, 0];
+const LOOK = Buffer.alloc(16, 1);
+const OTHER_LOOK = Buffer.alloc(16, 2);
 
 /** One body for every engine: what `FeedStore` promises. */
 export function describeLeadFeedStore(engine: string, open: () => Promise<StoreDatabase>): void {
@@ -28,14 +31,15 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
     const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
     await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), NOW);
     const feed = createLeadFeedStore(database, { repository: 'Acme/Leads', now });
-    const read = async (place: FeedPlace = START, labels: readonly string[] = []) =>
-      feed.changesAfter(place, { labels, limit: 100 });
+    const read = (place: FeedPlace = START) => feed.changesAfter(place, 100);
     const end = async (): Promise<FeedPlace> => (await feed.end()) ?? START;
-    /** `+` is visible, `-` is not. */
-    const since = async (place: FeedPlace, labels?: readonly string[]) =>
-      (await read(place, labels)).map(
-        ({ number, isVisible }) => `${isVisible ? '+' : '-'}${number}`,
-      );
+    /** What somebody is told who reads by these labels: `+` that it is there, `-` that it went. */
+    const since = async (place: FeedPlace, labels: readonly string[] = []) =>
+      (await read(place)).flatMap((change) => {
+        const readable = readableBy(change, labels);
+        if (readable === true) return `+${change.number}`;
+        return readable && readable.leftAt > place[0] ? `-${change.number}` : [];
+      });
     return { database, clock, directory, feed, read, end, since };
   }
 
@@ -56,6 +60,61 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       await directory.put([entry(1, { updatedAt: 5 })]);
       expect(await since(before)).toEqual(['+1']);
       expect(await since(START)).toEqual(['+2', '+3', '+1']);
+    });
+
+    test('a state that is met again is no change, and another one of the same second is', async () => {
+      const { directory, since, end } = await setUp();
+      const state = { updatedAt: NOW, look: LOOK };
+      await directory.put([entry(1, state)]);
+      let before = await end();
+      await directory.put([entry(1, state)]);
+      await directory.putCaughtUp([entry(1, state)], NOW);
+      await directory.putCrawled([entry(1, state)], NOW);
+      expect(await since(before)).toEqual([]);
+      await directory.put([entry(1, { ...state, look: OTHER_LOOK })]);
+      expect(await since(before)).toEqual(['+1']);
+      before = await end();
+      await directory.put([entry(1, { ...state, updatedAt: NOW - 1, look: LOOK })]); // older
+      await directory.put([entry(1, { ...state, look: OTHER_LOOK })]);
+      expect(await since(before)).toEqual([]);
+    });
+
+    test('what a list has shown is no change when it is met', async () => {
+      const { directory, feed, since, end } = await setUp();
+      const lead = { number: 1, updatedAt: NOW, labels: ['approved'], look: LOOK };
+      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW]]);
+      const before = await end();
+      await directory.put([entry(1, { updatedAt: NOW, look: LOOK })]);
+      expect(await since(before)).toEqual([]);
+      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW]]);
+      await directory.put([entry(1, { updatedAt: NOW, look: OTHER_LOOK })]);
+      expect(await since(before)).toEqual(['+1']);
+      expect([...(await feed.noteRead([lead]))]).toEqual([]);
+    });
+
+    test('who reads by labels is told once that a lead left, and nothing of its life outside', async () => {
+      const { directory, since, end } = await setUp();
+      const at = (updatedAt: number, ...labels: string[]) =>
+        directory.put([entry(1, { updatedAt, labels: ['approved', ...labels] })]);
+      await at(1, 'eu');
+      const start = await end();
+      await at(2, 'us');
+      expect(await since(start, ['eu'])).toEqual(['-1']);
+      const left = await end();
+      await at(3, 'us', 'vip');
+      await at(4, 'us');
+      expect(await since(left, ['eu'])).toEqual([]);
+      expect(await since(start, ['eu'])).toEqual(['-1']);
+      expect(await since(left, ['us'])).toEqual(['+1']);
+      expect(await since(START, ['eu', 'us'])).toEqual([]); // never at the same time
+      expect(await since(START, ['eu', 'vip'])).toEqual([]);
+      await at(5, 'eu');
+      expect(await since(left, ['eu'])).toEqual(['+1']);
+      await directory.put([entry(1, { updatedAt: 6, isApproved: false, labels: ['eu'] })]);
+      const gone = await end();
+      expect(await since(left, ['eu'])).toEqual(['-1']);
+      await directory.put([entry(1, { updatedAt: 7, isApproved: false, labels: ['eu'] })]);
+      expect([await since(gone), await since(gone, ['eu'])]).toEqual([[], []]);
     });
 
     test('what was never approved is no lead', async () => {
@@ -139,7 +198,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       const before = await end();
       await directory.renameLabel({ from: 'eu', to: 'europe', approvedLabel: 'approved' });
       expect(await read(before)).toMatchObject([{ number: 1, labels: ['approved', 'europe'] }]);
-      expect(await since(before, ['eu'])).toEqual(['+1']);
+      expect(await since(before, ['eu'])).toEqual(['-1']);
+      expect(await since(before, ['europe'])).toEqual(['+1']);
+      expect(await since(await end(), ['eu'])).toEqual([]);
     });
 
     test('what a crawl meets for the first time is a change only when it was changed lately', async () => {
@@ -155,7 +216,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
     test('a full crawl finds out what readers were shown and is gone', async () => {
       const { directory, feed, since, end, clock } = await setUp();
       await directory.put([entry(1)]);
-      await feed.noteRead([1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'] })));
+      await feed.noteRead(
+        [1, 2].map((number) => ({ number, updatedAt: 0, labels: ['approved'], look: LOOK })),
+      );
       const before = await end();
       clock.now += 1;
       await directory.startCrawl(clock.now);

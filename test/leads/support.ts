@@ -68,6 +68,7 @@ export function createWorld(
       },
     },
     instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
+    lookKey: Buffer.alloc(32, 8),
     feedStore: options.feedStore ?? unfollowed,
     identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),

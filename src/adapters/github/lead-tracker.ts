@@ -21,7 +21,9 @@ const pageSchema = z.array(issueSchema).max(ISSUES_PER_PAGE);
 /** @see https://docs.github.com/en/rest/issues/issues#get-an-issue */
 const MOVED = 301;
 /** Where an issue is not, or no longer, when the repository itself is well. */
-const ABSENT_STATUSES = [MOVED, 404, 410];
+/** The tracker knows that it was there; of 404 a replica may not have heard yet. */
+const GONE = 410;
+const ABSENT_STATUSES = [MOVED, 404, GONE];
 
 export type LeadTrackerDeps = {
   client: TrackerClient;
@@ -62,7 +64,8 @@ export function createLeadTracker({ client, repository }: LeadTrackerDeps): Lead
     if (response.status === 304) return { kind: 'unchanged' };
     // The same statuses come when the repository was renamed, hidden or had its issues disabled.
     await repository.assertWell();
-    return { kind: 'absent', isMoved: response.status === MOVED };
+    const { status } = response;
+    return { kind: 'absent', isMoved: status === MOVED, isDeleted: status === GONE };
   };
 
   return {

@@ -38,6 +38,8 @@ type LeadCacheOptions = {
   staleIfErrorMs: number;
   /** Of all that is cached. */
   bytesMax: number;
+  /** An issue was asked for and is not there; if not `isCertain`, it may be that a replica has not heard of it yet. */
+  onGone: (number: number, isCertain: boolean) => void;
 };
 
 /** An approved issue, or that there is none, and how that is known. */
@@ -79,13 +81,14 @@ export type LeadCache = {
 
 const ISSUES_SHARE = 0.2;
 
-type Parts = Pick<LeadCacheOptions, 'tracker' | 'rules'> & { events: RecentEvents };
+type Parts = Pick<LeadCacheOptions, 'tracker' | 'rules' | 'onGone'> & { events: RecentEvents };
 
 export function createLeadCache(options: LeadCacheOptions): LeadCache {
   const { clock, tracker, rules } = options;
   const parts: Parts = {
     tracker,
     rules,
+    onGone: options.onGone,
     events: createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs),
   };
   const { pages, issues, rowIn, peekLead } = createCaches(options);
@@ -192,13 +195,20 @@ function pageSource(
   };
 }
 
-function issueSource({ tracker, rules, events }: Parts, number: number): Source<CachedIssue> {
+function issueSource(
+  { tracker, rules, events, onGone }: Parts,
+  number: number,
+): Source<CachedIssue> {
   return {
     key: issueKey(number),
     load: async (cached) => {
       const result = await tracker.readIssue(number, cached?.validator);
       if (result.kind === 'unchanged' && cached) return cached;
-      if (result.kind !== 'changed') return { value: { number } };
+      if (result.kind !== 'changed') {
+        const isCertain = result.kind === 'absent' && (result.isMoved || result.isDeleted === true);
+        if (isCertain || !events.aheadOf(number)) onGone(number, isCertain);
+        return { value: { number } };
+      }
       const { validator } = result;
       const issue = withoutBody(result.issue);
       const found = isApproved(issue, rules) && { issue, lead: toLead(result.issue, rules) };

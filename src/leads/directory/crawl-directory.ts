@@ -15,21 +15,27 @@ export type CrawlDeps = {
   budget: CrawlBudget;
   clock: Clock;
   log: Log;
-  onProgress: (state: DirectoryState) => void;
+  onProgress: (state: DirectoryState) => unknown;
+  /** Whether all issues were looked through since it began. */
+  start: { hasLooked: boolean };
 };
 
 /**
- * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily
- * one. The directory must be open.
+ * Crawls all issues when it is time: goes on with a crawl that was cut short, or starts the daily one. A start looks
+ * through all of them once, for what went while nothing ran. The directory must be open.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  * @throws the signal's reason when it is aborted; what was read so far stays
  */
 export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
-  const { directory, clock } = deps;
+  const { directory, clock, start } = deps;
   const state = await noteProgress(deps);
+  if (state.isCrawling) await crawl(deps, signal);
+  start.hasLooked ||= state.isCrawling && state.reached === 0;
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
-  if (!state.isCrawling && isDue) await directory.startCrawl(clock.now());
-  if (state.isCrawling || isDue) await crawl(deps, signal);
+  if (start.hasLooked && !isDue) return;
+  await directory.startCrawl(clock.now());
+  await crawl(deps, signal);
+  start.hasLooked = true;
 }
 
 async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {

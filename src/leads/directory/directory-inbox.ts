@@ -40,7 +40,6 @@ const ISSUES_PER_COMMIT_MAX = 250;
 /** Bodies wait until then, and can be long: what is more is left to the next catch-up. */
 const WAITING_MAX = 2000;
 const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
-const NOBODY: readonly string[] = [];
 
 type State = {
   /** By number; several states where texts or labels differ: identities and approvals of all count. */
@@ -94,36 +93,19 @@ function add(state: State, issue: Issue): boolean {
   const last = known.at(-1);
   if (last?.body === issue.body && last.author === issue.author) {
     const [newer, older] = issue.updatedAt >= last.updatedAt ? [issue, last] : [last, issue];
-    known[known.length - 1] = shorten(newer);
+    known[known.length - 1] = newer;
     const isKnown = known.some(({ labels }) => isDeepStrictEqual(labels, older.labels));
     if (isKnown || state.size >= WAITING_MAX) return true;
-    known.unshift(shorten({ ...older, body: '' }));
+    known.unshift({ ...older, body: '' });
     state.size += 1;
     return true;
   }
   const { length } = issue.body;
   if (state.size >= WAITING_MAX || state.characters + length > WAITING_CHARACTERS_MAX) return false;
-  state.waiting.set(issue.number, [...known, shorten(issue)]);
+  state.waiting.set(issue.number, [...known, issue]);
   state.size += 1;
   state.characters += length;
   return true;
-}
-
-/** Without what the directory has no use for. */
-function shorten({ number, body, state, labels, author, ...issue }: Issue): Issue {
-  const { createdAt, updatedAt, isPullRequest } = issue;
-  return {
-    number,
-    title: '',
-    body,
-    state,
-    labels,
-    assignees: NOBODY,
-    author,
-    createdAt,
-    updatedAt,
-    isPullRequest,
-  };
 }
 
 async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSignal): Promise<void> {

@@ -122,9 +122,8 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     get stopping() {
       return stopping.signal;
     },
-    onProgress: (state) => {
-      status = toStatus(state);
-    },
+    onProgress: (state) => (status = toStatus(state)),
+    start: { hasLooked: false },
   };
   const inbox = createDirectoryInbox({ ...deps, toEntries });
   const catchUps = createCatchUps(runtime);
@@ -148,6 +147,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
+      runtime.start.hasLooked = false;
       await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.settled()]);
     },
     identify: () => runtime.identify.run(),

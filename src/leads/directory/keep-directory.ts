@@ -2,7 +2,8 @@ import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts'
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
-import { FEED_READABLE_MS, type FeedStore } from '../lead-feed/feed-store.ts';
+import type { FeedStore } from '../lead-feed/feed-store.ts';
+import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 
 export type DirectoryKeeperDeps = {
   feedStore: Pick<FeedStore, 'isFollowed'>;

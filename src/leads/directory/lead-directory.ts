@@ -8,7 +8,8 @@ import {
   normalizeIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
-import { isReadable, type LeadRules, readIssueBody } from '../model/lead.ts';
+import { isReadable, type LeadRules, readIssueBody, toLead } from '../model/lead.ts';
+import { lookOf } from '../model/lead-out.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 const HASH_BYTES = 16;
@@ -33,6 +34,8 @@ export type DirectoryEntry = {
   labels: readonly string[];
   /** Those of all states that it was approved in, where the entry stands for several. */
   carried?: readonly string[];
+  /** What readers see of it, as `lookOf` digests it. */
+  look?: Buffer;
   identities: readonly HashedIdentity[];
 };
 
@@ -132,12 +135,14 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   if (correlationId !== undefined)
     identities.push({ kind: 'correlation-id', value: correlationId });
   identities.push(...emailsIn(contact.email ?? ''));
+  const isApproved = isReadable(issue, rules);
   return {
     number: issue.number,
     createdAt: issue.createdAt,
     updatedAt: issue.updatedAt,
-    isApproved: isReadable(issue, rules),
+    isApproved,
     labels: foldLabels(issue.labels),
+    ...(isApproved && { look: lookOf(key, toLead(issue, rules)) }),
     identities: identities
       .filter((identity) => normalizeIdentity(identity) !== '')
       .map((identity) => toHashedIdentity(key, identity)),

@@ -1,26 +1,7 @@
-import { DAY } from '#shared/clock.ts';
-
-/** How long a reader who stays away can go on from its cursor; then it follows the feed no more. */
-export const FEED_READABLE_MS = 30 * DAY;
+import type { LeadChange, ReadLead } from './lead-change.ts';
 
 /** Behind which change a read goes on: its position, then the issue number. */
 export type FeedPlace = readonly [position: number, number: number];
-
-/** What readers may know of a lead, and since when. */
-export type LeadChange = {
-  number: number;
-  /** When it changed last, in ms since the Unix epoch; a change that is committed later has a greater one. */
-  position: number;
-  /** Approved, in this repository, and not claimed. */
-  isVisible: boolean;
-  /** By the tracker, in ms since the Unix epoch. */
-  updatedAt: number;
-  /** Folded. */
-  labels: readonly string[];
-};
-
-/** A lead that a reader was shown by a list. `labels` are folded. */
-export type ReadLead = { number: number; updatedAt: number; labels: readonly string[] };
 
 /** A consumer that follows the feed. Instants are ms since the Unix epoch. */
 export type FeedReader = { consumerId: string; position: number; readAt: number };
@@ -33,15 +14,15 @@ export type FeedReader = { consumerId: string; position: number; readAt: number 
 export type FeedStore = {
   /** The place behind all changes; undefined while the store does not know the repository. */
   end(): Promise<FeedPlace | undefined>;
-  /** Changes of leads that ever carried all of these labels (folded) while they were approved, in order. */
-  changesAfter(
-    place: FeedPlace,
-    of: { labels: readonly string[]; limit: number },
-  ): Promise<readonly LeadChange[]>;
-  /** Nobody can read the lead any more. */
-  hide(number: number): Promise<void>;
-  /** Readers have these leads from now on, though the directory may not have met them yet. */
-  noteRead(leads: readonly ReadLead[]): Promise<void>;
+  /** The next changes, in order. */
+  changesAfter(place: FeedPlace, limit: number): Promise<readonly LeadChange[]>;
+  /** Nobody can read the lead any more; not one that changed since `before`, a position. */
+  hide(number: number, before?: number): Promise<void>;
+  /**
+   * Readers have these leads from now on, though the directory may not have met them yet. Answers the positions of
+   * those whose change tells nothing else.
+   */
+  noteRead(leads: readonly ReadLead[]): Promise<ReadonlyMap<number, number>>;
   noteReader(reader: FeedReader): Promise<void>;
   reader(consumerId: string): Promise<FeedReader | undefined>;
   /** Whether anybody has read since `since` (ms since the Unix epoch). */

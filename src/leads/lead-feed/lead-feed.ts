@@ -5,16 +5,11 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion } from '#shared/resilience/single-flight.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import { foldLabels } from '../model/labels.ts';
+import { readableBy } from './lead-change.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
+import { createFeedCursors, type FeedPosition } from './feed-cursors.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
-import {
-  beginFeed,
-  createFeedCursors,
-  type FeedPosition,
-  type FeedStep,
-  type ReadFeedDeps,
-  readFeedStep,
-} from './read-feed.ts';
+import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 
@@ -77,6 +72,10 @@ const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
 /** Others get their turn of the event loop in between. */
 const EVENTS_A_TURN = 50;
+/** So often a read that does not wait looks through changes that do not concern the reader. */
+const LOOKS_MAX = 10;
+/** Whether a change among so many waits for it. */
+const FOLLOWER_LOOKS_THROUGH = 2000;
 /** Where a reader is, is noted that late. */
 const NOTED_WITHIN_MS = 30 * SECOND;
 
@@ -87,23 +86,19 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
   const changes = createChangeSignal(deps);
   const noteReader = createReaderNotes(deps);
   let listeners = 0;
-
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
-    const from =
-      query.cursor === undefined
-        ? await beginFeed(deps, query)
-        : cursors.open(query.cursor, visibility);
-    return { from, limit: query.limit, visibility };
+    const { cursor, limit } = query;
+    const known = cursor === undefined ? undefined : cursors.open(cursor, visibility);
+    return { from: known ?? (await beginFeed(deps, query)), limit, visibility };
   };
-
   const toEvent = memoizePair(({ position, ...event }: Place, visibility: Visibility) => ({
     ...event,
     cursor: cursors.seal(position, visibility),
   }));
-  const toPage = memoizePair((step: FeedStep, visibility: Visibility) => ({
-    items: step.entries.map(({ item }) => item),
-    pagination: { hasMore: step.hasMore, nextCursor: cursors.seal(step.next, visibility) },
-  }));
+  const toPage = memoizePair(({ entries, hasMore, next }: FeedStep, visibility: Visibility) => {
+    const nextCursor = cursors.seal(next, visibility);
+    return { items: entries.map(({ item }) => item), pagination: { hasMore, nextCursor } };
+  });
   /** One for all of a consumer who stand at the same place: a change wakes many. */
   const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
     const step = await readFeedStep(deps, from, request);
@@ -115,18 +110,19 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
     read: async (query, visibility, { waitMs, signal }) => {
       const request = await begin(query, visibility);
       const until = clock.monotonicMs() + waitMs;
-      for (;;) {
+      for (let looks = 1; ; looks += 1) {
         const seen = changes.seen();
         const step = await readStep(request);
         const { entries, hasMore, isWaiting } = step;
         request.from = step.next;
         const leftMs = until - clock.monotonicMs();
-        if (entries.length > 0 || leftMs <= 0 || signal.aborted) {
+        const isOver = leftMs <= 0 && (!hasMore || isWaiting || looks >= LOOKS_MAX);
+        if (entries.length > 0 || isOver || signal.aborted) {
           for (const _entry of entries) deps.onItem();
           return toPage(step, visibility);
         }
-        if (!hasMore || isWaiting)
-          await changes.next(seen, isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs, signal);
+        const restMs = isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs;
+        if (!hasMore || isWaiting) await changes.next(seen, restMs, signal);
       }
     },
     follow: async function* (query, visibility, wait) {
@@ -230,7 +226,12 @@ async function readFollower(
   const reader = await store.reader(consumerId);
   if (!reader) return undefined;
   const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
-  const [next] = await store.changesAfter(place, { labels: foldLabels(labels), limit: 1 });
+  const folded = foldLabels(labels);
+  const changes = await store.changesAfter(place, FOLLOWER_LOOKS_THROUGH);
+  const next = changes.find((change) => {
+    const readable = readableBy(change, folded);
+    return readable === true || (readable && readable.leftAt > reader.position);
+  });
   const isBehind = next !== undefined && clock.now() - next.position > NOTED_WITHIN_MS;
   return { readAt: reader.readAt, ...(isBehind && { behindSince: next.position }) };
 }

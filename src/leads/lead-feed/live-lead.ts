@@ -3,20 +3,25 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { foldLabels } from '../model/labels.ts';
-import type { Lead } from '../model/lead-out.ts';
+import { type Lead, lookOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import type { FeedStore, LeadChange } from './feed-store.ts';
+import type { FeedStore } from './feed-store.ts';
+import type { LeadChange } from './lead-change.ts';
 
 export type LiveLeadDeps = {
   store: Pick<FeedStore, 'hide'>;
   cache: Pick<LeadCache, 'lead' | 'doubt'>;
   reader: Pick<LeadReader, 'read'>;
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  /** The sub-key that what leads look like is digested with. */
+  lookKey: Buffer;
 };
 
+type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'>;
+
 /** A replica of the tracker may be so far behind the webhook. */
-const LAG_MAX_MS = 15 * SECOND;
+export const LAG_MAX_MS = 15 * SECOND;
 const ASK_AGAIN_MS = SECOND;
 
 /**
@@ -26,7 +31,7 @@ const ASK_AGAIN_MS = SECOND;
  */
 export async function readLiveLead(
   deps: LiveLeadDeps,
-  change: LeadChange,
+  change: NotedLead,
   visibility: Visibility,
 ): Promise<Lead | 'gone' | 'later'> {
   const { number, position } = change;
@@ -45,30 +50,39 @@ export async function readLiveLead(
 }
 
 /** `changedAt`: on the monotonic clock. */
-type Dated = LeadChange & { changedAt: number };
+type Dated = NotedLead & { changedAt: number };
 type Found = { found: CachedLead | undefined; isAsNew: boolean };
 
 /**
  * What is cached may be older than a change that another instance learnt of, and a replica of the tracker, too: it is
  * asked again, once for all who read the change, and no more than once a second.
  */
-async function findLead({ cache, clock }: LiveLeadDeps, change: Dated): Promise<Found> {
-  const known = await loadLead(cache, change);
+async function findLead(deps: LiveLeadDeps, change: Dated): Promise<Found> {
+  const { cache, clock } = deps;
+  const known = await loadLead(deps, change);
   if (known.isAsNew) return known;
   cache.doubt(change.number, Math.max(change.changedAt, clock.monotonicMs() - ASK_AGAIN_MS));
-  return loadLead(cache, change);
+  return loadLead(deps, change);
 }
 
-async function loadLead(cache: LiveLeadDeps['cache'], change: Dated): Promise<Found> {
+async function loadLead({ cache, lookKey }: LiveLeadDeps, change: Dated): Promise<Found> {
   const lead = await cache.lead(change.number);
   if (lead.result.outcome === 'stale') throw new TrackportError('tracker-unavailable');
-  return { found: lead.found, isAsNew: isAsNew(lead, change) };
+  return { found: lead.found, isAsNew: isAsNew(lead, change, lookKey) };
 }
 
-/** The tracker counts whole seconds: of two states of one second the one that was asked for later is the newer one. */
-function isAsNew({ found, result }: FoundLead, { updatedAt, labels, changedAt }: Dated): boolean {
+/**
+ * The tracker counts whole seconds: of two states of one second the one is meant that looks as it was noted, and where
+ * nobody knows that, the one that was asked for later is the newer one.
+ */
+function isAsNew(
+  { found, result }: FoundLead,
+  { updatedAt, labels, changedAt, look }: Dated,
+  lookKey: Buffer,
+): boolean {
   if (!found || found.issue.updatedAt < updatedAt) return false;
   if (found.issue.updatedAt > updatedAt) return true;
+  if (look) return look.equals(lookOf(lookKey, found.lead));
   const hasItsLabels = foldLabels(found.issue.labels).join('\n') === foldLabels(labels).join('\n');
   return hasItsLabels && result.entry.confirmedAt >= changedAt;
 }

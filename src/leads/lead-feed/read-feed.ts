@@ -1,85 +1,28 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
-import { isTrackportError, TrackportError } from '#shared/errors.ts';
-import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
+import { TrackportError } from '#shared/errors.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
-import { type Lead, type LeadList, renderLead } from '../model/lead-out.ts';
+import { type Lead, type LeadList, lookOf, renderLead } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
-import { FEED_READABLE_MS, type FeedPlace, type FeedStore, type LeadChange } from './feed-store.ts';
+import type { FeedPosition } from './feed-cursors.ts';
+import type { FeedPlace, FeedStore } from './feed-store.ts';
+import { type LeadChange, readableBy } from './lead-change.ts';
 import { type LiveLeadDeps, readLiveLead } from './live-lead.ts';
-
-/** Where a reader goes on. */
-export type FeedPosition = {
-  /** Behind which change. */
-  place: FeedPlace;
-  /** Up to where removals were sent, beyond `place`: while the tracker fails they come alone. */
-  removedUpTo?: FeedPlace;
-  /** Which page of the lead list comes first; `''`: the first one. Changes come behind the last one. */
-  walk?: string;
-};
-
-const KIND = 'lead-feed/1';
-
-/** Cursors of the lead feed, each bound to its consumer. */
-type FeedCursors = {
-  seal(position: FeedPosition, visibility: Visibility): string;
-  /** @throws {invalid-cursor} it is none @throws {cursor-expired} nobody may go on from there, or nobody can */
-  open(cursor: string, visibility: Visibility): FeedPosition;
-};
-
-export function createFeedCursors(
-  cursors: CursorSealer,
-  clock: { now: () => number },
-): FeedCursors {
-  return {
-    seal: (position, { consumerId, labels }) =>
-      cursors.seal(KIND, consumerId, [clock.now(), foldLabels(labels), position]),
-    open: (cursor, { consumerId, labels }) => {
-      const opened = openOrUndefined(cursors, cursor, consumerId);
-      if (!isSealed(opened)) return looksSealed(cursor) ? refuseExpired(NOT_OURS) : refuseCursor();
-      const [sealedAt, granted, position] = opened;
-      if (clock.now() - sealedAt > FEED_READABLE_MS) return refuseExpired('is older than 30 days');
-      if (granted.join('\n') !== foldLabels(labels).join('\n'))
-        return refuseExpired('was made before what this key may read was changed');
-      return position;
-    },
-  };
-}
-
-type Sealed = [sealedAt: number, granted: string[], position: FeedPosition];
-
-const NOT_OURS = 'was made for another consumer, or cannot be read any more';
-
-function isSealed(opened: unknown): opened is Sealed {
-  return Array.isArray(opened) && opened.length === 3;
-}
-
-function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: string): unknown {
-  try {
-    return cursors.open(KIND, consumerId, cursor);
-  } catch (error) {
-    if (!isTrackportError(error, 'invalid-cursor')) throw error;
-    return undefined;
-  }
-}
-
-function refuseExpired(why: string): never {
-  throw new TrackportError('cursor-expired', {
-    detail: `The cursor ${why}. Empty your copy, and begin again with \`from=start\` and without \`cursor\`.`,
-  });
-}
 
 export type ReadFeedDeps = LiveLeadDeps & {
   store: FeedStore;
   reader: LeadReader;
   cache: { readonly freshForMs: number };
   /** Pages of the lead list that were noted as read, and their items. */
-  walked: WeakMap<LeadList, readonly FeedItem[]>;
+  walked: WeakMap<LeadList, WalkedPage>;
   /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
   identify(): Promise<void>;
 };
+
+/** A page of the lead list as items, and the changes that tell the same. */
+type WalkedPage = { items: readonly FeedItem[]; shown: readonly FeedPlace[] };
 
 /** An item, and where a reader goes on that has it. */
 type FeedEntry = { item: FeedItem; position: FeedPosition };
@@ -95,6 +38,10 @@ export type FeedStep = {
 const LIST_LIMIT_MAX = 100;
 /** So many leads are read at the same time. */
 const READ_AT_ONCE = 8;
+/** A cursor has room for so many. */
+const SHOWN_MAX = 100;
+/** So many changes a reader with a grant by labels looks through in one turn, most of which may not concern it. */
+const LOOKED_THROUGH_MAX = 2000;
 /** What the leads of a page come to; one that is longer comes alone. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -139,7 +86,7 @@ export function readFeedStep(
 
 async function walkList(
   deps: ReadFeedDeps,
-  { place, walk: cursor }: FeedPosition & { walk: string },
+  { place, walk: cursor, shown: before = [] }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   const start = cursor === '' ? { state: 'all' as const } : { cursor };
@@ -152,46 +99,55 @@ async function walkList(
   // What changed since a last good list was read would never come.
   if (cache.outcome === 'stale') throw new TrackportError('tracker-unavailable');
   const { nextCursor } = value.pagination;
-  const next = { place, ...(nextCursor !== undefined && { walk: nextCursor }) };
-  const items = deps.walked.get(value) ?? (await noteWalked(deps, value));
+  const { items, shown } = deps.walked.get(value) ?? (await noteWalked(deps, value));
+  const behind = shown.filter((one) => !isBehind(place, one));
+  const next = {
+    place,
+    ...(nextCursor !== undefined && { walk: nextCursor }),
+    shown: [...before, ...behind].slice(0, SHOWN_MAX),
+  };
   const entries = items.map((item, index) => ({
     item,
-    position: index === items.length - 1 ? next : { place, walk: cursor },
+    position: index === items.length - 1 ? next : { place, walk: cursor, shown: before },
   }));
   return { entries, next, hasMore: true, isWaiting: false };
 }
 
 async function noteWalked(
-  { store, clock, walked }: ReadFeedDeps,
+  { store, clock, walked, lookKey }: ReadFeedDeps,
   list: LeadList,
-): Promise<readonly FeedItem[]> {
-  const leads = list.items.map(({ id, updatedAt, labels }) => ({
-    number: Number(id),
-    updatedAt: Date.parse(updatedAt),
-    labels: foldLabels(labels),
+): Promise<WalkedPage> {
+  const leads = list.items.map((lead) => ({
+    number: Number(lead.id),
+    updatedAt: Date.parse(lead.updatedAt),
+    labels: foldLabels(lead.labels),
+    look: lookOf(lookKey, lead),
   }));
-  await store.noteRead(leads);
+  const positions = await store.noteRead(leads);
   const position = clock.now();
-  const items = list.items.map((lead) => toChanged({ number: Number(lead.id), position }, lead));
-  walked.set(list, items);
-  return items;
+  const page = {
+    items: list.items.map((lead) => toChanged({ number: Number(lead.id), position }, lead)),
+    shown: [...positions].map(([number, at]) => [at, number] as const),
+  };
+  walked.set(list, page);
+  return page;
 }
 
 async function readChanges(
   deps: ReadFeedDeps,
-  { place, removedUpTo }: FeedPosition,
+  from: FeedPosition,
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
-  const labels = foldLabels(visibility.labels);
+  const { place, removedUpTo } = from;
   const end = (await deps.store.end()) ?? place;
-  const changes = await deps.store.changesAfter(place, { labels, limit });
+  const looked = await lookThrough(deps, from, { limit, visibility });
+  const { changes } = looked;
   const read = await readInOrder(deps, changes, visibility);
   const entries = read.done
     .filter(({ change, item }) => item.type === 'lead.changed' || !isSent(change, removedUpTo))
-    .map(({ change, item }) => ({ item, position: toPosition(placeOf(change), removedUpTo) }));
+    .map(({ change, item }) => ({ item, position: goOn(from, placeOf(change)) }));
   const lastRead = read.done.at(-1);
-  const last = lastRead ? placeOf(lastRead.change) : place;
-  const next = toPosition(last, removedUpTo);
+  const next = goOn(from, lastRead ? placeOf(lastRead.change) : place);
   if (read.isFull) return { entries, next, hasMore: true, isWaiting: false };
   if (read.done.length < changes.length) {
     const rest = changes.slice(read.done.length);
@@ -199,25 +155,62 @@ async function readChanges(
     if (all.length === 0 && read.error !== undefined) throw read.error;
     return { entries: all, next: all.at(-1)?.position ?? next, hasMore: true, isWaiting: true };
   }
-  const hasMore = changes.length === limit;
-  const isAtEnd = !hasMore && isBehind(end, last);
-  return { entries, next: { place: isAtEnd ? end : last }, hasMore, isWaiting: false };
+  const isAtEnd = !looked.hasMore && isBehind(end, looked.upTo);
+  const behind = goOn({ ...from, removedUpTo: undefined }, isAtEnd ? end : looked.upTo);
+  return { entries, next: behind, hasMore: looked.hasMore, isWaiting: false };
+}
+
+/** What this reader is to be told of a lead. */
+type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'> & {
+  /** Since when the reader cannot read it any more. */
+  leftAt?: number;
+};
+
+/** The next changes that concern a reader, and up to where they were looked for. */
+async function lookThrough(
+  { store }: ReadFeedDeps,
+  { place, shown = [] }: FeedPosition,
+  { limit, visibility }: { limit: number; visibility: Visibility },
+): Promise<{ changes: readonly Told[]; upTo: FeedPlace; hasMore: boolean }> {
+  const labels = foldLabels(visibility.labels);
+  const most = labels.length > 0 ? LOOKED_THROUGH_MAX : limit;
+  const rows = await store.changesAfter(place, most);
+  const isShown = (at: FeedPlace) => shown.some((one) => one[0] === at[0] && one[1] === at[1]);
+  const all = rows.flatMap((row) => {
+    const readable = readableBy(row, labels);
+    if (readable === undefined || isShown(placeOf(row))) return [];
+    if (readable === true) return row;
+    // Who has read past that has been told.
+    const hasLeft = !isBehind(place, [readable.leftAt, row.number]);
+    return hasLeft ? { ...row, leftAt: readable.leftAt } : [];
+  });
+  const changes = all.slice(0, limit);
+  const isCut = changes.length < all.length;
+  const last = isCut ? changes.at(-1) : rows.at(-1);
+  const hasMore = isCut || rows.length === most;
+  return { changes, upTo: last ? placeOf(last) : place, hasMore };
+}
+
+/** Where the reader goes on behind `place`. */
+function goOn({ removedUpTo, shown = [] }: FeedPosition, place: FeedPlace): FeedPosition {
+  const left = shown.filter((one) => !isBehind(place, one));
+  return { ...toPosition(place, removedUpTo), ...(left.length > 0 && { shown: left }) };
 }
 
 /** The removals among changes whose first one cannot be read yet. */
 function removalsAlone(
-  changes: readonly LeadChange[],
-  { place, removedUpTo }: FeedPosition,
+  changes: readonly Told[],
+  { removedUpTo, ...from }: FeedPosition,
 ): FeedEntry[] {
   return changes
-    .filter((change) => !change.isVisible && !isSent(change, removedUpTo))
+    .filter((change) => change.leftAt !== undefined && !isSent(change, removedUpTo))
     .map((change) => ({
       item: toRemoved(change),
-      position: { place, removedUpTo: placeOf(change) },
+      position: { ...from, removedUpTo: placeOf(change) },
     }));
 }
 
-function isSent(change: LeadChange, removedUpTo: FeedPlace | undefined): boolean {
+function isSent(change: Told, removedUpTo: FeedPlace | undefined): boolean {
   return removedUpTo !== undefined && isBehind(removedUpTo, placeOf(change));
 }
 
@@ -226,12 +219,12 @@ function toPosition(place: FeedPlace, removedUpTo: FeedPlace | undefined): FeedP
   return { place, ...(isBeyond && { removedUpTo }) };
 }
 
-type Read = { change: LeadChange; item: FeedItem };
+type Read = { change: Told; item: FeedItem };
 
 /** Items until the page is full, or until the first that cannot be told yet; `error` is why. */
 async function readInOrder(
   deps: ReadFeedDeps,
-  changes: readonly LeadChange[],
+  changes: readonly Told[],
   visibility: Visibility,
 ): Promise<{ done: Read[]; isFull?: boolean; error?: unknown }> {
   const done: Read[] = [];
@@ -258,29 +251,24 @@ async function readInOrder(
 /** Undefined: not yet. */
 async function toItem(
   deps: ReadFeedDeps,
-  change: LeadChange,
+  change: Told,
   visibility: Visibility,
 ): Promise<FeedItem | undefined> {
-  const wanted = foldLabels(visibility.labels);
-  if (!change.isVisible || !wanted.every((label) => change.labels.includes(label)))
-    return toRemoved(change);
+  if (change.leftAt !== undefined) return toRemoved(change);
   const lead = await readLiveLead(deps, change, visibility);
   if (lead === 'later') return undefined;
   return lead === 'gone' ? toRemoved(change) : toChanged(change, lead);
 }
 
-function toChanged(
-  { number, position }: Pick<LeadChange, 'number' | 'position'>,
-  lead: Lead,
-): FeedItem {
+function toChanged({ number, position }: Pick<Told, 'number' | 'position'>, lead: Lead): FeedItem {
   return { type: 'lead.changed', id: String(number), at: toRfc3339(position), lead };
 }
 
-function toRemoved({ number, position }: LeadChange): FeedItem {
-  return { type: 'lead.removed', id: String(number), at: toRfc3339(position) };
+function toRemoved({ number, position, leftAt = position }: Told): FeedItem {
+  return { type: 'lead.removed', id: String(number), at: toRfc3339(leftAt) };
 }
 
-function placeOf({ position, number }: LeadChange): FeedPlace {
+function placeOf({ position, number }: Pick<Told, 'number' | 'position'>): FeedPlace {
   return [position, number];
 }
 

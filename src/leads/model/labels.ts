@@ -30,9 +30,6 @@ function carries(labels: readonly string[], folded: string): boolean {
   return labels.includes(folded) || labels.some((label) => foldLabel(label) === folded);
 }
 
-/** A lead that has had so many labels gets no more of them into its history. */
-export const CARRIED_LABELS_MAX = 1000;
-
 /** By what labels the issue could be read. */
 export function carriedOf({
   isApproved,

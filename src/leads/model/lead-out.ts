@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { memoize } from '#shared/caching.ts';
+import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 
@@ -62,6 +63,13 @@ export type LeadList = z.infer<typeof leadListOut>;
 export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
   Buffer.from(JSON.stringify(z.encode(leadOut, lead))),
 );
+
+const LOOK_BYTES = 16;
+
+/** What a lead looks like to readers, as a keyed digest: nothing of a person can be read from it. */
+export function lookOf(key: Buffer, lead: Lead): Buffer {
+  return hmacSha256(key, renderLead(lead)).subarray(0, LOOK_BYTES);
+}
 
 /** About how long a list is as JSON: known before it is made. */
 export const bytesOfList: (list: LeadList) => number = memoize(({ items }) =>

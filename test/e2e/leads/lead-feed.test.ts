@@ -5,7 +5,7 @@ import { DAY, MINUTE } from '#shared/clock.ts';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FeedWorld, openFeedWorld } from '../client/support.ts';
-import type { Composed } from '../support/composed.ts';
+import { compose, type Composed } from '../support/composed.ts';
 import { sendDeletion } from '../support/world.ts';
 
 const PATH = '/api/v1/leads/changes';
@@ -130,10 +130,19 @@ test('a grant by labels sees what carries them, and what did', async () => {
   await tracker.hooks.settled();
   let { nextCursor } = start.pagination;
   await eventually(async () => {
+    await service.clock.advance(100);
     const page = await asEurope(`cursor=${nextCursor}`);
     ({ nextCursor } = page.pagination);
     expect(told(page)).toEqual([`-${eu}`]);
   });
+  for (const title of ['Its life', 'goes on', 'outside']) {
+    await service.clock.advance(2000);
+    tracker.editIssue(eu, { title });
+    tracker.editIssue(other, { title });
+    await tracker.hooks.settled();
+    await service.clock.advance(2000);
+    expect(told(await asEurope(`cursor=${nextCursor}`))).toEqual([]);
+  }
   await service.service.access.consumers.replaceGrants(
     { id: consumer.id, grants: [{ action: 'leads:read' }] },
     { actor: { kind: 'system', subject: 'test' } },
@@ -144,6 +153,77 @@ test('a grant by labels sees what carries them, and what did', async () => {
       status: 410,
     }),
   );
+});
+
+/** What comes to a reader while the clock goes on, the longest interval several times. */
+async function follow(world: World, begin: string): Promise<string[]> {
+  const items: string[] = [];
+  let cursor = begin;
+  for (let looks = 0; looks < 60; looks += 1) {
+    await world.service.clock.advance(2000);
+    const page = await catchUp(world, `cursor=${cursor}`);
+    items.push(...page.items);
+    ({ cursor } = page);
+  }
+  return items;
+}
+
+const OFTEN = { leads: { freshFor: '1s', feedInterval: '2s' } };
+
+test.each([
+  ['a webhook tells of', true],
+  ['no webhook tells of', false],
+])('one change is one item, however often the lead is met, where %s it', async (_what, tells) => {
+  const world = await setUp(OFTEN, { tells });
+  const { cursor } = await catchUp(world, '');
+  const one = world.lead();
+  expect(await follow(world, cursor)).toEqual([`+${one}`]);
+  const { cursor: next } = await catchUp(world, '');
+  world.tracker.editIssue(one, { title: 'Changed' });
+  expect(await follow(world, next)).toEqual([`+${one}`]);
+});
+
+test('what the list has shown at the start is not told again', async () => {
+  const world = await setUp(OFTEN);
+  const [one, two] = [world.lead(), world.lead()];
+  await world.tracker.hooks.settled();
+  const start = await catchUp(world, 'from=start');
+  expect(start.items.toSorted()).toEqual([`+${one}`, `+${two}`].toSorted());
+  expect(await follow(world, start.cursor)).toEqual([]);
+});
+
+test('a lead that a read finds gone is told at once', async () => {
+  const world = await setUp({ leads: { freshFor: '1s', feedInterval: '1m' } }, { tells: false });
+  const one = world.lead();
+  const { cursor } = await catchUp(world, 'from=start');
+  world.tracker.deleteIssue(one);
+  await world.service.clock.advance(2000);
+  const read = world.service.get(`/api/v1/leads/${one}`);
+  expect((await whileTimePasses(world.service.clock, read)).status).toBe(404);
+  await eventually(async () =>
+    expect((await catchUp(world, `cursor=${cursor}`)).items).toEqual([`-${one}`]),
+  );
+});
+
+test('what went while nothing ran is told within a minute of the start', async () => {
+  const world = await setUp(OFTEN, { tells: false });
+  const { service, tracker } = world;
+  const [one, two] = [world.lead(), world.lead()];
+  const { cursor } = await catchUp(world, 'from=start');
+  await follow(world, cursor);
+  const { key, storePath, clock } = service;
+  const stopped = service.service.stop();
+  await whileTimePasses(clock, stopped);
+  tracker.deleteIssue(one);
+  const settings = { ...OFTEN, store: { url: `sqlite:${storePath}` } };
+  const again = await compose({ apiUrl: tracker.url, clock, settings });
+  const get = (target: string) => fetch(`${again.url}${target}`, { headers: { 'x-api-key': key } });
+  const restarted = { ...world, service: { ...again, get } };
+  for (let seconds = 0; seconds < 60; seconds += 5) await clock.advance(5000);
+  await eventually(async () =>
+    expect((await catchUp(restarted, `cursor=${cursor}`)).items).toContain(`-${one}`),
+  );
+  expect(two).not.toBe(one);
 });
 
 test('while the tracker fails, removals alone come, and nothing is skipped', async () => {

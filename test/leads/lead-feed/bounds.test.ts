@@ -1,9 +1,12 @@
 /** Whatever is asked of the feed, its answers have a size, and others get their turn of the event loop. */
 import { expect, onTestFinished, test } from 'vitest';
+import { createFeedCursors } from '#leads/lead-feed/feed-cursors.ts';
 import { createChangeSignal } from '#leads/lead-feed/change-signal.ts';
 import { type FeedItem, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
-import type { FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
+import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
+import { type LeadChange, nextChange } from '#leads/lead-feed/lead-change.ts';
 import { MINUTE } from '#shared/clock.ts';
+import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { unfollowed } from '../../support/directory.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
@@ -19,7 +22,7 @@ async function openLongFeed(message = 'word '.repeat(12_000)) {
   const feedStore: FeedStore = {
     ...unfollowed,
     end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER],
-    changesAfter: async ([position], { limit }) =>
+    changesAfter: async ([position], limit) =>
       changes.filter((one) => one.position > position).slice(0, limit),
   };
   const world = createWorld({ feedStore });
@@ -32,8 +35,8 @@ async function openLongFeed(message = 'word '.repeat(12_000)) {
   const { nextCursor: begin } = (await read()).pagination;
   for (let at = 0; at < LEADS; at += 1) {
     const { number, updatedAt } = tracker.open({ body: `### Message\n\n${message}` });
-    const position = clock.now() + at + 1;
-    changes.push({ number, position, isVisible: true, updatedAt, labels: ['approved'] });
+    const state = { number, isVisible: true, updatedAt, labels: ['approved'] };
+    changes.push(nextChange(undefined, state, clock.now() + at + 1) as LeadChange);
   }
   await clock.advance(MINUTE);
   return { ...world, feed, read, begin };
@@ -72,6 +75,40 @@ test('who asks for the same at the same time gets the same page, rendered once',
   const { read, begin } = await openLongFeed();
   const pages = await Promise.all(Array.from({ length: 20 }, () => read({ cursor: begin })));
   expect(new Set(pages.map(renderFeedPage)).size).toBe(1);
+});
+
+test('who reads by labels looks through old changes in turns, and goes on where that ended', async () => {
+  const clock = createFakeClock();
+  const limits: number[] = [];
+  const ofOthers = Array.from({ length: 30_000 }, (_, at) => {
+    const state = { number: at + 1, isVisible: true, updatedAt: 1, labels: ['approved'] };
+    return nextChange(undefined, state, clock.now() + at) as LeadChange;
+  });
+  const feedStore: FeedStore = {
+    ...unfollowed,
+    end: async () => [clock.now() + 30_000, Number.MAX_SAFE_INTEGER],
+    changesAfter: async ([position], limit) => {
+      limits.push(limit);
+      const at = Math.max(0, position - clock.now() + 1);
+      return ofOthers.slice(at, at + limit);
+    },
+  };
+  const { leads } = createWorld({ feedStore });
+  const visibility = { consumerId: 'c', labels: ['eu'] };
+  const cursors = createFeedCursors(createCursorSealer(Buffer.alloc(32, 7)), clock);
+  let cursor = cursors.seal({ place: [clock.now() - 1, 0] }, visibility);
+  const read = () =>
+    leads.leadFeed.read({ limit: 500, cursor, fromStart: false }, visibility, {
+      waitMs: 0,
+      signal,
+    });
+  const first = read();
+  expect(await turnsDuring(first)).toBeGreaterThanOrEqual(8);
+  ({ nextCursor: cursor } = (await first).pagination);
+  expect((await first).pagination.hasMore).toBe(true);
+  const second = await read();
+  expect(second).toMatchObject({ items: [], pagination: { hasMore: false } });
+  expect(new Set(limits)).toEqual(new Set([2000]));
 });
 
 test('a hundred streams from the start let others in between their events', async () => {

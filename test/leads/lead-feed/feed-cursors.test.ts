@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFeedCursors, type FeedPosition } from '#leads/lead-feed/read-feed.ts';
+import { createFeedCursors, type FeedPosition } from '#leads/lead-feed/feed-cursors.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';

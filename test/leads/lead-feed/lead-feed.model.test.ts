@@ -251,6 +251,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(directoryKey),
     feedStore,
+    lookKey: directoryKey,
     identify: () => filler.identify(),
     rules: leadRules,
     freshForMs: 15 * SECOND,

@@ -125,7 +125,6 @@ const TABLES = [
   'event',
   'receipt',
   'claim',
-  'directory_approval',
   'lead_change',
   'lead_feed_reader',
   'directory_merge',

@@ -1,10 +1,9 @@
-import { CARRIED_LABELS_MAX, carriedOf } from '#leads/model/labels.ts';
+import { carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import { READING_VERSION } from '#leads/model/identity.ts';
-import type { ReadLead } from '#leads/lead-feed/feed-store.ts';
 import { adoptClaims, numbersOf } from '../claim/claim-leads.ts';
 import { claimLearnt, endStanding, type KnownRepository } from '../claim/standing-deletions.ts';
-import { hideLeads, noteLeads, noteReadLeads, settleLeads } from '../lead-feed/writes.ts';
+import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
 import { IS_CLAIMED, readRepositoryId } from './view.ts';
 
@@ -51,18 +50,6 @@ const PUT_KEYS = `
   ON CONFLICT (key_hash, repository_id, number) DO UPDATE SET kind = excluded.kind, rule = excluded.rule
   WHERE directory_key.rule <> excluded.rule`;
 
-const CARRY = `
-  INSERT INTO directory_approval AS known (repository_id, number, labels)
-  SELECT @id::bigint, number, labels
-  FROM jsonb_to_recordset(@approvals) AS given (number bigint, labels jsonb)
-  ORDER BY number
-  ON CONFLICT (repository_id, number) DO UPDATE SET labels =
-    (SELECT jsonb_agg(value) FROM (
-      SELECT value FROM jsonb_array_elements_text(known.labels) AS value
-      UNION SELECT value FROM jsonb_array_elements_text(excluded.labels) AS value) AS every)
-  WHERE jsonb_array_length(known.labels) < ${CARRIED_LABELS_MAX}
-    AND NOT known.labels @> excluded.labels`;
-
 /** `former` is a list of one. */
 const RENAME_LABEL = `
   UPDATE directory_lead SET
@@ -70,7 +57,7 @@ const RENAME_LABEL = `
       FROM jsonb_array_elements_text(labels) AS value),
     approved = @to::text = @approvedLabel::text OR (approved AND @from::text <> @approvedLabel::text)
   WHERE repository_id = @id AND labels @> @former::jsonb
-  RETURNING number, labels, approved AS is_approved`;
+  RETURNING number`;
 
 const DROP_KEYS = `
   DELETE FROM directory_key WHERE repository_id = @id AND number = @number`;
@@ -137,21 +124,9 @@ export const directoryWrites = {
     }),
   renameLabel: (session: Session, name: string, rename: LabelRename, now: number) =>
     inRepository(session, name, async (id) => {
-      type Row = { number: number; labels: string; isApproved: boolean };
       const values = { ...rename, id, former: JSON.stringify([rename.from]) };
-      const rows = await session.all<Row>(RENAME_LABEL, values);
-      const approved = rows.filter(({ isApproved }) => isApproved);
-      const approvals = approved.map(({ number, labels }) => ({
-        number,
-        labels: JSON.parse(labels) as string[],
-      }));
-      await carry(session, id, approvals);
+      const rows = await session.all<{ number: number }>(RENAME_LABEL, values);
       await noteLeads(session, { id, numbers: numbersOf(rows), at: now });
-    }),
-  noteRead: (session: Session, name: string, leads: readonly ReadLead[], at: number) =>
-    inRepository(session, name, async (id) => {
-      await carry(session, id, leads);
-      await noteReadLeads(session, { id, at, leads });
     }),
   startCrawl: (session: Session, name: string, at: number) =>
     inRepository(session, name, (id) => session.run(START_CRAWL, { id, at })),
@@ -191,27 +166,20 @@ async function putPage(
   { entries, now, isCrawl }: Page & { isCrawl?: boolean },
 ): Promise<void> {
   const { id } = repository;
+  const seen = new Map<number, Seen>();
   for (const part of distinct(entries)) {
-    await putLeads(session, id, part);
+    const put = await putLeads(session, id, part);
     await putKeys(session, id, part);
-    const approvals = part.map((entry) => ({ number: entry.number, labels: carriedOf(entry) }));
-    await carry(session, id, approvals);
+    for (const entry of part) {
+      const { number, look } = entry;
+      const before = seen.get(number);
+      const labels = [...(before?.seen ?? []), ...carriedOf(entry)];
+      seen.set(number, { look: put.has(number) ? look : before?.look, seen: labels });
+    }
   }
-  const numbers = [...new Set(numbersOf(entries))];
+  const numbers = [...seen.keys()];
   await claimLearnt(session, repository, { numbers }, now); // before anybody is told of them
-  await noteLeads(session, { id, numbers, at: now }, { isCrawl });
-}
-
-/** Adds labels by which leads could be read. */
-async function carry(
-  session: Session,
-  id: number,
-  approvals: readonly { number: number; labels: readonly string[] }[],
-): Promise<void> {
-  const carried = approvals.filter(({ labels }) => labels.length > 0);
-  if (carried.length === 0) return;
-  const approved = carried.map(({ number, labels }) => ({ number, labels }));
-  await session.run(CARRY, { id, approvals: toRecords(approved) });
+  await noteLeads(session, { id, numbers, at: now }, { isCrawl, seen });
 }
 
 /** One statement can change a row once: an issue that comes twice is in two parts, in their order. */
@@ -231,16 +199,21 @@ async function putLeads(
   session: Session,
   id: number,
   entries: readonly DirectoryEntry[],
-): Promise<void> {
+): Promise<ReadonlySet<number>> {
   const values = { id, entries: toRecords(entries.map(withoutIdentities)) };
   const put = new Set(numbersOf(await session.all(PUT_LEADS, values)));
   const left = entries.filter(({ number }) => !put.has(number));
   await Promise.all(
     left.map(({ number, updatedAt }) => session.run(MARK_SEEN, { id, number, updatedAt })),
   );
+  return put;
 }
 
-function withoutIdentities({ identities: _identities, ...entry }: DirectoryEntry): object {
+function withoutIdentities({
+  identities: _identities,
+  look: _look,
+  ...entry
+}: DirectoryEntry): object {
   return entry;
 }
 

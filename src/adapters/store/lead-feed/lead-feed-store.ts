@@ -1,8 +1,9 @@
-import type { FeedReader, FeedStore, LeadChange } from '#leads/lead-feed/feed-store.ts';
-import { directoryWrites } from '../directory/writes.ts';
+import type { FeedReader, FeedStore } from '#leads/lead-feed/feed-store.ts';
+import { type LeadChange, type ReadLead, shownChange } from '#leads/lead-feed/lead-change.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { NAMED } from '../directory/view.ts';
 import { bindWrites, type StoreDatabase } from '../session.ts';
+import { CHANGE_COLUMNS, type ChangeRow, toChange } from './rows.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 
 export type LeadFeedOptions = {
@@ -17,14 +18,17 @@ const END = `
   FROM tracker_repository AS known WHERE name = @name`;
 
 const AFTER = `
-  SELECT number, position, is_visible, updated_at, labels FROM lead_change
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
   WHERE repository_id = ${NAMED} AND (position, number) > (@position, @number)
-    AND carried @> @labels::jsonb
   ORDER BY position, number LIMIT @limit`;
 
 const KNOWN = `
-  SELECT number, carried FROM lead_change
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
   WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+
+const VISIBLE = `
+  SELECT 1 FROM lead_change
+  WHERE repository_id = ${NAMED} AND number = @number AND is_visible AND position <= @before`;
 
 const READER = 'SELECT * FROM lead_feed_reader WHERE consumer_id = @consumerId';
 const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1';
@@ -35,40 +39,41 @@ export function createLeadFeedStore(
   { repository, now }: LeadFeedOptions,
 ): FeedStore {
   const name = repository.toLowerCase();
-  const { hide } = bindWrites(database.writer.callExclusive, 'lead-feed', leadFeedWrites);
-  const { noteRead } = bindWrites(database.writer.callExclusive, 'directory', directoryWrites);
+  const { hide, noteRead } = bindWrites(database.writer.callExclusive, 'lead-feed', leadFeedWrites);
   const { noteReader } = bindWrites(database.writer.call, 'lead-feed', leadFeedWrites);
   return {
     end: createNextTurnFlight(async () => {
       const last = await database.get<{ position?: number }>(END, { name });
       return last && ([last.position ?? 0, Number.MAX_SAFE_INTEGER] as const);
     }),
-    changesAfter: async ([position, number], { labels, limit }) => {
-      const values = { name, position, number, labels: JSON.stringify(labels), limit };
-      const rows = await database.all<Omit<LeadChange, 'labels'> & { labels: string }>(
-        AFTER,
-        values,
-      );
-      return rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as string[] }));
+    changesAfter: async ([position, number], limit) =>
+      (await database.all<ChangeRow>(AFTER, { name, position, number, limit })).map(toChange),
+    hide: async (number, before = Infinity) => {
+      const values = { name, number, before: Math.min(before, Number.MAX_SAFE_INTEGER) };
+      const isTold = await database.get(VISIBLE, values);
+      if (isTold) await hide(name, number, now());
     },
-    hide: (number) => hide(name, number, now()),
     noteRead: async (leads) => {
-      const numbers = leads.map(({ number }) => number);
-      const rows = await database.all<{ number: number; carried: string }>(KNOWN, {
-        name,
-        numbers,
-      });
-      const known = new Map(
-        rows.map((row) => [row.number, new Set(JSON.parse(row.carried) as string[])]),
-      );
-      const fresh = leads.filter(
-        ({ number, labels }) => !labels.every((one) => known.get(number)?.has(one)),
-      );
-      if (fresh.length > 0) await noteRead(name, fresh, now());
+      const numbers = leads.map((lead) => lead.number);
+      const read = async (): Promise<Map<number, LeadChange>> => {
+        const rows = await database.all<ChangeRow>(KNOWN, { name, numbers });
+        return new Map(rows.map((row) => [row.number, toChange(row)]));
+      };
+      const before = await read();
+      const isNew = (lead: ReadLead) => shownChange(before.get(lead.number), lead, 0);
+      const isAllKnown = !leads.some(isNew);
+      if (!isAllKnown) await noteRead(name, leads, now());
+      const known = isAllKnown ? before : await read();
+      return new Map(leads.flatMap((lead) => positionOf(lead, known.get(lead.number))));
     },
     noteReader: (reader) => noteReader(reader),
     reader: (consumerId) => database.get<FeedReader>(READER, { consumerId }),
     isFollowed: async (since) => (await database.get(FOLLOWED, { since })) !== undefined,
     watch: (onChanged) => database.listen(CHANNEL, onChanged),
   };
+}
+
+function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
+  const isSame = known?.isVisible === true && known.look?.equals(lead.look) === true;
+  return isSame ? [[lead.number, known.position]] : [];
 }

@@ -100,7 +100,6 @@ export async function countRows(session: Session, name: string): Promise<number>
 
 /** A start fills it again: whoever started a new store once has lost nothing with it. */
 const REFILLED = [
-  'directory_approval',
   'directory_key',
   'directory_lead',
   'directory_state',

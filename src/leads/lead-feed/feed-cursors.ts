@@ -1,0 +1,69 @@
+import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
+import { foldLabels } from '../model/labels.ts';
+import type { Visibility } from '../reading/prepared-query.ts';
+import type { FeedPlace } from './feed-store.ts';
+import { FEED_READABLE_MS } from './lead-change.ts';
+
+/** Where a reader goes on. */
+export type FeedPosition = {
+  /** Behind which change. */
+  place: FeedPlace;
+  /** Up to where removals were sent, beyond `place`: while the tracker fails they come alone. */
+  removedUpTo?: FeedPlace;
+  /** Which page of the lead list comes first; `''`: the first one. Changes come behind the last one. */
+  walk?: string;
+  /** Changes behind `place` that tell nothing but what the list has shown. */
+  shown?: readonly FeedPlace[];
+};
+
+const KIND = 'lead-feed/1';
+
+/** Cursors of the lead feed, each bound to its consumer. */
+type FeedCursors = {
+  seal(position: FeedPosition, visibility: Visibility): string;
+  /** @throws {invalid-cursor} it is none @throws {cursor-expired} nobody may go on from there, or nobody can */
+  open(cursor: string, visibility: Visibility): FeedPosition;
+};
+
+export function createFeedCursors(
+  cursors: CursorSealer,
+  clock: { now: () => number },
+): FeedCursors {
+  return {
+    seal: (position, { consumerId, labels }) =>
+      cursors.seal(KIND, consumerId, [clock.now(), foldLabels(labels), position]),
+    open: (cursor, { consumerId, labels }) => {
+      const opened = openOrUndefined(cursors, cursor, consumerId);
+      if (!isSealed(opened)) return looksSealed(cursor) ? refuseExpired(NOT_OURS) : refuseCursor();
+      const [sealedAt, granted, position] = opened;
+      if (clock.now() - sealedAt > FEED_READABLE_MS) return refuseExpired('is older than 30 days');
+      if (granted.join('\n') !== foldLabels(labels).join('\n'))
+        return refuseExpired('was made before what this key may read was changed');
+      return position;
+    },
+  };
+}
+
+type Sealed = [sealedAt: number, granted: string[], position: FeedPosition];
+
+const NOT_OURS = 'was made for another consumer, or cannot be read any more';
+
+function isSealed(opened: unknown): opened is Sealed {
+  return Array.isArray(opened) && opened.length === 3;
+}
+
+function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: string): unknown {
+  try {
+    return cursors.open(KIND, consumerId, cursor);
+  } catch (error) {
+    if (!isTrackportError(error, 'invalid-cursor')) throw error;
+    return undefined;
+  }
+}
+
+function refuseExpired(why: string): never {
+  throw new TrackportError('cursor-expired', {
+    detail: `The cursor ${why}. Empty your copy, and begin again with \`from=start\` and without \`cursor\`.`,
+  });
+}

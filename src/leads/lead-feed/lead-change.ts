@@ -1,0 +1,156 @@
+import { DAY } from '#shared/clock.ts';
+
+/** How long a reader who stays away can go on from its cursor; then it follows the feed no more. */
+export const FEED_READABLE_MS = 30 * DAY;
+
+/** A lead that a reader was shown by a list. `labels` are folded. */
+export type ReadLead = {
+  number: number;
+  updatedAt: number;
+  labels: readonly string[];
+  look: Buffer;
+};
+
+/**
+ * Since which position the lead could be read by a label (0: it was learnt too late to say), and at which one that
+ * ended; null: it can be.
+ */
+export type Span = readonly [label: string, first: number, left: number | null];
+
+/** What readers may know of a lead, and since when. Positions grow with time: they are ms since the Unix epoch. */
+export type LeadChange = {
+  number: number;
+  /** When it changed last; a change that is committed later has a greater one. */
+  position: number;
+  /** Approved, in this repository, and not claimed. */
+  isVisible: boolean;
+  /** By the tracker, in ms since the Unix epoch. */
+  updatedAt: number;
+  /** Folded. */
+  labels: readonly string[];
+  /** A keyed digest of what readers were told last; undefined where nobody knows. */
+  look?: Buffer | undefined;
+  /** By which labels it could ever be read, and by `''` at all. */
+  carried: readonly Span[];
+};
+
+/** A lead as it is now. */
+export type LeadState = Pick<
+  LeadChange,
+  'number' | 'isVisible' | 'updatedAt' | 'labels' | 'look'
+> & {
+  /** Labels by which it could be read in any state that was seen. */
+  seen?: readonly string[];
+};
+
+/** By this every reader with a grant for all leads reads. */
+const EVERYBODY = '';
+/** A lead that has had so many labels of late gets no more of them into its history. */
+const SPANS_MAX = 200;
+
+/**
+ * The row that a lead as it is now makes of what was told of it; undefined: that row is right as it is. Where nothing
+ * is to be told the position stays.
+ */
+export function nextChange(
+  known: LeadChange | undefined,
+  { seen = [], ...state }: LeadState,
+  position: number,
+): LeadChange | undefined {
+  if (!known) {
+    if (!state.isVisible && seen.length === 0) return undefined;
+    return { ...state, position, carried: carriedAfter([], { ...state, seen }, position) };
+  }
+  const look = state.look ?? (isSameState(known, state) ? known.look : undefined);
+  if (differs(known, state, seen))
+    return {
+      ...state,
+      look,
+      position,
+      carried: carriedAfter(known.carried, { ...state, seen }, position),
+    };
+  return known.isVisible && !known.look && look ? { ...known, look } : undefined;
+}
+
+/**
+ * The row of a lead that a list showed: whoever read it there has it, though the directory may not have met it so.
+ * Undefined: that row is right as it is.
+ */
+export function shownChange(
+  known: LeadChange | undefined,
+  lead: ReadLead,
+  position: number,
+): LeadChange | undefined {
+  const state = { ...lead, isVisible: true };
+  if (!known) return nextChange(known, state, position);
+  const before = new Set(known.carried.map(([label]) => label));
+  const more = [EVERYBODY, ...lead.labels].filter((label) => !before.has(label));
+  const look = known.look ?? (isSameState(known, state) ? lead.look : undefined);
+  if (more.length === 0 && look === known.look) return undefined;
+  const carried = [...known.carried, ...more.map((label): Span => [label, known.position, null])];
+  return { ...known, look, carried: carried.slice(0, SPANS_MAX) };
+}
+
+function differs(known: LeadChange, state: LeadState, seen: readonly string[]): boolean {
+  if (known.isVisible !== state.isVisible) return true;
+  const labels = new Set(known.carried.map(([label]) => label));
+  if (known.carried.length < SPANS_MAX && seen.some((label) => !labels.has(label))) return true;
+  if (!state.isVisible) return false;
+  const looksOther = known.look && state.look && !known.look.equals(state.look);
+  return looksOther === true || !isSameState(known, state);
+}
+
+function isSameState(known: LeadState, state: LeadState): boolean {
+  const isSameSize = known.labels.length === state.labels.length;
+  const labels = new Set(known.labels);
+  return (
+    known.updatedAt === state.updatedAt &&
+    isSameSize &&
+    state.labels.every((label) => labels.has(label))
+  );
+}
+
+function carriedAfter(
+  known: readonly Span[],
+  { isVisible, labels, seen = [] }: LeadState,
+  position: number,
+): Span[] {
+  const readable = new Set(isVisible ? [EVERYBODY, ...labels] : []);
+  const spans = new Map(known.map((span) => [span[0], span]));
+  for (const label of seen.length > 0 ? [EVERYBODY, ...seen] : [])
+    if (!spans.has(label) && !readable.has(label)) spans.set(label, [label, 0, position]);
+  for (const label of readable) spans.set(label, [label, spans.get(label)?.[1] ?? position, null]);
+  return [...spans.values()]
+    .map((span) => (readable.has(span[0]) ? span : endedAt(span, position)))
+    .filter(([, , left]) => left === null || left > position - FEED_READABLE_MS)
+    .slice(0, SPANS_MAX);
+}
+
+const endedAt = ([label, first, left]: Span, position: number): Span => [
+  label,
+  first,
+  left ?? position,
+];
+
+/**
+ * Whether readers whose grant asks for these labels (folded) can read the lead; else since which position not any
+ * more. Undefined: they never could, as far as is known.
+ */
+export function readableBy(
+  { carried }: Pick<LeadChange, 'carried'>,
+  labels: readonly string[],
+): true | { leftAt: number } | undefined {
+  let first = 0;
+  let leftAt = Infinity;
+  let learntAt = 0;
+  for (const wanted of [EVERYBODY, ...labels]) {
+    const span = carried.find(([label]) => label === wanted);
+    if (!span) return undefined;
+    first = Math.max(first, span[1]);
+    const left = span[2] ?? Infinity;
+    leftAt = Math.min(leftAt, left);
+    if (span[1] === 0 && left < Infinity) learntAt = Math.max(learntAt, left);
+  }
+  if (leftAt === Infinity) return true;
+  return first < leftAt ? { leftAt: Math.max(leftAt, learntAt) } : undefined;
+}
