@@ -10,7 +10,7 @@ const isBuilt = typeof TRACKPORT_COMMIT === 'string';
 export const { version: VERSION, description: DESCRIPTION } = packageFile;
 /** `source` where nothing was built, `unknown` where it was built outside of a repository. */
 export const COMMIT = isBuilt ? TRACKPORT_COMMIT : 'source';
-/** Such as `0.2.0 (831b28d3a1c2)`. */
+/** Such as `0.3.0 (831b28d3a1c2)`. */
 export const VERSION_AND_COMMIT = `${VERSION} (${COMMIT})`;
 
 /** A file or folder by its path in the package, such as `migrations/sqlite/`. */

@@ -88,7 +88,7 @@ export function clientFolder(pack: string): string {
       .replace('npm run -s client && ', '')
       .replace('destination client', `destination ${installed}`);
     execFileSync('sh', ['-ec', target], { stdio: ['ignore', 'ignore', 'inherit'] });
-    const install = ['install', '--prefer-offline', './trackport-client-0.2.0.tgz'];
+    const install = ['install', '--prefer-offline', './trackport-client-0.3.0.tgz'];
     execFileSync('npm', install, { cwd: installed, stdio: ['ignore', 'ignore', 'inherit'] });
   }
   const folder = temporaryFolder();

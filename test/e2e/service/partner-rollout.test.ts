@@ -111,7 +111,11 @@ test('what nobody knows waits, is told, holds up nobody, and is done after SIGHU
   );
   const waits = () => first.run.log().filter(({ code }) => code === 'partner-unknown');
   await eventually(() => {
-    expect(waits()).toMatchObject([{ receiptId: id, partnerId: 'crm-new' }]);
+    // Once more when the directory learns its lead, for the deletion is matched anew then.
+    expect(waits()).toContainEqual(
+      expect.objectContaining({ receiptId: id, partnerId: 'crm-new' }),
+    );
+    expect(waits().length).toBeLessThanOrEqual(2);
     expect(handovers(second.run)).toHaveLength(1);
   });
   expect(handovers(first.run)).toEqual([]);
