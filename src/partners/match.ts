@@ -36,7 +36,7 @@ export type Match = {
 };
 
 /** How much later a lead may have been created that a lead id names: clocks differ, and nobody else has its number. */
-const NUMBER_TOLERANCE_MS = MINUTE;
+export const NUMBER_TOLERANCE_MS = MINUTE;
 
 /**
  * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody. None

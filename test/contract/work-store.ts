@@ -61,12 +61,12 @@ const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) 
 
 /** One body for every engine: what `WorkStore` promises. */
 export function describeWorkStore(engine: string, open: Open): void {
-  async function setUp() {
+  async function setUp({ isIdentified = true } = {}) {
     const fixture = await open();
     const { directory } = fixture;
     const openedAs = (repositoryId: number): Promise<void> =>
       directory.open(repositoryId, rulesCheckOf(leadRules, directoryKey), 0);
-    await openedAs(REPOSITORY_ID);
+    if (isIdentified) await openedAs(REPOSITORY_ID);
     await directory.put([1, 2, 3].map((number) => entry(number)));
     const payloadKey = Buffer.alloc(32, 1);
     const receipts = fixture.receiptsWith(payloadKey);
@@ -555,8 +555,8 @@ export function describeWorkStore(engine: string, open: Open): void {
         entry(number, { createdAt, identities: [ADA] });
 
       /** The event of a receipt, and the leads that it holds. */
-      async function setUpStanding() {
-        const world = await setUp();
+      async function setUpStanding(options?: Parameters<typeof setUp>[0]) {
+        const world = await setUp(options);
         const { receipts, store, fixture } = world;
         return {
           ...world,
@@ -686,6 +686,34 @@ export function describeWorkStore(engine: string, open: Open): void {
         await directory.completeCrawl(AT + 3 * DAY);
         await directory.put([adaAt(4, AT + DAY), adaAt(5, AT + DAY + 1)]);
         expect((await eventOf(id))?.leadIds).toEqual(['4']);
+      });
+
+      test('by the names that it had at its last call', async () => {
+        const { accept, directory, eventOf, end } = await setUpStanding();
+        const names = [hashed(BOB), hashed(EXTERNAL)];
+        const id = await accept('a', AT, { names, actions });
+        await end('UNMATCHED', 'match');
+        await accept('a', AT + 1, ofAda);
+        await directory.put([4, 5].map((number) => entry(number, { identities: [BOB, EXTERNAL] })));
+        expect((await eventOf(id))?.leadIds).toEqual([]);
+        await directory.put([adaAt(6, 1)]);
+        expect((await eventOf(id))?.leadIds).toEqual(['6']);
+      });
+
+      test('in the repository that is known first, when none was known', async () => {
+        const world = await setUpStanding({ isIdentified: false });
+        const { store, accept, directory, openedAs } = world;
+        const number = { kind: 'lead-id', number: 9 } as const;
+        await accept('a', AT, { names: [number, hashed(ADA)], actions });
+        await openedAs(REPOSITORY_ID);
+        await directory.put([adaAt(8, 1)]);
+        await openedAs(REPOSITORY_ID + 1);
+        await directory.put([entry(9), adaAt(10, 1)]);
+        const item = await leaseOne(store, 'match', AT);
+        expect(await store.leadsOf(item)).toEqual([]);
+        await openedAs(REPOSITORY_ID);
+        await directory.put([adaAt(9, 1)]);
+        expect(await store.leadsOf(item)).toEqual([8, 9]);
       });
 
       test('in its repository alone', async () => {

@@ -4,7 +4,7 @@
  */
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
-import { matchLeads, type MatchName } from '#partners/match.ts';
+import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#partners/match.ts';
 import type { Action } from '#partners/partner.ts';
 import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
 import type { ActProgress, EventProgress, LeadProgress } from '#partners/worker/progress.ts';
@@ -31,12 +31,9 @@ const PUT_NAMES = `
   SELECT event, place, @repositoryId::bigint, kind, hash, number,
     coalesce((SELECT crawl FROM directory_state WHERE repository_id = @repositoryId), 0), at
   FROM jsonb_to_recordset(@names)
-    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)
-  WHERE true
-  ON CONFLICT (event, place) DO UPDATE SET repository_id = excluded.repository_id,
-    crawl = excluded.crawl, came_at = excluded.came_at`;
+    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
 
-/** Has deletions stand that come at `at`, for the first time or again. */
+/** Has deletions stand that come at `at`. */
 export async function putStanding(
   session: Session,
   repositoryId: number,
@@ -48,9 +45,26 @@ export async function putStanding(
   if (names.length > 0) await session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
 }
 
+const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
+
+/** Before a deletion that has come again stands by what is read of it now. */
+export async function forgetNames(session: Session, event: number): Promise<void> {
+  await session.run(FORGET_NAMES, { event });
+}
+
+const ADOPT_NAMES = `
+  UPDATE deletion_name SET repository_id = @id,
+    crawl = coalesce((SELECT crawl FROM directory_state WHERE repository_id = @id), 0)
+  WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
+
+/** Gives the repository the deletions that came before its number was known: a number means a lead of one alone. */
+export async function adoptNames(session: Session, id: number): Promise<void> {
+  await session.run(ADOPT_NAMES, { id });
+}
+
 const END_STANDING = `
   DELETE FROM deletion_name
-  WHERE repository_id IN (@id, ${REPOSITORY_NOT_KNOWN}) AND came_at <= @at::bigint - ${DAY}
+  WHERE repository_id = @id AND came_at <= @at::bigint - ${DAY}
     AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
 
 /** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
@@ -61,9 +75,9 @@ export async function endStanding(
   await session.run(END_STANDING, values);
 }
 
-const STANDS_HERE = `deletion_name.repository_id IN (@id, ${REPOSITORY_NOT_KNOWN})`;
+const STANDS_HERE = 'deletion_name.repository_id = @id';
 
-/** Not for what they have claimed already: a crawl meets all of that again. */
+/** Not for what they have claimed already, or what came later: crawls and webhooks meet all of that again. */
 const NAMING_LEADS = `
   WITH RECURSIVE known (number, hash) AS (
     SELECT number, key_hash FROM directory_key
@@ -78,6 +92,8 @@ const NAMING_LEADS = `
   SELECT DISTINCT event FROM named
   WHERE NOT EXISTS (SELECT 1 FROM claim WHERE claim.event = named.event
     AND claim.repository_id = @id AND claim.number = named.number)
+    AND (SELECT created_at FROM directory_lead WHERE repository_id = @id AND number = named.number)
+      <= (SELECT created_before FROM event WHERE id = named.event) + ${NUMBER_TOLERANCE_MS}
   ORDER BY event`;
 
 const NAMING_PEOPLE = `

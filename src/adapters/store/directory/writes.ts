@@ -2,7 +2,12 @@ import { carriedOf } from '#leads/model/labels.ts';
 import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
 import { READING_VERSION } from '#leads/model/identity.ts';
 import { adoptClaims, numbersOf } from '../claim/claim-leads.ts';
-import { claimLearnt, endStanding, type KnownRepository } from '../claim/standing-deletions.ts';
+import {
+  adoptNames,
+  claimLearnt,
+  endStanding,
+  type KnownRepository,
+} from '../claim/standing-deletions.ts';
 import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/writes.ts';
 import { type Session, toRecords } from '../session.ts';
 import { IS_CLAIMED, readRepositoryId } from './view.ts';
@@ -107,6 +112,7 @@ export const directoryWrites = {
     const { id, at, rules } = opening;
     await session.run(IDENTIFY, opening);
     await adoptClaims(session, id, at);
+    await adoptNames(session, id);
     const stored = await session.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
   },

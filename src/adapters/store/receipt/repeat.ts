@@ -6,6 +6,7 @@ import {
   type RepeatEffect,
 } from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
+import { forgetNames } from '../claim/standing-deletions.ts';
 import { type Session, toJson, toRecords } from '../session.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
@@ -99,7 +100,10 @@ export async function workRepeat(
   const isQueued = await queue(writing, repeat, { effect, now, createdBefore });
   const { names } = event;
   const leads = claims.find(names, createdBefore);
-  if (path === 'deletions') await claims.claim([{ ...before, names, leads, at: now }]);
+  if (path === 'deletions') {
+    await forgetNames(session, before.event);
+    await claims.claim([{ ...before, names, leads, at: now }]);
+  }
   const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
   await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });
   return isQueued;
