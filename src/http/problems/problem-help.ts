@@ -34,7 +34,7 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     meaning:
       'The cursor was altered or cut short, comes from another version, or was used with other filters or by another consumer than it was made for. The list called errors names each filter that differs.',
     remedy:
-      'A cursor repeats the filters of its list: leave them out beside it, or keep them as they are; only limit may change. To read another list, start without a cursor.',
+      'A cursor repeats the filters of its list: leave them out beside it, or keep them as they are; only limit may change. To read another list, start without a cursor. In the lead feed that would begin now: empty your copy there, and begin again with from=start.',
     onPage: {
       heading: 'This part of the list cannot be shown',
       text: 'Its address was cut short or changed, or comes from another version of this service.',

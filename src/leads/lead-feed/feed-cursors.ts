@@ -1,3 +1,4 @@
+import { sha256 } from '#shared/crypto/hash.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -32,21 +33,30 @@ export function createFeedCursors(
 ): FeedCursors {
   return {
     seal: (position, { consumerId, labels }) =>
-      cursors.seal(KIND, consumerId, [clock.now(), foldLabels(labels), position]),
+      cursors.seal(KIND, consumerId, [clock.now(), grantOf(labels), position]),
     open: (cursor, { consumerId, labels }) => {
       const opened = openOrUndefined(cursors, cursor, consumerId);
-      if (!isSealed(opened)) return looksSealed(cursor) ? refuseExpired(NOT_OURS) : refuseCursor();
+      if (!isSealed(opened))
+        return looksSealed(cursor) ? refuseExpired(NOT_OURS) : refuseCursor(NO_CURSOR);
       const [sealedAt, granted, position] = opened;
       if (clock.now() - sealedAt > FEED_READABLE_MS) return refuseExpired('is older than 30 days');
-      if (granted.join('\n') !== foldLabels(labels).join('\n'))
+      if (granted !== grantOf(labels))
         return refuseExpired('was made before what this key may read was changed');
       return position;
     },
   };
 }
 
-type Sealed = [sealedAt: number, granted: string[], position: FeedPosition];
+type Sealed = [sealedAt: number, granted: string, position: FeedPosition];
 
+/** A digest, since the labels themselves can be longer than a cursor may be. */
+function grantOf(labels: readonly string[]): string {
+  return sha256(JSON.stringify(foldLabels(labels))).toString('base64url');
+}
+
+const BEGIN_AGAIN = 'Empty your copy, and begin again with `from=start` and without `cursor`.';
+/** Without both the feed would begin now, and the copy lack all before. */
+const NO_CURSOR = `This is no cursor of the lead feed. ${BEGIN_AGAIN}`;
 const NOT_OURS = 'was made for another consumer, or cannot be read any more';
 
 function isSealed(opened: unknown): opened is Sealed {
@@ -64,6 +74,6 @@ function openOrUndefined(cursors: CursorSealer, cursor: string, consumerId: stri
 
 function refuseExpired(why: string): never {
   throw new TrackportError('cursor-expired', {
-    detail: `The cursor ${why}. Empty your copy, and begin again with \`from=start\` and without \`cursor\`.`,
+    detail: `The cursor ${why}. ${BEGIN_AGAIN}`,
   });
 }

@@ -117,10 +117,11 @@ function refuseFilters(names: readonly string[]): never {
   throw new TrackportError('invalid-cursor', { detail, errors });
 }
 
+const NO_CURSOR =
+  'The cursor was altered or cut short, belongs to another list or caller, or comes from another version. Start again without `cursor`.';
+
 /** @throws {invalid-cursor} always */
-export function refuseCursor(): never {
-  const detail =
-    'The cursor was altered or cut short, belongs to another list or caller, or comes from another version. Start again without `cursor`.';
+export function refuseCursor(detail = NO_CURSOR): never {
   throw new TrackportError('invalid-cursor', {
     detail,
     errors: [{ parameter: 'cursor', code: 'invalid-cursor', detail }],

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { LABELS_MAX } from '#access/grant.ts';
 import { createFeedCursors, type FeedPosition } from '#leads/lead-feed/feed-cursors.ts';
+import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
 import { DAY } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock } from '../../support/clock.ts';
@@ -20,6 +22,28 @@ const alteredAt = (at: number): string =>
 
 test('a cursor leads to where it was made', () => {
   expect(setUp().cursors.open(sealed, visibility)).toEqual(position);
+});
+
+test('a cursor is never too long to come back, whatever a grant asks for and was just shown', () => {
+  const { cursors } = setUp();
+  const labels = Array.from({ length: LABELS_MAX }, (_, at) => `${at}`.padEnd(200, '語'));
+  const shown = Array.from({ length: 100 }, (_, at): FeedPlace => [
+    1_795_823_353_789,
+    999_900 + at,
+  ]);
+  const long: FeedPosition = { place: [7, 3], walk: 'w'.repeat(100), shown };
+  const reader = { consumerId: 'c', labels };
+  expect(cursors.open(cursors.seal(long, reader), reader)).toEqual(long);
+});
+
+test('who is told that a text is no cursor begins from the start, and not in the middle', () => {
+  const start = expect.stringContaining('`from=start`');
+  expect(() => setUp().cursors.open('x', visibility)).toThrow(
+    expect.objectContaining({
+      detail: start,
+      errors: [expect.objectContaining({ parameter: 'cursor', detail: start })],
+    }),
+  );
 });
 
 test.each([
