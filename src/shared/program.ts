@@ -7,7 +7,7 @@ declare const TRACKPORT_COMMIT: string | undefined;
 
 const isBuilt = typeof TRACKPORT_COMMIT === 'string';
 
-export const { version: VERSION, description: DESCRIPTION } = packageFile;
+export const { version: VERSION } = packageFile;
 /** `source` where nothing was built, `unknown` where it was built outside of a repository. */
 export const COMMIT = isBuilt ? TRACKPORT_COMMIT : 'source';
 /** Such as `0.3.0 (831b28d3a1c2)`. */

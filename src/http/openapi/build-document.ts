@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import type { OpenAPIV3_1, OpenAPIV3 } from 'openapi-types';
 import { z } from 'zod';
-import { DESCRIPTION, VERSION } from '#shared/program.ts';
+import { VERSION } from '#shared/program.ts';
 import { ENTITY_TAGS } from '../requests/headers.ts';
 import { withUsedParts, type OpenApiDocument, operationKeysOf } from './document.ts';
 import type { RouteDescription } from './describe-route.ts';
@@ -27,7 +27,7 @@ export function buildDocument(routes: readonly RouteOptions[]): OpenApiDocument 
     info: {
       title: 'Trackport',
       version: VERSION,
-      summary: DESCRIPTION,
+      summary: 'Leads from an issue tracker, deletions from partners, and a catalog.',
       description:
         'Every error is a problem document (RFC 9457); decide by its `code`. The body of a GET is ignored, whatever it is.',
       contact: { name: 'The operator of this instance' },
