@@ -25,7 +25,8 @@ export const DUE = `
     JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
   ORDER BY due.rank, due.due_at, due.id`;
 
-/** Whether another event would have the turn of the one that is worked on. */
+/** Whether another event would have the turn of the one that is worked on; not one that was refused, and may be again. */
 export const OVERTAKEN = `
   SELECT 1 FROM event WHERE stage = 'act' AND rank IN (${RANKS.join(', ')}) AND ${IS_DUE}
+    AND last_error IS DISTINCT FROM 'forbidden'
     AND rank < (SELECT rank FROM event WHERE id = @event) LIMIT 1`;

@@ -46,11 +46,13 @@ async function actWhenAllowed(deps: ActingDeps): Promise<number> {
   return 0;
 }
 
-/** Undefined when nothing is due. */
-async function actOnNext(deps: ActingDeps): Promise<ActResult | undefined> {
-  const { act, leasing, pause, walTruncation, stopping } = deps;
-  const [item] = await leasing.lease('act', 1);
+/** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
+async function actOnNext(deps: ActingDeps, among = 1): Promise<ActResult | undefined> {
+  const { act, leasing, pause, walTruncation, stopping, store } = deps;
+  const leased = await leasing.lease('act', among);
+  const [item, ...others] = leased.toSorted((left, right) => left.dueAt - right.dueAt);
   if (!item) return undefined;
+  await leasing.workOn(leased, () => Promise.all(others.map((other) => store.giveBack(other))));
   const result = await leasing.workOn(
     [item],
     async () =>
@@ -95,6 +97,9 @@ export async function suspectPause({
   if (response.kind === 'paused') pause.begin(response.code);
 }
 
+/** What was refused by the last probe is due anew, and so the last of them: a few issues must not keep all others waiting. */
+const PROBE_AMONG = 50;
+
 /**
  * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
  * next event, if there is one, is not refused: not every lack of rights can be read.
@@ -107,7 +112,7 @@ async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Prom
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
   else {
-    const result = await actOnNext(deps);
+    const result = await actOnNext(deps, PROBE_AMONG);
     if (result?.kind === 'paused') return probeEveryMs;
     pause.end();
   }

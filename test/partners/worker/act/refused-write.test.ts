@@ -90,3 +90,21 @@ test('of three issues in a row stops all writes until a probe gets through', asy
   expect(await attempts()).toEqual([1, 1, 1, 1, 1, 1, 2, 2]);
   expect((await world.partners.workerStatus()).state).toBe('running');
 });
+
+test('of three issues in a row keeps no other event from being the probe, though they would go first', async () => {
+  const world = await runningWorld({
+    worker: { probeEveryMs: 50, retryMs: [HOUR] },
+    privacy: ['redact'],
+  });
+  const persons = ['1', '2', '3'];
+  for (const id of persons)
+    refuse(world, world.tracker.createIssue(leadIssue({ externalIds: { 'crm-two': id } })).number);
+  const [other = 0] = makeLeads(world, 1);
+  await world.filler.catchUp();
+  for (const objectId of persons)
+    await world.send({ objectId, subscriptionType: 'contact.privacyDeletion' }, 'crm-two');
+  const state = async () => (await world.partners.workerStatus()).state;
+  await eventually(async () => expect(await state()).toBe('paused'));
+  const { events } = await world.settled(await world.send({ leadId: other }));
+  expect(events[0]).toMatchObject({ outcome: 'DONE' });
+});
