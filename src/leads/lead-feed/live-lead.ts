@@ -65,9 +65,17 @@ async function findLead(deps: LiveLeadDeps, change: Dated): Promise<Found> {
   return loadLead(deps, change);
 }
 
+/** What changed since a last good answer would never be told. @throws {tracker-unavailable} */
+export function refuseStale({ outcome }: { outcome: string }): void {
+  if (outcome !== 'stale') return;
+  const detail =
+    'The issue tracker cannot be asked right now, and what it said last is too old for the feed.';
+  throw new TrackportError('tracker-unavailable', { detail });
+}
+
 async function loadLead({ cache, lookKey }: LiveLeadDeps, change: Dated): Promise<Found> {
   const lead = await cache.lead(change.number);
-  if (lead.result.outcome === 'stale') throw new TrackportError('tracker-unavailable');
+  refuseStale(lead.result);
   return { found: lead.found, isAsNew: isAsNew(lead, change, lookKey) };
 }
 

@@ -1,5 +1,4 @@
 import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
-import { TrackportError } from '#shared/errors.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
 import { type Lead, type LeadList, lookOf, renderLead } from '../model/lead-out.ts';
@@ -9,7 +8,7 @@ import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition } from './feed-cursors.ts';
 import type { FeedPlace, FeedStore } from './feed-store.ts';
 import { type LeadChange, readableBy } from './lead-change.ts';
-import { type LiveLeadDeps, readLiveLead } from './live-lead.ts';
+import { type LiveLeadDeps, readLiveLead, refuseStale } from './live-lead.ts';
 
 export type ReadFeedDeps = LiveLeadDeps & {
   store: FeedStore;
@@ -96,8 +95,7 @@ async function walkList(
   const fitting = countFitting(whole.value.items);
   const isCut = fitting < whole.value.items.length;
   const { value, cache } = isCut ? await list(fitting) : whole;
-  // What changed since a last good list was read would never come.
-  if (cache.outcome === 'stale') throw new TrackportError('tracker-unavailable');
+  refuseStale(cache);
   const { nextCursor } = value.pagination;
   const { items, shown } = deps.walked.get(value) ?? (await noteWalked(deps, value));
   const behind = shown.filter((one) => !isBehind(place, one));

@@ -263,8 +263,9 @@ test('does not begin with a list of before the tracker failed', async () => {
   world.tracker.fault({ kind: 'status', status: 500, count: Infinity });
   await world.service.clock.advance(60_000);
   expect((await world.service.get('/api/v1/leads?state=all')).status).toBe(200);
-  const begun = world.service.get(`${PATH}?from=start`);
-  expect((await whileTimePasses(world.service.clock, begun)).status).toBe(503);
+  const begun = await whileTimePasses(world.service.clock, world.service.get(`${PATH}?from=start`));
+  expect(begun.status).toBe(503);
+  expect(await begun.json()).toHaveProperty('detail', expect.stringContaining('tracker'));
 });
 
 test.each([
