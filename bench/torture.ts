@@ -8,7 +8,7 @@ import { showOnStandardError } from './progress.ts';
 const USAGE = `npm run torture -- [--minutes 5] [--seed N] [--instances N] [--store sqlite|postgres] [--postgres URL]
 
 Kills the program at random moments under load, against a tracker that fails 30 % of the calls, while
-salespeople edit leads, and shows what came of every deletion. Exits with 1 when a promise was broken.
+salespeople edit leads and a partner floods it with events, and shows what came of every deletion. Exits with 1 when a promise was broken.
 
   --minutes M     how long; 5 unless given
   --seed N        repeats the choices of an earlier run; random unless given

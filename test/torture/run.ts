@@ -20,6 +20,8 @@ export type TortureReport = {
   walks: number;
   /** Items of the lead feed that a tool took over. */
   changes: number;
+  /** Events with a rule that were acknowledged, sent beside the deletions as fast as they are taken. */
+  events: number;
   /** Leads that lost their approval before they were deleted. */
   unapproved: number;
   trackerCalls: number;
@@ -51,6 +53,8 @@ export type Run = {
   /** What partners and readers do. */
   random: () => number;
   acknowledged: Acknowledged[];
+  /** Receipts of batches of events. */
+  flood: string[];
   report: TortureReport;
   output: string;
   /** Deletions and kills end. Their time is up, and what must happen has happened. */
@@ -103,6 +107,7 @@ export const emptyReport = (): TortureReport => ({
   edits: 0,
   walks: 0,
   changes: 0,
+  events: 0,
   unapproved: 0,
   trackerCalls: 0,
   trackerFailures: 0,
@@ -116,10 +121,10 @@ export function configOf(
   { publicUrl, tracker, store }: Pick<Run, 'publicUrl' | 'tracker' | 'store'>,
   lacks?: PartnerId,
 ): string {
-  const partner = (scheme: string, id: PartnerId, deletions: string): string =>
+  const partner = (scheme: string, id: PartnerId, deletions: string, more = ''): string =>
     id === lacks
       ? ''
-      : `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} } }`;
+      : `  ${id}: { scheme: ${scheme}, secrets: ["${SECRETS[id]}"], deletions: { ${deletions} }${more} }`;
   return [
     `server: { publicUrl: "${publicUrl}", logLevel: debug }`,
     `store: { url: "${store.url}" }`,
@@ -135,7 +140,12 @@ export function configOf(
     'leads: { portalAuthors: ["acme-portal[bot]"], freshFor: 200ms, feedInterval: 1s }',
     `deletions: { retry: [${Array.from({ length: 40 }, () => '100ms').join(', ')}] }`,
     'partners:',
-    partner('hmac-sha256', 'crm-one', 'actions: [relabel, close, comment]'),
+    partner(
+      'hmac-sha256',
+      'crm-one',
+      'actions: [relabel, close, comment]',
+      ', events: [{ type: noted, addLabels: [noted] }, { type: forgotten, removeLabels: [noted] }]',
+    ),
     partner(
       'signature-v3',
       'crm-two',

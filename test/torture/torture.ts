@@ -28,7 +28,7 @@ import {
 } from './run.ts';
 import { type RemoteTracker, startRemoteTracker } from './service.ts';
 import { openStore, type StoreChoice, type TortureStore } from './store.ts';
-import { keepEditing, keepReading, sendDeletions } from './traffic.ts';
+import { floodWithEvents, keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations } from './verdict.ts';
 
 export type TortureOptions = {
@@ -53,7 +53,7 @@ const WAITS_FOR_PARTNER = 'an event waits: the configuration lacks its partner';
 const PATIENCE = 10;
 
 /**
- * Kills the whole program at random moments, again and again, while partners send deletions,
+ * Kills the whole program at random moments, again and again, while partners send deletions and a flood of events,
  * salespeople edit the leads, or take their approval away, and the tracker fails 30 % of the calls; a sales
  * tool keeps a copy by the lead feed. With several instances the
  * others go on, and PostgreSQL crashes now and then. Then lets it finish and looks at every issue, receipt
@@ -92,6 +92,7 @@ async function createRun(
     })),
     random: seededRandom(seed),
     acknowledged: [],
+    flood: [],
     output: '',
     isOver: () => false,
     report: emptyReport(),
@@ -145,6 +146,7 @@ async function wreakHavoc(
     ...senders,
     read(),
     keepEditing(run),
+    floodWithEvents(run),
     addWebhook(run, seconds / 2),
     completeFiles(run, (seconds * SECOND) / 2),
     killAgainAndAgain(run, seededRandom(seed + 1)),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { editBody, NOTE, takesAway } from './edits.ts';
 import { lookPatiently } from './look.ts';
-import { deletionsOf, issueOf, type Person, personAt, signed } from './people.ts';
+import { deletionsOf, issueOf, type PartnerId, type Person, personAt, signed } from './people.ts';
 import type { Reader } from './reader.ts';
 import { type Run, someInstance } from './run.ts';
 
@@ -26,13 +26,13 @@ export async function sendDeletions(run: Run): Promise<void> {
     const wereSeen = random() < 0.5 && (await untilSeen(run, numbers));
     if (wereSeen && index % 2 === 0) await unapprove(run, numbers);
     for (const body of deletionsOf(person, wasEdited)) {
-      const receiptId = await sendUntilAcknowledged(run, person, body);
+      const receiptId = await sendUntilAcknowledged(run, person.partner, body, 'deletions');
       if (wereSeen && person.edit !== 'corrected-email') await expectClaimed(run, numbers);
       acknowledged.push({ receiptId, person, numbers, wasEdited });
       report.acknowledged += 1;
       if (random() < 0.2) {
         report.repeats += 1;
-        const again = await sendUntilAcknowledged(run, person, body);
+        const again = await sendUntilAcknowledged(run, person.partner, body, 'deletions');
         if (again !== receiptId) report.violations.push(`a repeat got another receipt: ${again}`);
       }
     }
@@ -106,19 +106,50 @@ export async function keepReading(run: Run, reader: Reader): Promise<void> {
   }
 }
 
-async function sendUntilAcknowledged(run: Run, person: Person, body: object): Promise<string> {
-  const path = `/api/v1/webhooks/partners/${person.partner}/deletions`;
+/** How many are sent a second is bounded: what is left at the end is to be done within minutes. */
+const FLOOD_LEADS = 60;
+const FLOOD_BATCH = 10;
+const FLOOD_EVERY_MS = 1000;
+
+/** A partner whose events change leads that nobody deletes: at the tracker all deletions go before them. */
+export async function floodWithEvents(run: Run): Promise<void> {
+  const { tracker, report } = run;
+  const numbers: number[] = [];
+  for (let index = 0; index < FLOOD_LEADS; index += 1) {
+    const lead = { email: `flooded-${index}@tortured.example`, objectId: `flooded-${index}` };
+    numbers.push((await tracker.control<{ number: number }>('createIssue', issueOf(lead))).number);
+  }
+  const { partner } = personAt(0);
+  while (!run.isOver()) {
+    const events = Array.from({ length: FLOOD_BATCH }, (_, place) => ({
+      eventType: place % 2 === 0 ? 'noted' : 'forgotten',
+      eventId: `flood-${report.events + place}`,
+      leadId: String(numbers[(report.events + place) % FLOOD_LEADS]),
+    }));
+    run.flood.push(await sendUntilAcknowledged(run, partner, events, 'events'));
+    report.events += FLOOD_BATCH;
+    await sleep(FLOOD_EVERY_MS);
+  }
+}
+
+async function sendUntilAcknowledged(
+  run: Run,
+  partner: PartnerId,
+  body: object,
+  kind: 'deletions' | 'events',
+): Promise<string> {
+  const path = `/api/v1/webhooks/partners/${partner}/${kind}`;
   const text = JSON.stringify(body);
   for (;;) {
     run.report.sent += 1;
     try {
-      const headers = signed(person.partner, `${run.publicUrl}${path}`, text);
-      const address = `${someInstance(run, person.partner).url}${path}`;
+      const headers = signed(partner, `${run.publicUrl}${path}`, text);
+      const address = `${someInstance(run, partner).url}${path}`;
       const answer = await fetch(address, { method: 'POST', headers, body: text });
       const receipt = (await answer.json()) as { id: string };
       if (answer.status === 202) return receipt.id;
       if (answer.status !== 503)
-        run.report.violations.push(`a signed deletion was answered ${answer.status}`);
+        run.report.violations.push(`what was signed (${kind}) was answered ${answer.status}`);
     } catch {
       // killed: the partner sends it again
     }

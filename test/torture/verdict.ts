@@ -20,6 +20,7 @@ type Issue = {
 type Evidence = {
   tracker: RemoteTracker;
   acknowledged: readonly Acknowledged[];
+  flood: readonly string[];
   bystanders: readonly { number: number }[];
   store: TortureStore;
   output: string;
@@ -49,6 +50,11 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
         ),
       );
     }
+  }
+  for (const id of evidence.flood) {
+    const receipt = await findings.receipts.read(id);
+    if (receipt?.events.every(({ outcome }) => outcome === 'DONE') !== true)
+      violations.push(`events of receipt ${id} ended ${JSON.stringify(receipt?.events)}`);
   }
   violations.push(...(await forgottenIdentities(evidence, findings)));
   return [...violations, ...(await traces(evidence))];
