@@ -292,6 +292,7 @@ describe('reading one issue', () => {
     await expect(tracker.readIssue(7)).resolves.toEqual({
       kind: 'absent',
       isMoved: status === 301,
+      isDeleted: status === 410,
     });
   });
 

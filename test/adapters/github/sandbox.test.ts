@@ -143,6 +143,7 @@ describe('an issue that is not there', () => {
       await expect(tracker.readIssue(number)).resolves.toEqual({
         kind: 'absent',
         isMoved: number === 3,
+        isDeleted: number === 1,
       });
   });
 });

@@ -123,7 +123,8 @@ describe('a status address', () => {
       leadId: '4711',
     });
     const { body } = await read(server, location);
-    expect(JSON.stringify(body)).not.toMatch(/4711|ada|example/);
+    // The receipt's own id is by chance: it may hold these letters.
+    expect(JSON.stringify({ ...Object(body), id: '' })).not.toMatch(/4711|ada|example/);
   });
 
   test('is the same for a repeat, and another for another delivery', async () => {
