@@ -5,13 +5,12 @@ import type { ClaimView } from './claims/claim-store.ts';
 import type { InstanceChange } from './instance-changes/instance-change.ts';
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
-import { LAG_MAX_MS } from './lead-feed/live-lead.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import type { FeedStore } from './lead-feed/feed-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
-import type { LeadTracker, TrackerEvent } from './lead-tracker.ts';
+import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-tracker.ts';
 
 type LeadsOptions = {
   clock: Clock;
@@ -55,7 +54,7 @@ export function createLeads(options: LeadsOptions): Leads {
     ...options,
     // Should that fail, the next crawl finds out.
     onGone: (number, isCertain) => {
-      const before = isCertain ? Infinity : clock.now() - LAG_MAX_MS;
+      const before = isCertain ? Infinity : clock.now() - REPLICA_LAG_MAX_MS;
       void options.feedStore.hide(number, before).catch(() => undefined);
     },
     bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),

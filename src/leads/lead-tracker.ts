@@ -3,6 +3,9 @@
  * that folder knows Octokit.
  */
 
+/** So long after a change a replica of the tracker may answer as before it, and of a new issue that there is none. */
+export const REPLICA_LAG_MAX_MS = 15_000;
+
 /** An issue as the tracker has it, whatever shape its wire format has. Pull requests included. */
 export type Issue = {
   number: number;

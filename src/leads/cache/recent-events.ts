@@ -1,11 +1,16 @@
 import { LRUCache } from 'lru-cache';
 
 import { atMostEntries } from '#shared/caching.ts';
-import { type Clock, SECOND } from '#shared/clock.ts';
+import type { Clock } from '#shared/clock.ts';
 
 import { foldLabels } from '../model/labels.ts';
 import type { InstanceChange } from '../instance-changes/instance-change.ts';
-import type { Issue, IssueFacts, TrackerEvent } from '../lead-tracker.ts';
+import {
+  type Issue,
+  type IssueFacts,
+  REPLICA_LAG_MAX_MS,
+  type TrackerEvent,
+} from '../lead-tracker.ts';
 
 /**
  * What the webhook last said of one issue: nothing of its people, and no text but the title, which is
@@ -36,7 +41,6 @@ export type RecentEvents = {
   readonly version: number;
 };
 
-const REPLICA_LAG_MAX_MS = 15 * SECOND;
 const EVENTS_MAX = 20_000;
 /** Sets of labels, each stored once for all issues that carry it. */
 const LABEL_SETS_MAX = 1000;

@@ -1,7 +1,12 @@
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Issue, IssuePage, LeadTracker } from '../lead-tracker.ts';
+import {
+  type Issue,
+  type IssuePage,
+  type LeadTracker,
+  REPLICA_LAG_MAX_MS,
+} from '../lead-tracker.ts';
 import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';
 
 const CRAWL_EVERY_MS = DAY;
@@ -131,9 +136,10 @@ export async function* pagesSince(
 
 type SettleUnseenDeps = {
   tracker: Pick<LeadTracker, 'readIssue'>;
-  directory: Pick<LeadDirectory, 'unseen' | 'put' | 'remove' | 'noteMoved'>;
+  directory: Pick<LeadDirectory, 'unseen' | 'updatedAt' | 'put' | 'remove' | 'noteMoved'>;
   toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
+  clock: Clock;
   log: Log;
 };
 
@@ -151,7 +157,7 @@ export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal):
       await deps.budget.spend(signal);
       signal.throwIfAborted();
       try {
-        if (await settleOne(deps, number)) removed += 1;
+        if (await settleOne(deps, number, signal)) removed += 1;
       } catch (error) {
         if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
         deps.log.warn(errorFields(error), 'what the crawl has not met could not be asked for');
@@ -165,10 +171,15 @@ export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal):
 
 /** True when the row was removed. */
 async function settleOne(
-  { directory, toEntries, tracker }: SettleUnseenDeps,
+  deps: SettleUnseenDeps,
   number: number,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const result = await tracker.readIssue(number);
+  const { directory, toEntries, tracker } = deps;
+  let result = await tracker.readIssue(number);
+  const isCertain = result.kind !== 'absent' || result.isMoved || result.isDeleted === true;
+  if (!isCertain && (await waitForReplicas(deps, number, signal)))
+    result = await tracker.readIssue(number);
   if (result.kind === 'unchanged') throw new Error('no validator was sent');
   if (result.kind === 'absent' && result.isMoved) await directory.noteMoved(number);
   else if (result.kind === 'changed' && !result.issue.isPullRequest)
@@ -178,6 +189,21 @@ async function settleOne(
     return true;
   }
   return false;
+}
+
+/** Waits until each replica of the tracker has heard of an issue that changed a moment ago; false for another. */
+async function waitForReplicas(
+  { directory, clock }: SettleUnseenDeps,
+  number: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ageMs = clock.now() - ((await directory.updatedAt(number)) ?? 0);
+  if (ageMs >= REPLICA_LAG_MAX_MS) return false;
+  await clock.sleep(Math.min(REPLICA_LAG_MAX_MS, REPLICA_LAG_MAX_MS - ageMs), {
+    signal,
+    unref: true,
+  });
+  return true;
 }
 
 /**

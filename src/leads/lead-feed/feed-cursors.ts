@@ -10,6 +10,11 @@ import { FEED_READABLE_MS } from './lead-change.ts';
 export type FeedPosition = {
   /** Behind which change. */
   place: FeedPlace;
+  /**
+   * From where the reader has been catching up since it was last at the end. A lead that left it on the way may have
+   * changed for others and stand further on.
+   */
+  since?: FeedPlace;
   /** Up to where removals were sent, beyond `place`: while the tracker fails they come alone. */
   removedUpTo?: FeedPlace;
   /** Which page of the lead list comes first; `''`: the first one. Changes come behind the last one. */

@@ -1,5 +1,6 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
+import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 import type { FoundLead, LeadCache } from '../cache/lead-cache.ts';
 import type { CachedLead } from '../cache/upstream-page.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -20,8 +21,6 @@ export type LiveLeadDeps = {
 
 type NotedLead = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'>;
 
-/** A replica of the tracker may be so far behind the webhook. */
-export const LAG_MAX_MS = 15 * SECOND;
 const ASK_AGAIN_MS = SECOND;
 
 /**
@@ -38,7 +37,7 @@ export async function readLiveLead(
   const ageMs = deps.clock.now() - position;
   const at = { ...change, changedAt: deps.clock.monotonicMs() - ageMs };
   const { found, isAsNew } = await findLead(deps, at);
-  if (!isAsNew && ageMs < LAG_MAX_MS) return 'later';
+  if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return 'later';
   try {
     return (await deps.reader.read(String(number), visibility)).value;
   } catch (error) {

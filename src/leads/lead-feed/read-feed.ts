@@ -155,6 +155,7 @@ async function readChanges(
   }
   const isAtEnd = !looked.hasMore && isBehind(end, looked.upTo);
   const behind = goOn({ ...from, removedUpTo: undefined }, isAtEnd ? end : looked.upTo);
+  if (!looked.hasMore) delete behind.since;
   return { entries, next: behind, hasMore: looked.hasMore, isWaiting: false };
 }
 
@@ -167,7 +168,7 @@ type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'l
 /** The next changes that concern a reader, and up to where they were looked for. */
 async function lookThrough(
   { store }: ReadFeedDeps,
-  { place, shown = [] }: FeedPosition,
+  { place, since = place, shown = [] }: FeedPosition,
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<{ changes: readonly Told[]; upTo: FeedPlace; hasMore: boolean }> {
   const labels = foldLabels(visibility.labels);
@@ -179,7 +180,7 @@ async function lookThrough(
     if (readable === undefined || isShown(placeOf(row))) return [];
     if (readable === true) return row;
     // Who has read past that has been told.
-    const hasLeft = !isBehind(place, [readable.leftAt, row.number]);
+    const hasLeft = !isBehind(since, [readable.leftAt, row.number]);
     return hasLeft ? { ...row, leftAt: readable.leftAt } : [];
   });
   const changes = all.slice(0, limit);
@@ -190,9 +191,10 @@ async function lookThrough(
 }
 
 /** Where the reader goes on behind `place`. */
-function goOn({ removedUpTo, shown = [] }: FeedPosition, place: FeedPlace): FeedPosition {
+function goOn(from: FeedPosition, place: FeedPlace): FeedPosition {
+  const { removedUpTo, shown = [], since = from.place } = from;
   const left = shown.filter((one) => !isBehind(place, one));
-  return { ...toPosition(place, removedUpTo), ...(left.length > 0 && { shown: left }) };
+  return { ...toPosition(place, removedUpTo), since, ...(left.length > 0 && { shown: left }) };
 }
 
 /** The removals among changes whose first one cannot be read yet. */

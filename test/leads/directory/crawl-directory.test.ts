@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { createCrawlBudget, pagesSince, settleUnseen } from '#leads/directory/crawl-directory.ts';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { IssuePage, IssueResult, TrackerQuota } from '#leads/lead-tracker.ts';
-import { DAY } from '#shared/clock.ts';
+import { type Clock, DAY, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
+import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import {
@@ -254,7 +254,10 @@ describe('an issue that the list left out', () => {
   };
 
   /** A crawl that met none of the rows 1 and 2; the tracker answers as given. */
-  async function settle(answerOf: (number: number) => Promise<IssueResult>) {
+  async function settle(
+    answerOf: (number: number) => Promise<IssueResult>,
+    clock: Clock = createFakeClock(),
+  ) {
     const database = temporaryDatabase();
     const directory = await openedDirectory(database);
     await directory.put([entry(1), entry(2)]);
@@ -265,6 +268,7 @@ describe('an issue that the list left out', () => {
         tracker: { readIssue: (number) => answerOf(number) },
         toEntries: async (issues) => issues.map(({ number }) => entry(number)),
         budget: { spend: async () => undefined },
+        clock,
         log: silentLog,
       },
       new AbortController().signal,
@@ -277,6 +281,22 @@ describe('an issue that the list left out', () => {
       number === 1 ? { kind: 'changed', issue } : { kind: 'absent', isMoved: false },
     );
     expect({ removed, left }).toEqual({ removed: 1, left: [] });
+    expect([await directory.has(1), await directory.has(2)]).toEqual([true, false]);
+  });
+
+  test('and that a replica of the tracker has not heard of yet keeps its row', async () => {
+    const clock = createFakeClock(SECOND);
+    const start = clock.now();
+    const isHeardOf = (): boolean => clock.now() - start >= 12 * SECOND;
+    const settling = settle(
+      async (number) =>
+        number === 1 && isHeardOf()
+          ? { kind: 'changed', issue }
+          : { kind: 'absent', isMoved: false, isDeleted: number === 2 },
+      clock,
+    );
+    const { directory, removed } = await whileTimePasses(clock, settling);
+    expect(removed).toBe(1);
     expect([await directory.has(1), await directory.has(2)]).toEqual([true, false]);
   });
 

@@ -399,6 +399,27 @@ test('what the first crawl meets, and nobody touched for a day, is no change', a
   await world.close();
 });
 
+test('a lead that left a reader behind a page that is cut leaves its copy, whatever became of it since', async () => {
+  const world = await openWorld();
+  const [, eu] = world.readers;
+  const labels = ['approved', 'eu'] as const;
+  await take(world, { kind: 'open', labels, told: 'at once' });
+  await eu?.read(1);
+  expect(eu?.has(1)).toBe(true);
+  await take(world, { kind: 'relabel', lead: 0, labels: ['approved'], told: 'at once' });
+  await take(world, { kind: 'open', labels, told: 'at once' });
+  await take(world, { kind: 'edit', lead: 0, told: 'at once' });
+  await world.clock.advance(MINUTE);
+  await eu?.read(1);
+  await eu?.read(1);
+  await eu?.read(1);
+  expect([eu?.has(1), eu?.has(2), eu?.taken()]).toEqual([false, true, 3]);
+  await take(world, { kind: 'edit', lead: 0, told: 'at once' });
+  await eu?.catchUp();
+  expect(eu?.taken()).toBe(3);
+  await world.close();
+});
+
 test('a claimed lead leaves a copy with the next read', async () => {
   const world = await openWorld();
   world.tracker.open();
