@@ -1,5 +1,4 @@
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type FieldProblem, validationFailed } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
@@ -10,8 +9,6 @@ import { isBodilessRoute } from './read-body.ts';
 const parts: readonly Part[] = ['params', 'querystring', 'headers', 'body'];
 
 type Check = { part: Part; schema: z.ZodType };
-/** The parameters of a URL once they were checked: requests with the same URL share them. */
-type CheckedUrl = { params: unknown; query: unknown };
 
 const noQuery = z.strictObject({});
 /** Of a request that takes none: what nobody would look at is refused, unless it is empty. */
@@ -19,8 +16,6 @@ const noBody = z.unknown().refine(isEmptyBody, {
   error: 'must be left out: what this call needs stands in its address',
   params: { code: 'unknown' },
 });
-/** Per route. Clients that poll send the same few URLs. */
-const CACHED_URLS_MAX = 500;
 
 /**
  * Has the requests of a route checked: as soon as the credential is known to be good, or, where there
@@ -42,20 +37,8 @@ export function validateRequests(route: RouteOptions): void {
 function createRequestValidator(route: RouteOptions): onRequestHookHandler | undefined {
   const checks = checksOf(route);
   if (checks.length === 0) return undefined;
-  const isInUrl = checks.every(({ part }) => part === 'querystring' || part === 'params');
-  // What the route finds wrong itself is never cached: a configuration that is read again has other words.
-  const isCached = isInUrl && !route.config?.check;
-  const cache = new LRUCache<string, CheckedUrl>({ max: CACHED_URLS_MAX });
   return (request, _reply, done) => {
-    const url = request.raw.url ?? '';
-    const cached = isCached ? cache.get(url) : undefined;
-    if (cached) {
-      Object.assign(request, cached);
-      return done();
-    }
     const problems = checks.flatMap((check) => applyCheck(request, check));
-    if (isCached && problems.length === 0)
-      cache.set(url, { params: request.params, query: request.query });
     problems.push(...furtherProblems(route, request, problems));
     if (problems.length > 0) done(validationFailed(bounded(problems)));
     else done();

@@ -5,10 +5,10 @@ import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
 import {
-  createQueryPreparer,
   type LeadListQuery,
   type PrepareDeps,
   type PreparedQuery,
+  prepareQuery,
   toFilter,
   type Visibility,
 } from './prepared-query.ts';
@@ -79,7 +79,6 @@ type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
   };
 
 export function createLeadReader(deps: LeadReaderDeps): LeadReader {
-  const prepare = createQueryPreparer(deps);
   const pages = createPageCache({ cache: deps.cache, bytesMax: deps.pageBytesMax });
   const pageDeps = { ...deps, pages };
   const { instanceChanges, claims } = deps;
@@ -90,7 +89,9 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
       : instanceChanges.catchUp().then(() => claims.current());
   return {
     list: (query, visibility) =>
-      currentClaims().then((current) => readPage(pageDeps, current, prepare(query, visibility))),
+      currentClaims().then((current) =>
+        readPage(pageDeps, current, prepareQuery(deps, query, visibility)),
+      ),
     read: (id, visibility) =>
       currentClaims().then((current) => readLead(deps, current, numberOf(id), visibility)),
   };

@@ -1,5 +1,4 @@
 import { MINUTE, SECOND } from '#shared/clock.ts';
-import { memoizePair } from '#shared/caching.ts';
 import {
   type CursorSealer,
   type ListName,
@@ -45,28 +44,24 @@ export type PrepareDeps = { cursors: CursorSealer; approvedLabel: string };
 
 const CURSOR_KIND = 'leads/2';
 
-/**
- * Prepares queries. Clients that poll ask the same again and again, so that a query object is
- * prepared once for each visibility. What the function returns throws `invalid-cursor`.
- */
-export function createQueryPreparer({
-  cursors,
-  approvedLabel,
-}: PrepareDeps): (query: LeadListQuery, visibility: Visibility) => PreparedQuery {
-  return memoizePair((query: LeadListQuery, visibility: Visibility) => {
-    const { cursor, limit } = query;
-    const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
-    const { filters, position } = startPage(cursors, list, { cursor, filters: givenIn(query) });
-    const filter = toFilter(filters, visibility, approvedLabel);
-    return {
-      limit,
-      position: position === undefined ? undefined : toWalkPosition(position),
-      filter,
-      issueQuery: toIssueQuery(filter),
-      next: { list, filters },
-      key: JSON.stringify([list.binding, filters, limit, cursor]),
-    };
-  });
+/** @throws {invalid-cursor} */
+export function prepareQuery(
+  { cursors, approvedLabel }: PrepareDeps,
+  query: LeadListQuery,
+  visibility: Visibility,
+): PreparedQuery {
+  const { cursor, limit } = query;
+  const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
+  const { filters, position } = startPage(cursors, list, { cursor, filters: givenIn(query) });
+  const filter = toFilter(filters, visibility, approvedLabel);
+  return {
+    limit,
+    position: position === undefined ? undefined : toWalkPosition(position),
+    filter,
+    issueQuery: toIssueQuery(filter),
+    next: { list, filters },
+    key: JSON.stringify([list.binding, filters, limit, cursor]),
+  };
 }
 
 /** The filters that a query names, in a form in which the same ones are equal. */
