@@ -88,29 +88,6 @@ test("another workspace's artifact does not exist, on any path", async () => {
   expect((await call('GET', '/petstore')).text).toBe(before.text);
 });
 
-test('the same id in two workspaces is two artifacts, and members stay within theirs', async () => {
-  const { call } = openCatalogApp();
-  const as = { workspaceId: 'other' };
-  for (const workspace of [{}, { as }]) {
-    const group = { ...least, type: 'GROUP', groupPath: 'g' };
-    const made = await call('POST', '', { body: group, ...workspace });
-    expect(made.status).toBe(201);
-    await call('POST', '/petstore/publish', workspace);
-  }
-  await call('POST', '', { body: { ...least, id: 'child', groupPath: 'g' } });
-  await call('POST', '/child/publish');
-  await call('POST', '', { body: { ...least, id: 'list', members: ['child', 'petstore'] }, as });
-  const foreign = await call('GET', '/petstore', { as });
-  expect(foreign.body).toMatchObject({
-    workspaceId: 'other',
-    members: [],
-    counts: { members: 0 },
-  });
-  const list = await call('GET', '/list?version=1.0.0', { as });
-  expect(list.body.members.map(({ id }: { id: string }) => id)).toEqual(['petstore']);
-  expect((await call('GET', '/petstore')).body.members).toHaveLength(1);
-});
-
 /** The catalog with the key of a consumer that has these grants, which is good for a week. */
 async function withKey(...grants: GrantInput[]) {
   const world = openCatalogApp();

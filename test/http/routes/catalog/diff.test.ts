@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type Call, openCatalogApp } from '../../../support/catalog.ts';
-import { takeBlock } from '../../../e2e/support/documents.ts';
 
 const least = { id: 'petstore', type: 'API', owner: 'team-a', title: 'Pet store' };
 const ok = { responses: { 200: { description: 'Well.' } } };
@@ -47,15 +46,6 @@ test('two versions are compared, breaking changes first, without a word too many
   expect(same.body).toEqual({ from: '1.0.0', to: '1.0.0', breaking: false, changes: [] });
 });
 
-test('what the documentation shows is what comes', async () => {
-  const { call } = openCatalogApp();
-  const leads = (operations: object) => ({ ...api(), paths: { '/leads': operations } });
-  await publish(call, '1.4.0', { spec: leads({ get: ok, post: ok }) });
-  await publish(call, '2.0.0', { spec: leads({ post: ok }), owner: 'team-b' });
-  const shown: unknown = JSON.parse(takeBlock('docs/catalog.md', '"breaking": true'));
-  expect((await call('GET', '/petstore/diff')).body).toEqual(shown);
-});
-
 test('by default the default version is compared with the highest readable one below it', async () => {
   const { call } = openCatalogApp();
   await publish(call, '1.0.0');
@@ -78,23 +68,6 @@ test('by default the default version is compared with the highest readable one b
   const none = await call('GET', '/petstore/diff');
   expect(none.status).toBe(400);
   expect(none.body.errors).toEqual([expect.objectContaining({ parameter: 'from' })]);
-});
-
-test('of more than 1,000 changes the breaking ones come, and it is said that there are more', async () => {
-  const { call } = openCatalogApp();
-  const paths = (name: string, count: number) =>
-    Array.from({ length: count }, (_, at) => `/${name}${at}`);
-  await make(call, '1.0.0', { spec: api(...paths('old', 700)) });
-  await make(call, '2.0.0', { spec: api(...paths('new', 300)) });
-  await make(call, '3.0.0', { spec: api(...paths('newer', 301)) });
-  const whole = (await call('GET', '/petstore/diff?from=1.0.0&to=2.0.0')).body;
-  expect(whole.changes).toHaveLength(1000);
-  expect(whole).not.toHaveProperty('truncated');
-  const { changes, truncated } = (await call('GET', '/petstore/diff?from=1.0.0&to=3.0.0')).body;
-  expect([changes.length, truncated]).toEqual([1000, true]);
-  const breaking = changes.filter(({ impact }: { impact: string }) => impact === 'breaking');
-  expect(breaking).toHaveLength(700);
-  expect(changes.slice(0, 700)).toEqual(breaking);
 });
 
 test.each([

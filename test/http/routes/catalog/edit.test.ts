@@ -17,43 +17,25 @@ describe.each([
   ['PATCH', { body: { title: 'New' } }],
   ['DELETE', {}],
 ] as const)('%s', (method, options) => {
-  test('needs If-Match', async () => {
+  test.each([
+    ['none', {}, 428, 'precondition-required'],
+    ['a stale one', { 'if-match': '"a", "b"' }, 412, 'precondition-failed'],
+    ['a broken one', { 'if-match': 'nonsense' }, 400, 'validation-failed'],
+  ])('refuses %s', async (_what, headers, status, code) => {
     const { call } = openCatalogApp();
     await make(call);
-    const refused = await call(method, path, options);
-    expect(refused.status).toBe(428);
-    expect(refused.body).toMatchObject({
-      code: 'precondition-required',
-      errors: [{ header: 'If-Match' }],
-    });
-  });
-
-  test.each(['"stale"', '"a", "b"'])('refuses a stale If-Match: %s', async (tag) => {
-    const { call } = openCatalogApp();
-    await make(call);
-    const refused = await call(method, path, { ...options, headers: { 'if-match': tag } });
-    expect(refused.status).toBe(412);
-    expect(refused.body.code).toBe('precondition-failed');
+    const refused = await call(method, path, { ...options, headers });
+    expect(refused.status).toBe(status);
+    expect(refused.body).toMatchObject({ code });
+    if (status !== 412) expect(refused.body.errors).toMatchObject([{ header: 'If-Match' }]);
   });
 
   test('a weak tag never matches, not even the right one', async () => {
     const { call } = openCatalogApp();
     const etag = await make(call);
     const refused = await call(method, path, { ...options, headers: { 'if-match': `W/${etag}` } });
-    expect(refused.status).toBe(412);
-    expect(refused.body).toMatchObject({
-      code: 'precondition-failed',
-      detail: expect.stringContaining('weak'),
-      errors: [{ header: 'If-Match', code: 'weak', detail: expect.stringContaining('`W/`') }],
-    });
-  });
-
-  test.each(['nonsense'])('refuses a broken If-Match: %s', async (tag) => {
-    const { call } = openCatalogApp();
-    await make(call);
-    const refused = await call(method, path, { ...options, headers: { 'if-match': tag } });
-    expect(refused.status).toBe(400);
-    expect(refused.body.errors).toEqual([expect.objectContaining({ header: 'If-Match' })]);
+    expect([refused.status, refused.body.code]).toEqual([412, 'precondition-failed']);
+    expect(refused.body.errors).toMatchObject([{ header: 'If-Match', code: 'weak' }]);
   });
 
   test('takes the current tag, also among others, and `*`', async () => {
@@ -124,14 +106,6 @@ describe('PUT', () => {
     expect(bare.body).not.toHaveProperty('spec');
   });
 
-  test('a new spec is validated anew', async () => {
-    const { call } = openCatalogApp();
-    await make(call, { spec: { openapi: '3.1.0' } });
-    expect((await call('GET', path)).body.findings).not.toEqual([]);
-    const replaced = await call('PUT', path, { headers: any, body: { ...content, spec: {} } });
-    expect(replaced.body).not.toHaveProperty('findings');
-  });
-
   test('without a version takes the only draft', async () => {
     const { call } = openCatalogApp();
     await make(call);
@@ -154,19 +128,6 @@ describe('PUT', () => {
       expect.objectContaining({ pointer: '#/id', code: 'mismatch' }),
       expect.objectContaining({ pointer: '#/version', code: 'mismatch' }),
     ]);
-  });
-
-  test.each([
-    [{ ...content, title: undefined }, '#/title'],
-    [{ ...content, lifecycle: 'DRAFT' }, '#/lifecycle'],
-    [{ ...content, type: 'UNKNOWN' }, '#/type'],
-    [{ ...content, counts: { members: 1 } }, '#/counts/members'],
-  ])('refuses wrong content: %j', async (body, pointer) => {
-    const { call } = openCatalogApp();
-    await make(call);
-    const refused = await call('PUT', path, { headers: any, body });
-    expect(refused.status).toBe(400);
-    expect(refused.body.errors).toEqual([expect.objectContaining({ pointer })]);
   });
 });
 
@@ -221,17 +182,21 @@ describe('PATCH', () => {
     expect(edited.body).toMatchObject({ version: '1.0.0', title: 'New' });
   });
 
-  test.each([
-    [{ title: null }, '#/title'],
-    [{ type: 'API' }, '#/type'],
-    [{ spec: {} }, '#/spec'],
-    [{ lifecycle: 'PUBLISHED' }, '#/lifecycle'],
-  ])('refuses %j', async (body, pointer) => {
+  test('is told everything that is wrong at once, what it does not take included', async () => {
     const { call } = openCatalogApp();
-    await make(call);
-    const refused = await call('PATCH', path, { headers: any, body });
-    expect(refused.status).toBe(400);
-    expect(refused.body.errors).toEqual([expect.objectContaining({ pointer })]);
+    const wrong = {
+      title: null,
+      owner: 3,
+      groupPath: '/',
+      description: '\u0007',
+      spec: {},
+      more: 1,
+    };
+    const refused = await call('PATCH', '/petstore', { body: wrong });
+    const errors = refused.body.errors as { pointer: string }[];
+    expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual(
+      ['description', 'groupPath', 'more', 'owner', 'spec', 'title'].map((name) => `#/${name}`),
+    );
   });
 });
 
@@ -239,16 +204,10 @@ describe('DELETE', () => {
   test('takes the draft away, and with the last version the artifact', async () => {
     const { call } = openCatalogApp();
     await make(call);
-    await make(call);
-    const deleted = await call('DELETE', path, { headers: any });
-    expect(deleted.status).toBe(204);
-    expect(deleted.text).toBe('');
+    const deleted = await call('DELETE', '/petstore', { headers: any });
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect(deleted.headers['content-location']).toBe('/api/v1/catalog/petstore?version=1.0.0');
-    expect((await call('GET', path)).status).toBe(404);
-    expect((await call('GET', '/petstore/versions')).body.items).toHaveLength(1);
-    expect((await call('DELETE', '/petstore', { headers: any })).status).toBe(204);
     expect((await call('GET', '/petstore/versions')).status).toBe(404);
-    expect((await call('GET', '')).body.items).toEqual([]);
   });
 
   test('a version made anew under the same name has another tag', async () => {

@@ -97,7 +97,7 @@ test('a request that failed leaves its key free', async () => {
   expect(published.status).toBe(200);
 });
 
-test.each(['', 'a b', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => {
+test.each(['', 'ä', 'x'.repeat(256)])('the key %j is refused', async (text) => {
   const { call } = openCatalogApp();
   const refused = await call('POST', '', { body: least, headers: key(text) });
   expect(refused.status).toBe(400);

@@ -35,24 +35,20 @@ test('a step that the lifecycle allows is taken, and the response is what a read
   }
 });
 
-test.each([
-  ['publish', 'PUBLISHED', ['deprecate', 'edit']],
-  ['deprecate', 'DRAFT', ['publish', 'replace', 'edit', 'delete']],
-  ['reinstate', 'RETIRED', []],
-  ['retire', 'PUBLISHED', ['deprecate', 'edit']],
-] as const)(
-  '%s of a %s version is refused, and changes nothing',
-  async (action, current, allowed) => {
-    const { call } = openCatalogApp();
-    const version = await make(call, current);
-    const before = await call('GET', `/petstore?version=${version}`);
-    const refused = await call('POST', `/petstore/${action}?version=${version}`);
-    expect(refused.status).toBe(409);
-    expect(refused.body).toMatchObject({ code: 'invalid-lifecycle-transition', current, allowed });
-    const after = await call('GET', `/petstore?version=${version}`);
-    expect([after.text, after.headers['etag']]).toEqual([before.text, before.headers['etag']]);
-  },
-);
+test('a step that is not allowed is refused with those that are, and changes nothing', async () => {
+  const { call } = openCatalogApp();
+  const path = `/petstore?version=${await make(call, 'DRAFT')}`;
+  const before = await call('GET', path);
+  const refused = await call('POST', path.replace('?', '/deprecate?'));
+  expect(refused.status).toBe(409);
+  expect(refused.body).toMatchObject({
+    code: 'invalid-lifecycle-transition',
+    current: 'DRAFT',
+    allowed: ['publish', 'replace', 'edit', 'delete'],
+  });
+  const after = await call('GET', path);
+  expect([after.text, after.headers['etag']]).toEqual([before.text, before.headers['etag']]);
+});
 
 test('what is published is not replaced or deleted, and what is retired not edited', async () => {
   const { call } = openCatalogApp();
@@ -80,18 +76,11 @@ test.each(['DRAFT', 'RETIRED'] as const)('a %s version is no default', async (cu
 });
 
 describe('publish', () => {
-  test('sets publishedAt, and without a version takes the only draft', async () => {
-    const { call, clock } = openCatalogApp();
+  test('without a version takes the only draft', async () => {
+    const { call } = openCatalogApp();
     await make(call, 'PUBLISHED');
     await make(call, 'DRAFT');
-    await clock.advance(60_000);
-    const published = await call('POST', '/petstore/publish');
-    expect(published.body).toMatchObject({
-      version: '1.1.0',
-      lifecycle: 'PUBLISHED',
-      publishedAt: '2026-03-01T12:01:00Z',
-      createdAt: '2026-03-01T12:00:00Z',
-    });
+    expect((await call('POST', '/petstore/publish')).body.version).toBe('1.1.0');
   });
 
   test.each([0, 2])('without a version and with %i drafts is refused', async (drafts) => {
@@ -122,35 +111,24 @@ describe('publish', () => {
     ]);
   });
 
-  const info = { title: 'x', version: '1' };
-  const broken = [
-    [
-      { openapi: '3.0.3', info },
-      { pointer: '#/spec', code: 'required' },
-    ],
-    [{ asyncapi: '3.0.0', info, channels: { a: 1 } }, { pointer: '#/spec/channels/a' }],
-  ] as const;
+  const spec = { openapi: '3.0.3', info: { title: 'x', version: '1' } };
 
-  test.each(broken)('%j is refused with its findings, and stays a draft', async (spec, finding) => {
+  test('of a spec with findings is refused with them, and it stays a draft', async () => {
     const { call } = openCatalogApp();
     const made = await call('POST', '', { body: { ...least, spec } });
-    expect(made).toMatchObject({ status: 201, body: { findings: [finding] } });
+    expect(made).toMatchObject({ status: 201, body: { findings: [{ code: 'required' }] } });
     const refused = await call('POST', '/petstore/publish');
     expect(refused.status).toBe(422);
     expect(refused.body).toMatchObject({ code: 'spec-invalid', errors: made.body.findings });
-    const read = await call('GET', '/petstore?version=1.0.0');
-    expect(read.body.lifecycle).toBe('DRAFT');
+    expect((await call('GET', '/petstore?version=1.0.0')).body.lifecycle).toBe('DRAFT');
   });
 
-  test.each(broken)(
-    'findings of %j only warn where the operator says so',
-    async (spec, finding) => {
-      const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
-      await make(call, 'DRAFT', { spec });
-      const published = await call('POST', '/petstore/publish');
-      expect(published).toMatchObject({ status: 200, body: { findings: [finding] } });
-    },
-  );
+  test('is done in spite of findings where the operator says that they only warn', async () => {
+    const { call } = openCatalogApp({ rules: () => ({ ...catalogRules, findings: 'warn' }) });
+    await make(call, 'DRAFT', { spec });
+    const published = await call('POST', '/petstore/publish');
+    expect(published).toMatchObject({ status: 200, body: { findings: [{ code: 'required' }] } });
+  });
 
   test('If-Match is honoured where it is sent', async () => {
     const { call } = openCatalogApp();
@@ -178,7 +156,6 @@ describe('deprecate', () => {
   });
 
   test.each([
-    ['DRAFT', '"deprecate" is not possible for a DRAFT version. Possible now: publish,'],
     ['DEPRECATED', 'The default version is DEPRECATED: name it with `version` to deprecate it.'],
     ['RETIRED', '"deprecate" is not possible for a RETIRED version. Nothing changes it any more.'],
   ] as const)('without a version is refused when all that is left is %s', async (state, detail) => {
@@ -193,17 +170,8 @@ describe('deprecate', () => {
     });
   });
 
-  test('of an artifact that is not there is a 404', async () => {
-    const { call } = openCatalogApp();
-    const refused = await call('POST', '/petstore/deprecate');
-    expect(refused.status).toBe(404);
-    expect(refused.body.code).toBe('artifact-not-found');
-  });
-
   test.each([
-    ['2026-12-31T23:59:59Z', '2026-12-31T23:59:59Z'],
     ['2027-01-01T00:00:00%2B02:00', '2026-12-31T22:00:00Z'],
-    ['2027-01-31', '2027-01-31T23:59:59Z'],
     ['2026-03-01', '2026-03-01T23:59:59Z'],
   ])('sunset=%s is %s', async (given, sunsetAt) => {
     const { call } = openCatalogApp();
@@ -214,7 +182,6 @@ describe('deprecate', () => {
   });
 
   test.each([
-    ['the past', '2026-02-28T00:00:00Z'],
     ['now', '2026-03-01T12:00:00Z'],
     ['yesterday', '2026-02-28'],
     ['without a zone', '2027-01-01T00:00:00'],
@@ -228,23 +195,14 @@ describe('deprecate', () => {
     expect((await call('GET', '/petstore')).body.lifecycle).toBe('PUBLISHED');
   });
 
-  test('a deprecated version named by its version gets another sunset, else nothing changes', async () => {
+  test('again without another sunset changes nothing', async () => {
     const { call, clock } = openCatalogApp();
     await make(call, 'PUBLISHED');
     const first = await call('POST', '/petstore/deprecate?sunset=2027-01-01T00:00:00Z');
     await clock.advance(5000);
     const again = await call('POST', '/petstore/deprecate?version=1.0.0');
-    expect(again.status).toBe(200);
-    expect(again.headers['etag']).toBe(first.headers['etag']);
-    expect(again.body).toEqual(first.body);
-    const moved = await call(
-      'POST',
-      '/petstore/deprecate?version=1.0.0&sunset=2026-06-01T00:00:00Z',
-    );
-    expect(moved.body.sunsetAt).toBe('2026-06-01T00:00:00Z');
-    expect(moved.headers['etag']).not.toBe(first.headers['etag']);
-    expect(moved.headers['deprecation']).toBe(first.headers['deprecation']);
-    expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(4);
+    expect([again.headers['etag'], again.body]).toEqual([first.headers['etag'], first.body]);
+    expect((await call('GET', '/petstore/audit')).body.items).toHaveLength(3);
   });
 
   test('responses show the deprecation, the sunset and the successor', async () => {
@@ -278,19 +236,6 @@ describe('deprecate', () => {
   });
 });
 
-test('reinstate forgets the deprecation, and a second one starts anew', async () => {
-  const { call, clock } = openCatalogApp();
-  await make(call, 'PUBLISHED');
-  await call('POST', '/petstore/deprecate?sunset=2027-01-01T00:00:00Z');
-  const back = await call('POST', '/petstore/reinstate');
-  expect(back.body).toMatchObject({ lifecycle: 'PUBLISHED', publishedAt: '2026-03-01T12:00:00Z' });
-  expect(back.body).not.toHaveProperty('sunsetAt');
-  expect(back.headers).not.toHaveProperty('deprecation');
-  await clock.advance(2000);
-  const again = await call('POST', '/petstore/deprecate');
-  expect(again.headers['deprecation']).toBe('@1772366402');
-});
-
 test('retire without a version takes the only deprecated one, and it can still be read by name', async () => {
   const { call } = openCatalogApp();
   await make(call, 'PUBLISHED');
@@ -305,16 +250,9 @@ test('retire waits for the sunset, unless it is told not to, which the audit kee
   const { call, clock } = openCatalogApp();
   await make(call, 'PUBLISHED');
   await call('POST', '/petstore/deprecate?sunset=2026-03-02T12:00:00Z');
-  for (const query of ['', '?early=false', '?version=1.0.0']) {
-    const refused = await call('POST', `/petstore/retire${query}`);
-    expect(refused.status).toBe(409);
-    expect(refused.body).toMatchObject({
-      code: 'invalid-lifecycle-transition',
-      detail: expect.stringMatching(/2026-03-02T12:00:00Z.*`early=true`/),
-      current: 'DEPRECATED',
-      allowed: ['deprecate', 'reinstate', 'edit'],
-    });
-  }
+  const refused = await call('POST', '/petstore/retire?early=false');
+  expect(refused.status).toBe(409);
+  expect(refused.body.detail).toMatch(/2026-03-02T12:00:00Z.*`early=true`/);
   expect((await call('POST', '/petstore/retire?early=yes')).status).toBe(400);
   const retired = await call('POST', '/petstore/retire?early=true');
   expect(retired.body).toMatchObject({ lifecycle: 'RETIRED', sunsetAt: '2026-03-02T12:00:00Z' });
@@ -329,22 +267,20 @@ test('retire waits for the sunset, unless it is told not to, which the audit kee
 });
 
 describe('the default version', () => {
-  test('is computed again once it is unset, which can be repeated', async () => {
+  test('is computed again once it is unset, which can be repeated and is audited once', async () => {
     const { call } = openCatalogApp();
     for (const version of ['1.0.0', '2.0.0']) await make(call, 'PUBLISHED', { version });
     await call('PUT', '/petstore/default?version=1.0.0');
     for (const _time of [1, 2]) {
       const unset = await call('DELETE', '/petstore/default');
-      expect(unset.status).toBe(200);
-      expect(unset.body.version).toBe('2.0.0');
+      expect([unset.status, unset.body.version]).toEqual([200, '2.0.0']);
       expect(unset.headers['content-location']).toBe('/api/v1/catalog/petstore?version=2.0.0');
-      expect(unset.headers['etag']).toBe((await call('GET', '/petstore')).headers['etag']);
     }
-    const { items } = (await call('GET', '/petstore/audit')).body;
-    const entries = items.filter(
-      ({ action }: { action: string }) => action === 'artifact.unset-default',
-    );
-    expect(entries).toMatchObject([{ version: '1.0.0', actor: { subject: 'owner' } }]);
+    const { items } = (await call('GET', '/petstore/audit?limit=2')).body;
+    expect(items).toMatchObject([
+      { action: 'artifact.unset-default', version: '1.0.0', actor: { subject: 'owner' } },
+      { action: 'artifact.set-default' },
+    ]);
   });
 
   test('is unset only as it was seen, by a caller who says so', async () => {
@@ -373,24 +309,20 @@ describe('the default version', () => {
   });
 });
 
-test.each(['publish', 'deprecate', 'reinstate', 'retire'])(
-  '%s of an unknown version is a 404',
-  async (action) => {
-    const { call } = openCatalogApp();
-    await make(call, 'PUBLISHED');
-    const unknown = await call('POST', `/petstore/${action}?version=9.9.9`);
-    expect(unknown.status).toBe(404);
-    expect(unknown.body.code).toBe('artifact-not-found');
-    const nothing = await call('POST', `/nothing/${action}`);
-    expect(nothing.status).toBe(404);
-  },
-);
+test('a step of what is not there is a 404', async () => {
+  const { call } = openCatalogApp();
+  await make(call, 'PUBLISHED');
+  for (const path of ['/petstore/retire?version=9.9.9', '/nothing/publish', '/nothing/deprecate']) {
+    const { status, body } = await call('POST', path);
+    expect([status, body.code]).toEqual([404, 'artifact-not-found']);
+  }
+});
 
 test('a request that takes no body has an empty one at most', async () => {
   const { call } = openCatalogApp();
   await call('POST', '', { body: { id: 'pets', type: 'API', owner: 'a', title: 'Pets' } });
   const headers = { 'content-type': 'application/json', 'if-match': '*' };
-  for (const raw of ['{"sunset":"2099-01-01T00:00:00Z"}', '[]', 'null', '"x"']) {
+  for (const raw of ['{"sunset":"2099-01-01T00:00:00Z"}', 'null']) {
     const refused = await call('POST', '/pets/publish?version=1.0.0', { raw, headers });
     expect(refused.status).toBe(400);
     expect(refused.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '#' }] });
@@ -417,19 +349,4 @@ test('a request that takes no body has an empty one at most', async () => {
   expect(deleted.status).toBe(204);
   const created = await call('POST', '', { raw: '', headers });
   expect(created.body.code).toBe('malformed-json');
-});
-
-test('a spec with too many findings is refused with the first of them', async () => {
-  const { call } = openCatalogApp();
-  const paths = Object.fromEntries(
-    Array.from({ length: 150 }, (_, at) => [`/${at}`, { get: { responses: { 200: 1 } } }]),
-  );
-  const spec = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
-  const body = { id: 'pets', type: 'API', owner: 'a', title: 'Pets', spec };
-  const created = await call('POST', '', { body });
-  expect(created.body.findings).toHaveLength(101);
-  const refused = await call('POST', '/pets/publish?version=1.0.0');
-  expect(refused.status).toBe(422);
-  expect(refused.body.detail).toMatch(/^The spec has more than 100 findings\./);
-  expect(refused.body.errors).toEqual(created.body.findings);
 });
