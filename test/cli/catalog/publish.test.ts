@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
@@ -65,21 +65,6 @@ async function breakShop(): Promise<void> {
 }
 
 describe('--publish', () => {
-  test('publishes what is new, and drafts that are there, with an audit entry of who did it', async () => {
-    put('shop.json', document('1.0.0', { '/a': { get } }));
-    await run();
-    expect(await stateOf('1.0.0')).toBe('DRAFT');
-    const { out } = await run('--publish');
-    expect(out).toContain('0 created, 0 replaced, 1 published, 0 unchanged, 0 failed.');
-    expect(await stateOf('1.0.0')).toBe('PUBLISHED');
-    expect(await actionsOf()).toEqual([
-      ['artifact.publish', owner, undefined],
-      ['artifact.create', owner, undefined],
-    ]);
-    expect((await run('--publish')).out).toContain('0 published, 1 unchanged, 0 failed.');
-    expect(await actionsOf()).toHaveLength(2);
-  });
-
   test('leaves a draft whose spec has findings, unless they are to warn', async () => {
     put('shop.json', document('1.0.0', { a: { get } }));
     const { out, failure } = await run('--publish');
@@ -121,16 +106,11 @@ describe('--publish', () => {
     expect((await actionsOf()).at(0)).toEqual(['artifact.publish', owner, 'accept']);
   });
 
-  test.each([
-    ['1.2.3.4', '1.2.3.5'],
-    ['summer', 'autumn'],
-    ['2024-12-01', '2025-01-01'],
-    ['20241201', '20250101'],
-  ])('says, as --check does, that nothing was compared: %s, then %s', async (first, then) => {
+  test('says, as --check does, that nothing was compared', async () => {
     rules = { ...rules, compatibility: 'block' };
-    put('shop.json', document(first, { '/a': { get }, '/b': { get } }));
+    put('shop.json', document('summer', { '/a': { get }, '/b': { get } }));
     expect((await run('--publish')).out).not.toContain('not-compared');
-    put('shop.json', document(then, { '/a': { get } }));
+    put('shop.json', document('autumn', { '/a': { get } }));
     for (const work of ['--check', '--publish']) {
       const { out, failure } = await run(work);
       expect(failure).toBeUndefined();
@@ -138,7 +118,7 @@ describe('--publish', () => {
         /shop\.json:5:5: warning: #\/version: Version \S+ was compared with no published version, .* \[not-compared\]/,
       );
     }
-    expect(await stateOf(then)).toBe('PUBLISHED');
+    expect(await stateOf('autumn')).toBe('PUBLISHED');
   });
 });
 
@@ -155,38 +135,6 @@ describe('--check', () => {
     expect(await actionsOf()).toHaveLength(2);
   });
 
-  test('tells of AsyncAPI what writing and publishing tell, with file and place', async () => {
-    const spec = { asyncapi: '3.0.0', info: { title: 'Shop', version: '1.0.0' }, operations: 5 };
-    put('events.json', JSON.stringify(spec, null, 2));
-    const line = /events\.json:7:3: (\w+): (#\/spec\/operations: must be object \[type\])/;
-    const [, told, finding] = line.exec((await run('--check')).out) ?? [];
-    expect([told, finding]).toEqual(['error', expect.any(String)]);
-    const [, written, same] = line.exec((await run()).out) ?? [];
-    expect([written, same]).toEqual(['warning', finding]);
-    const { out, failure } = await run('--publish');
-    expect(failure).toBe('1 of 1 failed.');
-    expect(line.exec(out)?.slice(1)).toEqual(['error', finding]);
-    expect(await stateOf('1.0.0')).toBe('DRAFT');
-  });
-
-  test('takes breaking changes that are accepted for remarks', async () => {
-    await breakShop();
-    const { out, failure } = await run('--check', '--breaking', 'accept');
-    expect(failure).toBeUndefined();
-    expect(out).toContain('warning: #/spec/paths/~1b');
-  });
-
-  test('has nothing against another major number, and what is published already', async () => {
-    await breakShop();
-    put('shop.json', document('2.0.0', { '/a': { get } }));
-    expect((await run('--check')).failure).toBeUndefined();
-    rules = { ...rules, findings: 'warn' };
-    put('shop.json', document('4.0.0', { a: {} }));
-    await run('--publish');
-    expect(await stateOf('4.0.0')).toBe('PUBLISHED');
-    expect((await run('--check')).failure).toBeUndefined();
-  });
-
   test('fails for other content of a published version, where the version stands', async () => {
     await breakShop();
     put('shop.json', document('1.0.0', { '/a': { get } }));
@@ -201,21 +149,11 @@ describe('places', () => {
   test.each([
     ['a.yaml', 'openapi: 3.1.0\ninfo:\n  title: a\n\tversion: 1', 'line=4,col=1'],
     ['a.json', '{\n  "openapi": "3.1.0",\n}', 'line=3,col=1'],
-    ['a.json', '{\n  "openapi": "3.1.0"\n', 'line=3,col=1'],
-    [
-      'a.json',
-      '{\n  "id": tru,\n  "type": "API"\n}',
-      'title=malformed-json::This is not one JSON text',
-    ],
     ['a.json', '{"id": "a",\n "id": "b"}', 'line=2,col=2'],
     ['a.yaml', 'id: a\ntype: API\nowner: b\ntitle: c\ncolour: red\n', 'line=5,col=1'],
-    ['a.yaml', 'id: a\ntype: APY\nowner: b\ntitle: c\n', 'line=2,col=1'],
     ['a.yaml', 'id: a\ntype: API\nowner: b\ntitle: c\nmembers:\n  - x\n  - "?"\n', 'line=7,col=5'],
     ['a.yaml', '\uFEFFid: a\ntype: APY\nowner: b\ntitle: c\n', 'line=2,col=1'],
-    ['a.yaml', 'openapi: 3.1.0\ninfo: { version: "1" }\npaths: {}\n', 'line=2,col=1'],
-    ['a.yaml', `${events}channels:\n  a:\n    adress: x\n`, 'line=5,col=3'],
     ['a.yaml', `${events}channels:\n  a: { $ref: '#/channels/b' }\n`, 'line=5,col=8'],
-    ['a.yaml', events.replace('3.0.0', '2.7.0'), 'line=1,col=1'],
   ])('in %s: %j', async (name, text, place) => {
     put(name, text);
     expect((await run('--check', '--format', 'github')).out).toContain(`file=${name},${place}`);
@@ -226,10 +164,6 @@ describe('a hostile file', () => {
   const nest = (levels: number): string => `${'[1,'.repeat(levels)}1${']'.repeat(levels)}`;
   const field = (title: string, spec = '{}'): string =>
     `{"id":"a","type":"API","owner":"b","title":${title},"spec":${spec}}`;
-  const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\n${Array.from('bcdefgh')
-    .map((name, at) => `${name}: &${name} [${`*${'abcdefgh'[at]},`.repeat(9)}]`)
-    .join('\n')}\nid: x\n`;
-
   test.each([
     [
       'more than 5 MiB of spec',
@@ -238,13 +172,9 @@ describe('a hostile file', () => {
       '5 MiB',
     ],
     ['more than 32 MiB', 'a.json', Buffer.alloc(32 * 1024 * 1024 + 1, 32), '32 MiB'],
-    ['65 levels of spec', 'a.json', field('"t"', `{"x":${nest(65)}}`), 'deeper than'],
     ['100,000 levels of JSON', 'a.json', nest(100_000), 'deeper than'],
     ['100,000 levels of YAML', 'a.yaml', nest(100_000), 'error: Too many levels'],
-    ['a bomb of anchors', 'a.yaml', bomb, 'its aliases make too much of it'],
     ['64,000 combining marks in a title', 'a.json', field(`"a${'\u0301'.repeat(64_000)}"`), '200'],
-    ['bytes that are no UTF-8', 'a.yaml', Buffer.from([0x69, 0x64, 0xff]), 'UTF-8'],
-    ['nothing', 'a.yaml', '', 'no OpenAPI or AsyncAPI document'],
   ])('with %s fails alone, and says why', async (_name, name, text, reason) => {
     put(name, text);
     put('z.json', document('1.0.0', {}));
@@ -268,13 +198,5 @@ describe('a hostile file', () => {
     );
     expect(out).not.toMatch(/^::warning/m);
     expect((await run()).out).not.toContain('\n::');
-  });
-
-  test('that is a link in a circle is left out', async () => {
-    put('shop.json', document('1.0.0', {}));
-    symlinkSync('.', path.join(folder, 'self'));
-    symlinkSync('b.json', path.join(folder, 'a.json'));
-    symlinkSync('a.json', path.join(folder, 'b.json'));
-    expect((await run()).out).toContain('1 created, 0 replaced, 0 unchanged, 0 failed.');
   });
 });

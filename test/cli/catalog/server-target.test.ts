@@ -57,11 +57,6 @@ describe('a version', () => {
     expect(await target().read(draft)).toMatchObject({ match: 'different' });
   });
 
-  test('that is not there is none', async () => {
-    server().get(one).reply(404, problem('artifact-not-found'), problemType);
-    expect(await target().read(draft)).toBeUndefined();
-  });
-
   test('is created with its spec as it stands, once per key', async () => {
     server()
       .post('/api/v1/catalog', (sent) => JSON.stringify(sent).startsWith('{"id":"orders"'))
@@ -208,9 +203,7 @@ describe('a token', () => {
 
 describe('what is no Trackport', () => {
   test.each([
-    ['a page', 404, '<html>', { 'content-type': 'text/html' }],
     ['a page that is a success', 200, '<html>', { 'content-type': 'text/html' }],
-    ['another path', 404, problem('not-found'), problemType],
     ['an unknown problem', 400, problem('teapot'), problemType],
     ['broken JSON', 400, '{', problemType],
   ])('is told by %s', async (_name, status, reply, headers) => {
@@ -224,23 +217,9 @@ describe('what is no Trackport', () => {
   test.each([
     ['without an entity tag', body(), { 'content-type': 'application/json' }],
     ['without a state', body({ lifecycle: 'NONE' }), json],
-    ['a list', '[]', json],
     ['that ends too early', body().slice(0, -1), json],
   ])('a version %s is not read', async (_name, reply, headers) => {
     server().get(one).reply(200, reply, headers);
     await expect(target().read(draft)).rejects.toMatchObject({ name: 'TargetFailure' });
-  });
-});
-
-test('the problem of a file is the server’s, with its code and its places', async () => {
-  const errors = [{ pointer: '#/spec/info', code: 'required', detail: 'must have a title' }];
-  server()
-    .post('/api/v1/catalog/orders/publish?version=1.0.0')
-    .reply(422, problem('spec-invalid', { errors }), problemType);
-  const publish = target().publish(draft, { tag: '"tag-1"', acceptsBreaking: false });
-  await expect(publish).rejects.toMatchObject({
-    code: 'spec-invalid',
-    detail: 'spec-invalid!',
-    errors,
   });
 });

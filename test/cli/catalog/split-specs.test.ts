@@ -245,15 +245,3 @@ test('--exclude leaves out what its globs match, and references still find it', 
   expect(JSON.stringify(await specOf('1.0.0'))).toContain('"title":"Order"');
   expect((await run(['--exclude', '**'])).failure).toMatch(/what --exclude names/);
 });
-
-test('--check holds two new versions against each other, as --publish does', async () => {
-  put('a.json', document('1.0.0', { '/a': get({}), '/b': get({}) }));
-  put('b.json', document('1.1.0', { '/a': get({}) }));
-  const { failure, files } = await run(['--check']);
-  expect(failure).toBe('1 of 2 failed.');
-  expect(files).toMatchObject([
-    { outcome: 'created' },
-    { outcome: 'failed', findings: [{ code: 'breaking-change', severity: 'error' }] },
-  ]);
-  expect(await specOf('1.0.0')).toBeUndefined();
-});

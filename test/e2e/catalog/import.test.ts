@@ -300,20 +300,3 @@ test.skipIf(!canBecomeStranger)('a folder that cannot be read is told, not left 
     chmodSync(locked, 0o755);
   }
 });
-
-test.skipIf(!canBecomeStranger)('files of a folder that is listed alone fail each', async () => {
-  const listed = path.join(folder, 'listed');
-  put('listed/shop.json', document('Shop', '1.0.0'));
-  chmodSync(folder, 0o755);
-  chmodSync(listed, 0o744);
-  try {
-    const command = ['catalog', 'import', folder, '--server', url, '--token', 'unused', '--json'];
-    const ran = trackport(command, stranger && { user: stranger });
-    expect(await ran.exited).toBe(1);
-    expect(JSON.parse(ran.stdout())).toMatchObject({
-      files: [{ file: 'listed/shop.json', detail: 'The file cannot be read: EACCES.' }],
-    });
-  } finally {
-    chmodSync(listed, 0o755);
-  }
-});
