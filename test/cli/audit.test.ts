@@ -68,11 +68,6 @@ test('for people it is a table, without control characters from outside', async 
   expect(out).not.toContain('\u001B');
 });
 
-test('says so when nothing is found', async () => {
-  write();
-  expect((await list(['--actor', 'nobody'])).out).toBe('Nothing of the kind was done.\n');
-});
-
 test('finds by actor, action, subject and time', async () => {
   write({ subject: 'claim/1' });
   write({ subject: 'claim/2', action: 'claim.release', at: clock.now() + 1000 });
@@ -95,9 +90,7 @@ test('goes on where the page before ended', async () => {
 test.each([
   ['--action', 'key.lose'],
   ['--since', 'yesterday'],
-  ['--limit', '0'],
   ['--limit', '101'],
-  ['--limit', 'x'],
 ])('%s %s is a wrong argument that is quoted', async (option, value) => {
   await expect(list([option, value])).rejects.toMatchObject({
     name: 'UsageError',

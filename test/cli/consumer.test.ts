@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '#adapters/sqlite/connection/database.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
-import { DAY, HOUR } from '#shared/clock.ts';
+import { HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
@@ -74,6 +74,7 @@ describe('consumer create', () => {
   test.each([
     [['--grant', 'catalog:read'], '--workspace'],
     [['--grant', 'leads:read', '--workspace', 'acme'], '--grant catalog:read'],
+    [['--label', 'emea'], '--grant'],
     [['--grant', 'catalog:read', '--workspace', 'a', '--label', 'b'], '--grant leads:read'],
   ])('%j is refused with what is missing', async (options, missing) => {
     await expect(consumer(['create', 'Docs', ...options])).rejects.toMatchObject({
@@ -90,22 +91,6 @@ describe('consumer create', () => {
       expect(await json<Created>('create', `c${index}`, ...options)).toMatchObject({ grants });
   });
 
-  test('without a grant it says what to do before the key is of use', async () => {
-    const { out, notes } = await consumer(['create', 'Sales']);
-    const [, id = ''] = /^id +(\S+)/.exec(out) ?? [];
-    expect(notes).toContain(`trackport consumer grant ${id} --grant leads:read`);
-    const granted = await consumer(['create', 'CRM', '--grant', 'leads:read']);
-    expect(granted.notes).not.toContain('consumer grant');
-  });
-
-  test('a label without a grant is refused', async () => {
-    const refused = consumer(['create', 'Sales', '--label', 'emea']);
-    await expect(refused).rejects.toMatchObject({
-      name: 'UsageError',
-      message: expect.stringMatching(/--grant/),
-    });
-  });
-
   test('a name that another consumer has is refused, unless --force', async () => {
     const { id } = await json<Created>('create', 'Sales tools');
     const again = consumer(['create', ' sales TOOLS ']);
@@ -113,27 +98,13 @@ describe('consumer create', () => {
       code: 'validation-failed',
       message: expect.stringMatching(new RegExp(`${id}.*--force`)),
     });
-    await clock.advance(1);
-    const forced = await json<Created>('create', 'sales tools', '--force');
-    await clock.advance(1);
+    await json<Created>('create', 'sales tools', '--force');
     const other = await json<Created>('create', 'CRM');
-    const renamed = consumer(['update', other.id, '--name', 'Sales Tools']);
-    await expect(renamed).rejects.toMatchObject({ code: 'validation-failed' });
+    await expect(consumer(['update', other.id, '--name', 'Sales Tools'])).rejects.toThrow(
+      '--force',
+    );
     await consumer(['update', other.id, '--name', 'Sales Tools', '--force']);
-    const { items } = await json<{ items: { id: string; name: string }[] }>('list');
-    expect(items.map((item) => [item.id, item.name])).toEqual([
-      [id, 'Sales tools'],
-      [forced.id, 'sales tools'],
-      [other.id, 'Sales Tools'],
-    ]);
-  });
-
-  test('a key can expire', async () => {
-    const { id, key } = await json<Created>('create', 'Sales', '--expires', '30d');
-    const { keys } = await json<Shown>('show', id);
-    expect(keys[0]?.expiresAt).toBe('2026-03-31T12:00:00Z');
-    await clock.advance(30 * DAY);
-    expect(await isAccepted(key)).toBe(false);
+    expect((await json<{ items: object[] }>('list')).items).toHaveLength(3);
   });
 
   test.each(['2026-03-31', '2026-03-31T00:00:00Z'])('a key can expire on %s', async (when) => {
@@ -145,38 +116,17 @@ describe('consumer create', () => {
   });
 
   test.each([
-    ['--expires', '30'],
     ['--expires', 'soon'],
     ['--limit', 'many'],
-    ['--limit', '-1'],
   ])('%s %s is a wrong argument that is quoted', async (option, value) => {
     await expect(consumer(['create', 'Sales', `${option}=${value}`])).rejects.toMatchObject({
       name: 'UsageError',
       message: expect.stringContaining(`"${value}"`),
     });
   });
-
-  test.each([
-    ['an unknown action', ['create', 'Sales', '--grant', 'leads:write']],
-    ['a blank name', ['create', ' ']],
-    ['an expiry at once', ['create', 'Sales', '--expires', '0s']],
-  ])('%s is refused, and nothing is created', async (_, args) => {
-    await expect(consumer(args)).rejects.toMatchObject({ code: 'validation-failed' });
-    expect(await json('list')).toEqual({ items: [], pagination: { hasMore: false } });
-  });
-
-  test('for people shows the key once, with a warning beside the result', async () => {
-    const { out, notes } = await consumer(['create', 'Sales', '--grant', 'leads:read']);
-    expect(out).toMatch(/^id {6}\S{36}\ngrants {2}leads:read \(all leads\)\nkey {5}tpk_\S{51}\n$/);
-    expect(notes).toContain('shown once');
-  });
 });
 
 describe('consumer list and show', () => {
-  test('list says so when there is none, and how to make one', async () => {
-    expect((await consumer(['list'])).out).toContain('consumer create NAME');
-  });
-
   test('list is a table, without control characters from names', async () => {
     const { id } = await json<Created>('create', 'Sales', '--grant', 'leads:read', '--label', 'a');
     database.handle.exec(`UPDATE consumer SET name = 'x' || char(27) || '[31m'`);
@@ -206,21 +156,9 @@ describe('consumer list and show', () => {
         expect(out + notes).not.toContain(key.slice(17, -4));
       }
   });
-
-  test('a consumer that does not exist is said to be missing', async () => {
-    for (const command of ['show', 'grant', 'rotate', 'revoke', 'add-key'])
-      await expect(consumer([command, 'nobody'])).rejects.toMatchObject({ code: 'not-found' });
-  });
 });
 
 describe('consumer grant and update', () => {
-  test('grant replaces all grants', async () => {
-    const { id } = await json<Created>('create', 'Sales', '--grant', 'leads:read');
-    const restricted = await json<Shown>('grant', id, '--grant', 'leads:read', '--label', 'emea');
-    expect(restricted.grants).toEqual([{ action: 'leads:read', labels: ['emea'] }]);
-    expect((await json<Shown>('grant', id)).grants).toEqual([]);
-  });
-
   test('update sets and takes back a limit, and disables a consumer for a while', async () => {
     const { id, key } = await json<Created>('create', 'Sales', '--limit', '5');
     expect(await json<Shown>('show', id)).toMatchObject({ limitPerMinute: 5 });
@@ -268,18 +206,6 @@ describe('consumer rotate, add-key and revoke', () => {
     expect(notes).toContain('shown once');
   });
 
-  test('revoke takes one key, or the consumer with all keys', async () => {
-    const { id, key } = await json<Created>('create', 'Sales');
-    const { key: other } = await json<{ key: string }>('add-key', id);
-    const [first] = (await json<Shown>('show', id)).keys;
-    const one = await json<Shown>('revoke', id, '--key', first?.keyId ?? '');
-    expect(one.keys.map(({ state }) => state)).toEqual(['revoked', 'active']);
-    expect([await isAccepted(key), await isAccepted(other)]).toEqual([false, true]);
-    const all = await json<Shown>('revoke', id);
-    expect(all.state).toBe('revoked');
-    expect(await isAccepted(other)).toBe(false);
-  });
-
   test('revoke asks the person at a terminal, and only yes is yes', async () => {
     const { id } = await json<Created>('create', 'Sales');
     const [key] = (await json<Shown>('show', id)).keys;
@@ -290,13 +216,11 @@ describe('consumer rotate, add-key and revoke', () => {
         return answer;
       },
     });
-    for (const answer of ['', 'n', 'no', 'yes please', 'Sales']) {
-      const stopped = consumer(['revoke', id], saying(answer));
-      await expect(stopped).rejects.toMatchObject({
+    for (const answer of ['', 'yes please'])
+      await expect(consumer(['revoke', id], saying(answer))).rejects.toMatchObject({
         name: 'CommandFailure',
         message: 'Nothing was changed.',
       });
-    }
     expect((await json<Shown>('show', id)).state).toBe('active');
     await consumer(['revoke', id, '--key', key?.keyId ?? ''], saying(' Y '));
     await consumer(['revoke', id], saying('yes'));
@@ -304,7 +228,7 @@ describe('consumer rotate, add-key and revoke', () => {
     expect(asked[0]).toBe(
       'Revoke consumer "Sales" with all its keys (1 active), at once and for good? [y/N] ',
     );
-    expect(asked.slice(5)).toEqual([
+    expect(asked.slice(2)).toEqual([
       `Revoke key ${key?.keyId} of consumer "Sales", at once and for good? [y/N] `,
       'Revoke consumer "Sales" with all its keys (0 active), at once and for good? [y/N] ',
     ]);
@@ -328,7 +252,9 @@ describe('consumer rotate, add-key and revoke', () => {
 
   test('every change is in the audit log under the name of the operator', async () => {
     const { id } = await json<Created>('create', 'Sales');
-    await consumer(['grant', id]);
+    const grants = [{ action: 'leads:read', labels: ['emea'] }];
+    const granted = await json('grant', id, '--grant', 'leads:read', '--label', 'emea');
+    expect(granted).toMatchObject({ grants });
     await consumer(['add-key', id]);
     await consumer(['update', id, '--name', 'CRM']);
     await consumer(['revoke', id]);

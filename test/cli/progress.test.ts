@@ -67,31 +67,12 @@ test('elsewhere there is a plain line every five seconds, and none for short wor
   ]);
 });
 
-test('short work that ends leaves no line where nobody watches', () => {
-  const { notes, show } = open();
-  show(0, 2, 'files');
-  show(2, 2, 'files');
-  expect(notes).toEqual([]);
-});
-
 test('without a total there are the count and the rate', async () => {
   const { clock, notes, show } = open({ isInteractive: true });
   show(0, 0, 'issues');
   await clock.advance(4000);
   show(10, 0, 'issues');
   expect(notes).toEqual(['0 issues', '\u001b[1A\u001b[2K10 issues, 2.5/s']);
-});
-
-test.each([
-  [60, '1 min'],
-  [3599, '60 min'],
-  [7200, '2.0 h'],
-])('what remains, %i s, is told as %s', async (seconds, told) => {
-  const { clock, notes, show } = open({ isInteractive: true });
-  show(0, 1 + seconds, 'rows');
-  await clock.advance(1000);
-  show(1, 1 + seconds, 'rows');
-  expect(notes.at(-1)).toContain(`, ${told} left`);
 });
 
 test('beside a JSON document there is nothing, and control characters never', () => {
