@@ -61,18 +61,6 @@ describe('config/schema.json', () => {
     await expect(renderJsonSchema(manual)).toMatchFileSnapshot('../../config/schema.json');
   });
 
-  test('describes every key as the manual does', () => {
-    const schema = JSON.parse(renderJsonSchema(manual)) as Node;
-    const described = descriptionsOf(schema);
-    expect([...described.keys()]).toEqual(expect.arrayContaining(allKeyPaths()));
-    expect([...described].filter(([, text]) => text === undefined)).toEqual([]);
-    expect(described.get('tracker.auth.appId')).toBe("The App's id or client id.");
-    expect(described.get('partners.*.secrets.notAfter')).toBe(
-      'Active until then. Default: for good.',
-    );
-    expect(described.get('leads.form.*.heading')).toMatch(/^The heading as the form shows it/);
-  });
-
   test('takes the manual and references, and refuses what is unknown', () => {
     const schema = JSON.parse(renderJsonSchema(manual)) as { $schema?: string };
     const validate = new Ajv2020({ strict: false }).compile(schema);
@@ -85,29 +73,6 @@ describe('config/schema.json', () => {
     expect(validate({ tracker, leads: { freshFor: 15 } })).toBe(false);
   });
 });
-
-type Node = {
-  description?: string;
-  properties?: Record<string, Node>;
-  additionalProperties?: Node | boolean;
-  items?: Node;
-  anyOf?: Node[];
-};
-
-/** Key path → the description that an editor finds there. */
-function descriptionsOf(node: Node, prefix = ''): Map<string, string | undefined> {
-  const found = new Map<string, string | undefined>();
-  const named =
-    typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
-  for (const [key, child] of Object.entries({ ...node.properties, ...(named && { '*': named }) })) {
-    const path = prefix === '' ? key : `${prefix}.${key}`;
-    found.set(path, child.description);
-    for (const [below, text] of descriptionsOf(child, path)) found.set(below, text);
-  }
-  for (const option of [...(node.anyOf ?? []), ...(node.items ? [node.items] : [])])
-    for (const [below, text] of descriptionsOf(option, prefix)) found.set(below, text);
-  return found;
-}
 
 function pathsOf(value: unknown, prefix = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, prefix));

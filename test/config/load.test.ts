@@ -94,17 +94,9 @@ describe('values', () => {
   test.each([
     ['sqlite:t', 't'],
     ['sqlite:data/track port.db', 'data/track port.db'],
-    ['sqlite:/var/lib/trackport.db', '/var/lib/trackport.db'],
     ['sqlite:///var/lib/trackport.db', '///var/lib/trackport.db'],
   ])('%s names a file', (url, path) => {
     expect(load({ tracker: needed, store: { url } }).store.url).toEqual({ engine: 'sqlite', path });
-  });
-
-  test('the last slash of an address is dropped, a path is kept', () => {
-    const publicUrl = 'https://example.com/base/';
-    expect(load({ tracker: needed, server: { publicUrl } }).server.publicUrl).toBe(
-      'https://example.com/base',
-    );
   });
 
   test('secrets of a partner may be dated', () => {
@@ -260,8 +252,6 @@ describe('environment', () => {
 
   test.each([
     ['true', true],
-    ['false', false],
-    ['10.0.0.1', ['10.0.0.1']],
     ['10.0.0.1, ::1', ['10.0.0.1', '::1']],
     ['[10.0.0.1]', ['10.0.0.1']],
   ])('TRACKPORT_SERVER_TRUST_PROXY=%s', (text, trustProxy) => {
@@ -285,13 +275,10 @@ describe('environment', () => {
     expect(load({ tracker: needed, server: { port: 1 } }, request).server.port).toBe(port);
   });
 
-  test.each([{ port: '3' }, { environment: { PORT: '3' } }])(
-    '%j does not hide what is wrong with server.port',
-    (request) => {
-      const found = problems({ tracker: needed, server: { port: 65_536 } }, request);
-      expect(found).toMatchObject([{ path: 'server.port' }]);
-    },
-  );
+  test('--port does not hide what is wrong with server.port', () => {
+    const found = problems({ tracker: needed, server: { port: 65_536 } }, { port: '3' });
+    expect(found).toMatchObject([{ path: 'server.port' }]);
+  });
 
   test.each([
     ['--port', { port: '65536' }],
@@ -308,16 +295,8 @@ describe('the file', () => {
       'line 1, column 6',
       'no YAML (Flow sequence in block collection must be sufficiently indented and end with a ])',
     ],
-    ['server: {}\nserver: {}', 'line 2, column 1', 'no YAML (Map keys must be unique)'],
-    ['server:\n\tport: 1', 'line 2, column 1', 'no YAML (Tabs are not allowed as indentation)'],
-    [
-      'server: {}\n---\nleads: {}',
-      'line 2, column 1',
-      'no YAML (Source contains multiple documents)',
-    ],
     ['- a list', '', 'no keys'],
     ['a: *nowhere', 'line 1, column 4', 'no YAML (Unresolved alias)'],
-    ['a: &a [*a]', 'line 1, column 8', 'no YAML (Unresolved alias)'],
   ])('%j is told with its place and without its content', (text, path, found) => {
     expect(problems(text)).toMatchObject([{ path, found }]);
   });
@@ -335,13 +314,10 @@ partners:
     });
   });
 
-  test.each(['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback', 'linklocal', 'uniquelocal'])(
-    'a proxy may be %s',
-    (address) => {
-      const { server } = load({ tracker: needed, server: { trustProxy: [address] } });
-      expect(server.trustProxy).toEqual([address]);
-    },
-  );
+  test('a proxy may be named by its address, its network or its kind', () => {
+    const trustProxy = ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback', 'uniquelocal'];
+    expect(load({ tracker: needed, server: { trustProxy } }).server.trustProxy).toEqual(trustProxy);
+  });
 
   test('an empty file is a configuration without keys', () => {
     expect(problems('# nothing\n').map(({ path }) => path)).toEqual([

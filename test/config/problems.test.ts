@@ -46,7 +46,6 @@ describe('one wrong value of a rule for events is one problem at its key', () =>
   test.each<[key: string, rule: Record<string, unknown>]>([
     ['events[0].type', { close: true }],
     ['events[0]', { type: '*' }],
-    ['events[0]', { type: '*', close: false, mayApprove: true }],
     ['events[0].reopen', { type: '*', close: true, reopen: true }],
     ['events[0].addLabels[1]', { type: '*', addLabels: ['won', 'Deleted-By-Partner'] }],
     ['events[0].removeLabels[0]', { type: '*', removeLabels: ['deleted-by-partner'] }],
@@ -56,7 +55,6 @@ describe('one wrong value of a rule for events is one problem at its key', () =>
     ['events[0].addLabels', { type: '*', addLabels: [] }],
     ['events[0].assign[0]', { type: '*', assign: ['no login'] }],
     ['events[0].comment', { type: '*', comment: 'for {email}' }],
-    ['events[0].comment', { type: '*', comment: ' ' }],
     ['events[0].label', { type: '*', close: true, label: 'won' }],
   ])('%s', (key, rule) => {
     const crm = { ...partner, events: [rule] };
@@ -68,41 +66,29 @@ describe('one wrong value of a rule for events is one problem at its key', () =>
 
 describe('one wrong value is one problem at its key', () => {
   test.each<[path: string, settings: Record<string, unknown>]>([
-    ['server', { ...base, server: 'here' }],
     ['server.host', { ...base, server: { host: '' } }],
     ['server.port', { ...base, server: { port: 65_536 } }],
-    ['server.port', { ...base, server: { port: 80.5 } }],
     ['server.publicUrl', { ...base, server: { publicUrl: 'adapter.example.com' } }],
     ['server.publicUrl', { ...base, server: { publicUrl: 'https://user:pass@example.com' } }],
-    ['server.publicUrl', { ...base, server: { publicUrl: 'https://example.com?x=1' } }],
-    ['server.publicUrl', { ...base, server: { publicUrl: 'ftp://example.com' } }],
     ['server.trustProxy', { ...base, server: { trustProxy: 'yes' } }],
-    ['server.trustProxy[0]', { ...base, server: { trustProxy: [''] } }],
     ['server.trustProxy[0]', { ...base, server: { trustProxy: ['proxy.example.com'] } }],
-    ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.1, 10.0.0.2'] } }],
     ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.0/33'] } }],
     ['server.trustProxy[0]', { ...base, server: { trustProxy: ['10.0.0.0/0'] } }],
-    ['server.trustProxy[1]', { ...base, server: { trustProxy: ['::1', 'fd00::/129'] } }],
     ['server.opsPort', { ...base, server: { port: 9, opsPort: 9 } }],
     ['server.refusedPerMinute', { ...base, server: { refusedPerMinute: 0 } }],
     ['server.logLevel', { ...base, server: { logLevel: 'loud' } }],
     ['secretKey', { ...base, secretKey: Buffer.alloc(31).toString('base64') }],
     ['secretKey', { ...base, secretKey: 'this is no base64 but long enough to be 32 bytes' }],
-    ['store.url', { ...base, store: { url: 'data/trackport.db' } }],
     ['store.url', { ...base, store: { url: 'mysql://host/db' } }],
     ['store.url', { ...base, store: { url: 'sqlite::memory:' } }],
-    ['store.url', { ...base, store: { url: 'sqlite: ' } }],
-    ['store.url', { ...base, store: { url: 'sqlite: :memory:' } }],
     ['store.url', { ...base, store: { url: 'sqlite:data/trackport.db ' } }],
     ['store.url', { ...base, store: { url: 'sqlite:data/trackport.db?mode=ro' } }],
     ['store.url', { ...base, store: { url: 'sqlite://data/trackport.db' } }],
     ['store.url', { ...base, store: { url: 'sqlite:///user:word@data/trackport.db' } }],
-    ['tracker.repository', { tracker: { ...needed, repository: 'leads' } }],
     ['tracker.repository', { tracker: { ...needed, repository: 'acme/leads/more' } }],
     ['tracker.repository', { tracker: { ...needed, repository: 'acme/..' } }],
     ['tracker.apiUrl', { tracker: { ...needed, apiUrl: 'api.github.com' } }],
     ['tracker.auth', { tracker: { repository: 'acme/leads' } }],
-    ['tracker.auth', { tracker: { ...needed, auth: {} } }],
     ['tracker.auth', { tracker: { ...needed, auth: { token: 't', appId: 1 } } }],
     ['tracker.auth.token', { tracker: { ...needed, auth: { token: '  ' } } }],
     [
@@ -110,7 +96,6 @@ describe('one wrong value is one problem at its key', () => {
       { tracker: { ...needed, auth: { appId: 1, privateKey: pem } } },
     ],
     ['tracker.auth.privateKey', app(`"${pem}"`)],
-    ['tracker.auth.privateKey', app(Buffer.from(pem).toString('base64'))],
     ['tracker.auth.privateKey', app(pem.slice(0, 400))],
     ['tracker.auth.privateKey', app(publicPem)],
     ['tracker.webhookSecrets[1]', { tracker: { ...needed, webhookSecrets: ['a', ''] } }],
@@ -124,18 +109,11 @@ describe('one wrong value is one problem at its key', () => {
       { ...base, leads: { form: { message: 'M', n: { heading: 'N', multiline: true } } } },
     ],
     ['leads.form.b', { ...base, leads: { form: { a: 'Same', b: ' same ' } } }],
-    ['leads.form.first-name', { ...base, leads: { form: { 'first-name': 'F' } } }],
     ['leads.form.a', { ...base, leads: { form: { a: 'two\nlines' } } }],
     ['leads.freshFor', { ...base, leads: { freshFor: '15' } }],
-    ['leads.freshFor', { ...base, leads: { freshFor: '15 s' } }],
     ['leads.freshFor', { ...base, leads: { freshFor: '2h' } }],
     ['leads.cacheSizeMax', { ...base, leads: { cacheSizeMax: '64MB' } }],
-    ['leads.cacheSizeMax', { ...base, leads: { cacheSizeMax: '1KiB' } }],
     ['identity.issuer', { ...base, identity: { audience: 'a' } }],
-    [
-      'identity.algorithms[0]',
-      { ...base, identity: { issuer: 'https://i', audience: 'a', algorithms: ['none'] } },
-    ],
     [
       'identity.algorithms[0]',
       { ...base, identity: { issuer: 'https://i', audience: 'a', algorithms: ['HS256'] } },
@@ -232,7 +210,6 @@ describe('the scheme of a partner', () => {
     ['signature', { ...partner, signature }, 'scheme: hmac'],
     ['signature.header', { scheme: 'hmac', secrets: ['s'], signature: {} }, 'a header name'],
     ['signature.algorithm', hmac({ algorithm: 'md5' }), 'sha256, sha512'],
-    ['signature.encoding', hmac({ encoding: 'base32' }), 'hex, base64'],
     ['signature.content', hmac({ content: 'v0' }), 'a text with {body} in it'],
     ['signature.content', hmac({ content: '{body}{time}' }), 'no braces but those of {body}'],
     ['signature.content', hmac({ timestamp: time }), 'a text with {timestamp} in it'],
@@ -267,35 +244,24 @@ describe('the scheme of a partner', () => {
       'a header of its own',
     ],
     ['secrets[0]', webhooks('a secret'), 'whsec_ and base64'],
-    ['secrets[0]', webhooks('whsec_'), 'whsec_ and base64'],
     ['secrets[1]', webhooks('whsec_AAAA', { value: 'whsec_AAA' }), 'whsec_ and base64'],
   ])('%s of %j: %s', (key, crm, allowed) => {
     expect(problems({ ...base, partners: { crm } })).toMatchObject([
       { path: `partners.crm.${key}`, allowed: expect.stringContaining(allowed) },
     ]);
   });
-
-  test('a secret that is refused is not shown', () => {
-    const found = problems({ ...base, partners: { crm: webhooks('whsec_no-base64') } });
-    expect(JSON.stringify(found)).not.toContain('no-base64');
-  });
 });
 
 describe('unknown keys', () => {
   test.each([
     ['server.prot', { ...base, server: { prot: 1 } }, 'did you mean port?'],
-    ['server.public_url', { ...base, server: { public_url: 'x' } }, 'did you mean publicUrl?'],
     [
       'tracker.freshFor',
       { tracker: { ...needed, freshFor: '1s' } },
       'did you mean leads.freshFor?',
     ],
-    ['port', { ...base, port: 1 }, 'did you mean server.port?'],
-    ['leeds', { ...base, leeds: {} }, 'did you mean leads?'],
     ['tracker.repo', { tracker: { ...needed, repo: 'a/b' } }, 'did you mean repository?'],
-    ['consumers.limit', { ...base, consumers: { limit: 5 } }, 'did you mean limitPerMinute?'],
     ['server.publicUrlOfUs', { ...base, server: { publicUrlOfUs: 1 } }, 'did you mean publicUrl?'],
-    ['server.t', { ...base, server: { t: 1 } }, undefined],
     ['server.wholly-unknown', { ...base, server: { 'wholly-unknown': 1 } }, undefined],
   ])('%s', (path, settings, suggestion) => {
     expect(problems(settings)).toEqual([
@@ -314,18 +280,13 @@ const originAllowed =
 
 test.each([
   ['https://sales.example.com/', 'https://sales.example.com'],
-  ['https://sales.example.com/app?x#y', 'https://sales.example.com'],
   ['https://Sales.Example.com', 'https://sales.example.com'],
   ['https://sales.example.com:443', 'https://sales.example.com'],
-  ['http://localhost:80', 'http://localhost'],
   ['https://bücher.example', 'https://xn--bcher-kva.example'],
   ['sales.example.com', 'https://sales.example.com'],
-  ['sales.example.com:8443', 'https://sales.example.com:8443'],
   [' https://sales.example.com', 'https://sales.example.com'],
   ['https://*.example.com', undefined],
-  ['ftp://sales.example.com', undefined],
   ['null', undefined],
-  ['https://', undefined],
   ['everybody', undefined],
 ])('%j is no origin as browsers send it', (origin, meant) => {
   expect(problems({ ...base, server: { cors: [origin] } })).toEqual([
@@ -340,23 +301,18 @@ test.each([
 
 test.each([
   ['https://sales.example.com'],
-  ['http://localhost:3000'],
   ['https://xn--bcher-kva.example:8443'],
   ['http://[::1]:8080'],
-  ['http://127.0.0.1'],
   ['*'],
 ])('%s is an origin', (origin) => {
   expect(problems({ ...base, server: { cors: [origin] } })).toEqual([]);
 });
 
-test.each([
-  ['a number', 1234],
-  ['a true or false', true],
-])('%s in place of a secret is told what it lacks, and not shown', (kind, value) => {
-  expect(problems({ ...base, partners: { crm: { ...partner, secrets: [value] } } })).toEqual([
+test('a number in place of a secret is told what it lacks, and not shown', () => {
+  expect(problems({ ...base, partners: { crm: { ...partner, secrets: [1234] } } })).toEqual([
     {
       path: 'partners.crm.secrets[0]',
-      found: `${kind} that is not shown`,
+      found: 'a number that is not shown',
       allowed: expect.any(String),
       suggestion: 'put it in quotation marks',
     },
@@ -411,7 +367,7 @@ test('every problem is told at once, those between keys included', () => {
   ]);
 });
 
-test.each(['p@ss/w0rd', '123/w0rd', 'w0rd#1', 'w0rd?', 'a/w0rd'])(
+test.each(['p@ss/w0rd', '123/w0rd', 'w0rd?'])(
   'a password that breaks the address of the store, %s, is refused and not shown',
   (password) => {
     const store = { url: `postgres://trackport:${password}@db.example.com/leads` };
@@ -438,42 +394,13 @@ test('one address of a store names one host', () => {
 });
 
 test('a wrong name is told beside what is wrong below it', () => {
-  const found = problems({
-    ...base,
-    leads: { form: { 'first-name': { headin: 'F', multiline: 'maybe' } } },
-    partners: { Bad_Name: { scheme: 'hmac-sha256', secret: ['s'], limitPerMinute: 0 } },
-  });
-  expect(found).toEqual([
-    {
-      path: 'leads.form.first-name.heading',
-      found: 'nothing',
-      allowed: 'the heading as the issue form shows it, without ###',
-    },
-    { path: 'leads.form.first-name.multiline', found: '"maybe"', allowed: 'true or false' },
-    {
-      path: 'leads.form.first-name.headin',
-      found: 'an unknown key',
-      allowed: 'one of heading, multiline, expose',
-      suggestion: 'did you mean heading?',
-    },
-    {
-      path: 'leads.form.first-name',
-      found: 'this name',
-      allowed: 'a field name of letters, digits and underscores',
-    },
-    { path: 'partners.Bad_Name.secrets', found: 'nothing', allowed: expect.any(String) },
-    { path: 'partners.Bad_Name.limitPerMinute', found: '0', allowed: expect.any(String) },
-    {
-      path: 'partners.Bad_Name.secret',
-      found: 'an unknown key',
-      allowed: expect.stringMatching(/^one of scheme, secrets, /),
-      suggestion: 'did you mean secrets?',
-    },
-    {
-      path: 'partners.Bad_Name',
-      found: 'this name',
-      allowed: 'a partner id of 1 to 63 small letters, digits and hyphens',
-    },
+  const crm = { scheme: 'hmac-sha256', secret: ['s'], limitPerMinute: 0 };
+  const found = problems({ ...base, partners: { Bad_Name: crm } });
+  expect(found.map(({ path, suggestion }) => [path, suggestion])).toEqual([
+    ['partners.Bad_Name.secrets', undefined],
+    ['partners.Bad_Name.limitPerMinute', undefined],
+    ['partners.Bad_Name.secret', 'did you mean secrets?'],
+    ['partners.Bad_Name', undefined],
   ]);
 });
 
@@ -487,11 +414,6 @@ describe('no secret is ever shown', () => {
     ['a key that is no PEM', app(SECRET)],
     ['a store address', { ...base, store: { url: `mysql://u:${SECRET}@h/d` } }],
     ['a partner that is a secret', { ...base, partners: { crm: SECRET } }],
-    ['an unknown key', { ...base, tracker: { ...needed, tokn: SECRET } }],
-    [
-      'a secret that is a number',
-      { ...base, partners: { crm: { ...partner, secrets: [{ value: SECRET, x: 1 }] } } },
-    ],
   ])('%s', (_name, settings) => {
     const found = problems(settings);
     expect(found).not.toEqual([]);

@@ -58,10 +58,8 @@ const strays: [name: string, set: (good: string) => string, found: RegExp, remed
   ['a carriage return', (good) => `${good}\r`, /with a carriage return in it/, /line ends/],
   ['a line break', (good) => `${good}\n`, /with a line break in it/, /one line/],
   ['a tab', (good) => `\t${good}`, /invisible sign in it \(U\+0009\)/, /take the sign out/],
-  ['a byte order mark', (good) => `\uFEFF${good}`, /\(U\+FEFF\)/, /take the sign out/],
   ['a zero-width blank', (good) => `${good}\u200B`, /\(U\+200B\)/, /take the sign out/],
   ['quotation marks', (good) => `"${good}"`, /with quotation marks around it/, /marks away/],
-  ['single ones', (good) => `'${good}'`, /with quotation marks around it/, /marks away/],
   ['typographic ones', (good) => `“${good}”`, /with quotation marks around it/, /marks away/],
   [
     'marks and a carriage return',
@@ -104,10 +102,7 @@ test.each([
   expect(problems[0]?.found).toMatch(found);
 });
 
-test.each(['a word"', '"', "it's", '"a" and "b', 'with blanks in it', 'Zürich-🔑'])(
-  'the secret %s is none of these',
-  (secret) => {
-    const settings = settingsWith('partners.one', secret);
-    expect(() => loadConfig({ environment: {}, settings })).not.toThrow();
-  },
-);
+test.each(['"', "it's", '"a" and "b', 'Zürich-🔑'])('the secret %s is none of these', (secret) => {
+  const settings = settingsWith('partners.one', secret);
+  expect(() => loadConfig({ environment: {}, settings })).not.toThrow();
+});

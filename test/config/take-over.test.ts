@@ -89,13 +89,6 @@ test('what needs a restart is told again until there was one', () => {
   expect(takeOver(config, next)).toEqual({ config, changed: [], restartNeeded });
 });
 
-test('no key, former or new value is part of what is told but its name', () => {
-  const secrets = [{ value: 'the-next-secret', notAfter: '2027-01-01' }];
-  const next = configOf({ ...base, partners: { crm: { ...partner, secrets } } });
-  const { changed, restartNeeded } = takeOver(running, next);
-  expect([changed, restartNeeded]).toEqual([['partners.crm.secrets'], []]);
-});
-
 const withoutIdentity = configOf({ tracker, partners: { crm: partner } });
 
 test.each<[string, Config, Settings, string]>([

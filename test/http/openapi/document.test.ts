@@ -40,11 +40,6 @@ function bodySchemas(schema: JsonObject, seen = new Set<unknown>()): JsonObject[
   return [schema, ...named.flatMap((one) => bodySchemas(one, seen))];
 }
 
-test('says of the interface what it is for, and not how a checkout of the program is built', () => {
-  const { info } = JSON.parse(text) as { info: { summary: string } };
-  expect(info.summary).toBe('Leads from an issue tracker, deletions from partners, and a catalog.');
-});
-
 describe('for generators of clients, openapi.json', () => {
   test('has no schema with one shape to read and another to write', () => {
     expect(text).not.toMatch(/"(?:readOnly|writeOnly)"/);
