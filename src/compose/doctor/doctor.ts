@@ -169,7 +169,7 @@ async function checkStore({
     }
   } catch (error) {
     const what = config.store.url.engine === 'sqlite' ? 'file' : 'database';
-    const fix = `Mend that, or name another ${what} in store.url.`;
+    const fix = `Mend that. Another ${what} in store.url is another store, which knows of no deletion.`;
     if (error instanceof ConfigError)
       return unreadable(failed('secret key', 'The store was filled with another.', KEY_FIX));
     if (error instanceof StartError) return unreadable(failed('store', error.message, fix));

@@ -110,6 +110,7 @@ function remedyOf(code: string | undefined): string {
   if (/FULL|ENOSPC|EDQUOT/.test(code)) return ' Free some space on its disk.';
   if (/READONLY|EROFS/.test(code)) return ' Make the file and its folder writable for this user.';
   if (/NOTADB|CORRUPT/.test(code)) return ' Restore a backup, or name another file in store.url.';
+  if (/IOERR|EIO/.test(code)) return ' See the log of this machine’s kernel, and mend the disk.';
   if (/BUSY|LOCKED/.test(code)) return ' Try again when the other process is done.';
   return ' Its folder must exist or be creatable, and be writable for this user; or name another file in store.url.';
 }

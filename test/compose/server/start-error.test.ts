@@ -45,6 +45,8 @@ describe('a store that cannot be used is one line with a remedy', () => {
     ['EROFS', 'writable for this user'],
     ['SQLITE_NOTADB', 'Restore a backup'],
     ['SQLITE_CORRUPT', 'Restore a backup'],
+    ['SQLITE_IOERR_SHORT_READ', 'mend the disk'],
+    ['EIO', 'mend the disk'],
     ['SQLITE_BUSY', 'Try again'],
     ['SQLITE_CANTOPEN', 'name another file in store.url'],
     ['EACCES', 'name another file in store.url'],

@@ -15,9 +15,15 @@ import { unavailable } from '../../store/session.ts';
 /**
  * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`
  * files the same mode.
+ * @throws {store-unavailable} when a log stands beside the place: an empty store there would take it for its own
+ * and cut it off, with what was acknowledged to a store that was moved away and that a service may have open
  */
 export function createPrivately(file: string): void {
   makeFolder(path.dirname(file));
+  if (!existsSync(file) && existsSync(`${file}-wal`))
+    throw unavailable(
+      'It is not there, but its log (-wal) is: put it back. For a new store move the log away, and -shm.',
+    );
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (error) {

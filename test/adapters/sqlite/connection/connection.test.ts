@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -7,8 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Connection, openConnection } from '#adapters/sqlite/connection/connection.ts';
+import { lockForCommand } from '#adapters/sqlite/service-lock.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 
 type Opened = Connection & { file: string; write: () => Promise<void>; count: () => unknown };
@@ -106,4 +108,31 @@ test('a file that is put back takes writes again', async () => {
   renameSync(`${file}.away`, file);
   await write();
   expect(count()).toBe(1);
+});
+
+describe('in the place of a store that was moved away from its log', () => {
+  const orphaned = expect.objectContaining({
+    code: 'store-unavailable',
+    detail: expect.stringContaining('put it back'),
+  });
+
+  test.each([
+    ['who reads or writes', (file: string) => openConnection(file)],
+    ['who wants it alone', (file: string) => lockForCommand(file)],
+  ])(
+    '%s makes no other one, so that what was acknowledged is there when it is back',
+    async (_who, open) => {
+      const { file, write, count } = openNotes();
+      await write();
+      renameSync(file, `${file}.away`);
+      expect(() => open(file)).toThrow(orphaned);
+      expect(existsSync(file)).toBe(false);
+      renameSync(`${file}.away`, file);
+      await write();
+      expect(count()).toBe(2);
+      const later = openConnection(file);
+      onTestFinished(() => later.close());
+      expect(later.handle.prepare('SELECT count(*) FROM note').pluck().get()).toBe(2);
+    },
+  );
 });
