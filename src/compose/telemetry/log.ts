@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Log } from '#shared/log.ts';
 import { constants, fstatSync, openSync } from 'node:fs';
-import { SonicBoom } from 'sonic-boom';
+import sonicBoom, { type SonicBoom } from 'sonic-boom';
 import type { Clock } from '#shared/clock.ts';
 
 type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -61,7 +61,7 @@ export function createLogOutput(
   let isClosed = false;
   let dropped = 0;
   const open = (): SonicBoom => {
-    const opened = new SonicBoom({ fd: openFile(), maxLength: WAITING_BYTES_MAX });
+    const opened = new sonicBoom.SonicBoom({ fd: openFile(), maxLength: WAITING_BYTES_MAX });
     opened.on('drop', () => (dropped += 1));
     // What could not be written stays, and is tried again with the next line.
     opened.on('error', () => undefined);
