@@ -41,6 +41,14 @@ async function createDeprecated(page: Page, url: string): Promise<string> {
   return '/portal/catalog/a';
 }
 
+/** How many lines the first id of a request takes in a table. */
+const LINES = `document.querySelector('td a[href*="request="] code').getClientRects().length`;
+
+/** Fields too narrow for a day with its time, or an id, by their names. */
+const CUT_FIELDS = `[...document.querySelectorAll('.filters [type=datetime-local], .filters .grow input')]
+  .filter((one) => one.clientWidth < 190)
+  .map((one) => one.name)`;
+
 describeInBrowser('the layout', ({ open, portal }) => {
   test('cuts nothing off, on a phone, a tablet and a desk', async () => {
     const { url, deleteLead } = await startWithPartner();
@@ -61,6 +69,24 @@ describeInBrowser('the layout', ({ open, portal }) => {
       }
     }
     expect(await findingsOn(page)).toEqual([]);
+  });
+
+  test('shows an id of a request in one line, and filters of days with their time', async () => {
+    const { url, deleteLead } = await startWithPartner();
+    await deleteLead();
+    const { page } = await open();
+    await openAs(page, { url, path: '/portal/consumers/new', person: 'owner' });
+    await createConsumer(page, 'one line');
+    for (const path of ['audit', 'receipts'])
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${url}/portal/${path}`);
+        await page.evaluate("document.querySelector('details.fold').open = true");
+        const cut = await page.evaluate<string[]>(CUT_FIELDS);
+        expect({ path, width, cut }).toEqual({ path, width, cut: [] });
+      }
+    await page.goto(`${url}/portal/audit`);
+    expect(await page.evaluate<number>(LINES)).toBe(1);
   });
 
   test('hides what is hidden, shows code as code, and leads to what is wrong', async () => {

@@ -185,12 +185,19 @@ export function auditView(found: AuditFound, request: ListRequest<AuditQuery>): 
       id: 'no-entries',
       heading: hasFilter ? 'Nothing like this' : 'Nothing was changed yet',
       text: hasFilter
-        ? 'No entry fits all of these filters.'
+        ? nothingText(request.query)
         : 'Every change of consumers, keys, receipts, claims and artifacts will stand here.',
       ...(!hasFilter && { next: undefined }),
     },
   };
   return listCard(list, request);
+}
+
+function nothingText({ request }: AuditQuery): HtmlValue {
+  const none = 'No entry fits all of these filters.';
+  if (request === undefined) return none;
+  return html`${none} A request that changed nothing has none: look for ${code('requestId')} in the
+  log.`;
 }
 
 function columnsFor(
@@ -217,8 +224,18 @@ function columnsFor(
         return link(pageOfSubject(subject, workspaceId) ?? only('on', subject), words);
       },
     ],
-    ['Detail', ({ changes }) => changesText(changes, viewer)],
-    ['Request', ({ requestId }) => requestId && link(only('request', requestId), code(requestId))],
+    [
+      'Detail',
+      ({ changes, requestId }) =>
+        html`${changesText(changes, viewer)}
+        ${
+          requestId !== undefined &&
+          note(
+            'Request ',
+            link(only('request', requestId), html`<span class="n">${code(requestId)}</span>`),
+          )
+        }`,
+    ],
   ];
 }
 

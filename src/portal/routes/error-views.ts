@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { problemHelp } from '#http/problems/problem-help.ts';
 import { problemKinds } from '#http/problems/problem.ts';
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
-import { ownPath } from '../address.ts';
+import { ownPath, withQuery } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
+import { may, type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
 import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/frame.ts';
 import { code, cut, link } from '../shell/elements.ts';
@@ -24,6 +24,8 @@ export type RefusalFacts = {
   /** What to do now; by default the remedy of the code. */
   nextStep?: HtmlValue;
   requestId: string;
+  /** Where what the request changed stands; for who may see it. */
+  auditHref?: string;
   /** Links in the look of buttons: where to go from here. */
   actions?: HtmlValue;
 };
@@ -32,9 +34,10 @@ export type RefusalFacts = {
 function refusal(given: RefusalFacts, viewer: Viewer): Html {
   const { meaning, remedy } = problemHelp[given.code];
   const { text = meaning, nextStep = remedy, says = given.code } = given;
+  const id = code(cut(given.requestId));
   const details = facts([
     ['Status', html`${problemKinds[given.code].status} ${code(says)}`],
-    ['Request', code(cut(given.requestId))],
+    ['Request', given.auditHref === undefined ? id : link(given.auditHref, id)],
     ['At', time(viewer.nowMs, viewer)],
   ]);
   const inside = html`<p>${text}</p>
@@ -67,7 +70,11 @@ export type Failed = { request: FailedRequest; error: TrackportError; refusal?: 
 export function framedView(context: PortalContext, failed: Failed): PortalPage {
   const { url } = failed.request;
   const publicUrl = context.publicUrl();
-  const given = { ...factsOf(failed, publicUrl), actions: waysOn(failed, publicUrl) };
+  const given = {
+    ...factsOf(failed, publicUrl),
+    ...auditOf(failed.request),
+    actions: waysOn(failed, publicUrl),
+  };
   const viewer = viewerOf(context);
   return { title: titleOf(given), section: sectionOf(url), body: refusal(given, viewer) };
 }
@@ -105,6 +112,12 @@ function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
   const { code } = error;
   if (!refusal) return { code, requestId: request.id, ...wordsOf({ request, error }) };
   return { code, says: refusal.kind, requestId: request.id, ...refusals[refusal.kind](publicUrl) };
+}
+
+function auditOf({ id, portalSession }: FailedRequest): Pick<RefusalFacts, 'auditHref'> {
+  const { path, scope } = SECTIONS.audit;
+  const canSee = portalSession && may(portalSession.principal, scope);
+  return canSee ? { auditHref: withQuery(path, { request: id }) } : {};
 }
 
 function wordsOf({ request, error }: Failed): ErrorText {

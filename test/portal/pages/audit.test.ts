@@ -123,6 +123,19 @@ test('an artifact of another workspace leads to what was done to it, to no page 
   expect(other).toContain('href="/portal/audit?on=artifact%2Fother%2Fleads"');
 });
 
+test('a request is whole, and leads to all that it changed', () => {
+  const text = flat(view([entry()], 'who=root'));
+  const id = '3f9a1c00-0000-4000-8000-000000000001';
+  expect(text).toContain(`href="/portal/audit?who=root&amp;request=${id}"`);
+  expect(text).toContain(`<code>${id}</code>`);
+  expect(flat(view([entry({ requestId: undefined })]))).not.toContain('request=');
+});
+
+test('of a request that changed nothing it says where to look', () => {
+  expect(flat(view([], 'request=r-1'))).toContain('<code>requestId</code>');
+  expect(flat(view([], 'who=root'))).not.toContain('requestId');
+});
+
 test('a long text of somebody is cut', () => {
   const changes = { reason: hostile.repeat(1000) };
   const actor = { kind: 'token' as const, subject: hostile, clientId: hostile };

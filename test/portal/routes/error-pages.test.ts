@@ -100,6 +100,20 @@ describe('at a path of the portal a failure is a page', () => {
     expect(body).not.toMatch(/`|Retry-After|list called errors|token/);
   });
 
+  test.each([
+    { scopes: ['trackport:admin'], isLinked: true },
+    { scopes: ['catalog:read'], isLinked: false },
+  ])(
+    'with the whole id of the request, which leads who may see it to the audit: $scopes',
+    async ({ scopes, isLinked }) => {
+      const { signIn } = startPortal();
+      const { body, headers } = await (await signIn(scopes)).get('/portal/nowhere');
+      const id = String(headers['x-request-id']);
+      expect(body).toContain(`<code>${id}</code>`);
+      expect(body.includes(`<a href="/portal/audit?request=${id}">`)).toBe(isLinked);
+    },
+  );
+
   test('and to who asks for JSON a problem, as at every path of the API', async () => {
     const { app } = startPortal();
     const json = { accept: 'application/json' };

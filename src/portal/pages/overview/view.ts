@@ -55,7 +55,7 @@ export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
     meta: [html`As of ${time(viewer.nowMs, viewer)}`],
     actions: link('/portal', 'Refresh', { look: 'button' }),
     // While the store is away, too.
-    isWaiting: operation === undefined || operation.open > 0,
+    isWaiting: operation === undefined || operation.open > 0 || !lines.every(isKnownWell),
     body: html`${verdict(lines, needs)}
     ${operation && html`${numbers(operation, viewer)} ${nextSteps(needs)}`} ${rest}`,
   };

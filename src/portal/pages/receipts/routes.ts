@@ -174,6 +174,7 @@ function filtersFor(partnerIds: readonly string[], request: ListRequest<Receipts
       name: 'id',
       label: 'Which is',
       type: 'search',
+      isWide: true,
       ...(by && { ...held(by, request, query[by]), name: 'id' }),
     },
   ];
