@@ -90,19 +90,11 @@ test('a number keeps every digit', () => {
 test.each([
   ['1e400', '1.0e+400'],
   ['-1E-400', '-1.0e-400'],
-  ['1.5E5000', '1.5e+5000'],
-  ['1e21', '1.0e+21'],
   ['5e-324', '5.0e-324'],
   ['1.7976931348623157e308', '1.7976931348623157e+308'],
 ])('%s is a number for YAML 1.1, too, which asks for a point and a sign', (json, yaml) => {
   expect(yaml).toMatch(FLOAT_OF_YAML_1_1);
   expect(yamlOf(`{"a":${json}}`)).toBe(`a: ${yaml}\n`);
-});
-
-test('what only looks like a number with an exponent is written as it is', () => {
-  expect(yamlOf('{"a":true,"b":"1e5","c":{},"1e5":[]}')).toBe(
-    'a: true\nb: "1e5"\nc: {}\n"1e5": []\n',
-  );
 });
 
 test('what would be longer than 16 Mi characters is not written', () => {

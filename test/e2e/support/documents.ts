@@ -16,12 +16,11 @@ const markdownIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`);
 
-/** Every document that shows code to its readers. */
+/** What newcomers paste from. */
 export const documents: readonly string[] = [
   'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  ...['docs', 'docs/decisions', 'docs/how-to'].flatMap(markdownIn),
+  'docs/client.md',
+  ...markdownIn('docs/how-to'),
 ];
 
 /** Fenced blocks, also those that are part of a list. */

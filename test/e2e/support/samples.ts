@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { scratchFolder } from '../../support/at-exit.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
 import { listening, trackport } from './process.ts';
@@ -15,12 +15,6 @@ export function hasTools(...tools: string[]): boolean {
   if (missing.length > 0)
     process.stderr.write(`No ${missing.join(', ')} here: samples that need it are left out.\n`);
   return missing.length === 0;
-}
-
-/** A command of the documents that no test runs: it is listed as skipped, and the output says why. */
-export function leaveOut(command: string, reason: string): void {
-  process.stderr.write(`Left out: ${command} (${reason}).\n`);
-  test.skipIf(true)(`${command}: left out, for ${reason}`, () => expect.unreachable());
 }
 
 /** `trackport …` as the documents write it, without the second that npm takes. */

@@ -19,20 +19,8 @@ test.each([
 });
 
 test.each([
-  [{ openapi: '3.0.4' }, 'required'],
-  [{ openapi: '3.1.1' }, 'required'],
-  [{ openapi: '3.2.0' }, 'required'],
-  [{ swagger: '2.0' }, 'required'],
-])('a document of %j without info has a finding', async (facts, code) => {
-  expect(await check({ paths, ...facts })).toContainEqual(
-    expect.objectContaining({ pointer: '#/spec', code }),
-  );
-});
-
-test.each([
   [{ openapi: '4.0.0' }, '#/spec/openapi'],
   [{ openapi: 3 }, '#/spec/openapi'],
-  [{ openapi: null }, '#/spec/openapi'],
   [{ swagger: '1.2' }, '#/spec/swagger'],
   [{ swagger: 2 }, '#/spec/swagger'],
 ])('a version that is not known is a finding: %j', async (facts, pointer) => {
@@ -158,7 +146,6 @@ test.each<[string, object, object, string[]]>([
     old,
     ['type'],
   ],
-  ['with an empty fragment', { jsonSchemaDialect: `${draft}#` }, old, ['type']],
   [
     'of the schema',
     { jsonSchemaDialect: 'https://a.example/b' },
@@ -195,17 +182,18 @@ test.each(dialects)('what a schema of %j may say has no findings', async (facts)
   expect(await check(valid({ ...facts, components: { schemas } }))).toEqual([]);
 });
 
-test.each([
-  [{ swagger: '2.0' }, { definitions: { A: { type: 'strng' } } }, '/definitions/A/type'],
-  [
-    { openapi: '3.0.4' },
-    { components: { parameters: { A: { name: 'a', in: 'query', schema: { type: 'strng' } } } } },
-    '/components/parameters/A/schema/type',
-  ],
-])('one fault in a document of %j is one finding', async (facts, parts, pointer) => {
-  expect(await check(valid({ ...facts, ...parts }))).toEqual([
-    expect.objectContaining({ pointer: `#/spec${pointer}`, code: 'enum' }),
-  ]);
+test('one fault in a document of the dialect of old is one finding', async () => {
+  const A = { name: 'a', in: 'query', schema: { type: 'strng' } };
+  for (const [facts, pointer] of [
+    [{ swagger: '2.0', definitions: { A: A.schema } }, '/definitions/A/type'],
+    [
+      { openapi: '3.0.4', components: { parameters: { A } } },
+      '/components/parameters/A/schema/type',
+    ],
+  ] as const)
+    expect(await check(valid(facts))).toEqual([
+      expect.objectContaining({ pointer: `#/spec${pointer}`, code: 'enum' }),
+    ]);
 });
 
 test.each([
