@@ -78,6 +78,8 @@ export type ConfirmedCache<T> = {
   invalidate(affects: (value: T) => boolean, before?: number): void;
   /** The same for one entry, and for the load of it that is in flight. */
   invalidateKey(key: string, before?: number): void;
+  /** Stores what the tracker told unasked, as it was at `confirmedAt`. */
+  put(key: string, value: T, confirmedAt: number): void;
   /** How long a response stays fresh now: longer while the quota runs low. */
   readonly freshForMs: number;
   readonly bytes: number;
@@ -150,6 +152,9 @@ export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): Conf
       const entry = state.entries.peek(key);
       if (entry && entry.confirmedAt < before) entry.isInvalidated = true;
       taint(state.flights.get(key), before);
+    },
+    put: (key, value, confirmedAt) => {
+      state.entries.set(key, { value, confirmedAt, isLagging: false, isInvalidated: false });
     },
     get freshForMs() {
       return options.calls.stretch(options.freshForMs);
@@ -233,7 +238,7 @@ async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: stri
   await clock.sleep(turnAt - clock.monotonicMs());
 }
 
-/** The response to an older request never replaces that to a newer one. */
+/** The response to an older request never replaces that to a newer one, nor one that is refuted one that is not. */
 function store<T>(
   { entries }: State<T>,
   { source, flight, loaded }: { source: Source<T>; flight: Flight<T>; loaded: Loaded<T> },
@@ -246,7 +251,9 @@ function store<T>(
     isInvalidated: flight.isTainted,
   };
   const cached = entries.get(source.key);
-  if (!cached || cached.confirmedAt <= entry.confirmedAt) entries.set(source.key, entry);
+  const isRefuted = entry.isInvalidated && cached?.isInvalidated === false;
+  if (!cached || (cached.confirmedAt <= entry.confirmedAt && !isRefuted))
+    entries.set(source.key, entry);
   return entry;
 }
 

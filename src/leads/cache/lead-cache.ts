@@ -29,6 +29,8 @@ import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from '.
 /** One issue; without `found` it is not there, or not approved. */
 type CachedIssue = { number: number; issue?: Issue; found?: CachedLead };
 
+type WholeIssue = Extract<TrackerEvent, { kind: 'issue' }>;
+
 type LeadCacheOptions = {
   clock: Clock;
   tracker: LeadTracker;
@@ -68,7 +70,7 @@ export type LeadCache = {
   stillMatches(row: CachedLead, filter: LeadFilter): boolean;
   /**
    * Takes what the webhook said, to this instance or another. Nothing that it contradicts is served as
-   * fresh afterwards.
+   * fresh afterwards. An issue that it brings whole need not be asked for, where nothing as new was heard of it.
    */
   apply(event: TrackerEvent | InstanceChange): void;
   /** Grows with every event. */
@@ -91,7 +93,8 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     onGone: options.onGone,
     events: createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs),
   };
-  const { pages, issues, rowIn, peekLead } = createCaches(options);
+  const caches = createCaches(options);
+  const { pages, issues, rowIn, peekLead } = caches;
   const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
 
   return {
@@ -124,13 +127,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       if (!supersedes(event, row.issue)) return true;
       return !event.isGone && matchesFilter(event.issue, filter);
     },
-    apply: (event) => {
-      const change = parts.events.take(event);
-      if (change === 'nothing') return;
-      pages.invalidate((value) => change === 'everything' || pageConcerns(value, change));
-      if (change === 'everything') issues.invalidate(() => true);
-      else issues.invalidateKey(issueKey(change.issue.number));
-    },
+    apply: (event) => take(parts, caches, event),
     get eventsVersion() {
       return parts.events.version;
     },
@@ -141,6 +138,22 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       return pages.bytes + issues.bytes;
     },
   };
+}
+
+function take(
+  { events, rules }: Parts,
+  { pages, issues, isKnown }: ReturnType<typeof createCaches>,
+  event: TrackerEvent | InstanceChange,
+): void {
+  const whole = isWhole(event) && !isKnown(event.issue) ? event.issue : undefined;
+  const heldAt = whole && events.heldAt(whole);
+  const change = events.take(event);
+  if (change === 'nothing') return;
+  pages.invalidate((value) => change === 'everything' || pageConcerns(value, change));
+  if (change === 'everything') return issues.invalidate(() => true);
+  const key = issueKey(change.issue.number);
+  issues.invalidateKey(key);
+  if (whole && heldAt !== undefined) issues.put(key, toCachedIssue(whole, rules), heldAt);
 }
 
 function fromIssue(result: CacheResult<CachedIssue>): FoundLead {
@@ -170,13 +183,22 @@ function createCaches(options: LeadCacheOptions) {
     number: number,
     look: ConfirmedCache<UpstreamPage>['peek'],
   ): FoundRow | undefined => newestRow(number, index.keysOf(number), look);
+  /** A page that was read since may be of a replica that lags behind what was told of the issue. */
   const peekLead: LeadCache['peekLead'] = (number) => {
     const fresh = rowIn(number, (key) => pages.peek(key));
-    if (fresh) return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
-    const entry = issues.peek(issueKey(number));
-    return entry && fromIssue({ entry, outcome: 'hit' });
+    const own = issues.peek(issueKey(number));
+    if (fresh && !(own && updatedAtOf(own.value) > fresh.row.issue.updatedAt))
+      return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
+    return own && fromIssue({ entry: own, outcome: 'hit' });
   };
-  return { pages, issues, rowIn, peekLead };
+  /** Whether a state as new was shown already. */
+  const isKnown = ({ number, updatedAt }: Issue): boolean => {
+    const row = rowIn(number, (key) => pages.lastGood(key))?.row;
+    const own = issues.lastGood(issueKey(number));
+    const shown = [row ? row.issue.updatedAt : 0, own ? updatedAtOf(own.value) : 0];
+    return Math.max(...shown) >= updatedAt;
+  };
+  return { pages, issues, rowIn, peekLead, isKnown };
 }
 
 function pageSource(
@@ -209,10 +231,7 @@ function issueSource(
         if (isCertain || !events.aheadOf(number)) onGone(number, isCertain);
         return { value: { number } };
       }
-      const { validator } = result;
-      const issue = withoutBody(result.issue);
-      const found = isApproved(issue, rules) && { issue, lead: toLead(result.issue, rules) };
-      return { value: { number, issue, ...(found && { found }) }, validator };
+      return { value: toCachedIssue(result.issue, rules), validator: result.validator };
     },
     isLagging: ({ issue }) => {
       const event = events.aheadOf(number);
@@ -220,6 +239,21 @@ function issueSource(
       return issue ? lagsBehind(issue, event) : !event.isGone;
     },
   };
+}
+
+function toCachedIssue(read: Issue, rules: LeadRules): CachedIssue {
+  const issue = withoutBody(read);
+  const found = isApproved(issue, rules) && { issue, lead: toLead(read, rules) };
+  return { number: issue.number, issue, ...(found && { found }) };
+}
+
+/** Whether the event brings the issue as the tracker has it. */
+function isWhole(event: TrackerEvent | InstanceChange): event is WholeIssue {
+  return event.kind === 'issue' && !event.isGone && 'body' in event.issue;
+}
+
+function updatedAtOf({ issue }: CachedIssue): number {
+  return issue?.updatedAt ?? 0;
 }
 
 function issueKey(number: number): string {

@@ -33,6 +33,11 @@ export type RecentEvents = {
   of(number: number): IssueEvent | undefined;
   /** The same, when it is so new that a replica may not have it yet. */
   aheadOf(number: number): IssueEvent | undefined;
+  /**
+   * When the issue was as it is told now, in ms of the monotonic clock. Undefined where a state as new may have been
+   * told, here or to another instance, or labels have changed without a word of the issue.
+   */
+  heldAt(issue: IssueFacts): number | undefined;
   /** True when `isAhead` says so of an event that a replica may not have yet. */
   someAhead(isAhead: (event: IssueEvent) => boolean): boolean;
   /** True while more events came lately than are remembered: any response may be older than one. */
@@ -47,11 +52,12 @@ const LABEL_SETS_MAX = 1000;
 
 /** `retentionMs`: as long as a response older than an event may be served. */
 export function createRecentEvents(
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
   retentionMs: number,
 ): RecentEvents {
   const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
   let forgottenAt = -Infinity;
+  let heardAllSince = clock.monotonicMs();
   /** In the order of arrival (`at`, on the monotonic clock): whoever looks moves nothing. */
   const events = new LRUCache<number, IssueEvent & { at: number }>({
     ...atMostEntries(EVENTS_MAX),
@@ -68,7 +74,10 @@ export function createRecentEvents(
     take: (event) => {
       if (event.kind === 'ignored') return 'nothing';
       version += 1;
-      if (event.kind === 'everything') return 'everything';
+      if (event.kind === 'everything') {
+        heardAllSince = clock.monotonicMs();
+        return 'everything';
+      }
       const issue = shorten(event.issue);
       const noted = { issue, isGone: event.isGone, at: clock.monotonicMs() };
       const known = events.peek(issue.number);
@@ -89,6 +98,14 @@ export function createRecentEvents(
       return false;
     },
     hasForgotten: () => isRecent(forgottenAt),
+    heldAt: ({ number, updatedAt }) => {
+      const known = events.peek(number);
+      const now = clock.monotonicMs();
+      const heldAt = now - (clock.now() - updatedAt);
+      const isNewest = !known || (!known.isGone && known.issue.updatedAt < updatedAt);
+      const isHeard = heldAt >= heardAllSince && !isRecent(forgottenAt);
+      return isNewest && isHeard && heldAt <= now && isRecent(heldAt) ? heldAt : undefined;
+    },
     get version() {
       return version;
     },

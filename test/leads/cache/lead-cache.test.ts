@@ -279,6 +279,187 @@ describe('the webhook', () => {
   });
 });
 
+describe('an issue that the webhook brings', () => {
+  const read = async (world: World, number: number) =>
+    (await world.leads.reader.read(String(number), everybody)).value.title;
+
+  /** A lead whose earlier state nobody has read, some time after the start. */
+  async function openSome(): Promise<World> {
+    const world = createWorld();
+    world.tracker.open();
+    await world.clock.advance(60_000);
+    return world;
+  }
+
+  test('is shown without a call, for as long as if it had been asked for when it changed', async () => {
+    const world = await openSome();
+    world.tracker.change(1, { title: 'New' });
+    await world.clock.advance(2000);
+    event(world, 1);
+    const { value, cache } = await world.leads.reader.read('1', everybody);
+    expect(value.title).toBe('New');
+    expect(cache).toMatchObject({ outcome: 'hit', ageMs: 2000, ttlMs: 13_000 });
+    expect(world.tracker.calls).toEqual([]);
+    await world.clock.advance(13_000);
+    await read(world, 1);
+    expect(world.tracker.calls).toEqual(['issue 1']);
+  });
+
+  test('is no lead any more without a call, when it lost the label', async () => {
+    const world = await openSome();
+    await world.ids();
+    await world.clock.advance(2000);
+    world.tracker.change(1, { labels: ['other'] });
+    event(world, 1);
+    world.tracker.calls.length = 0;
+    await expect(read(world, 1)).rejects.toMatchObject({ code: 'lead-not-found' });
+    expect(world.tracker.calls).toEqual([]);
+  });
+
+  test.each<[string, (world: World) => Promise<void> | void]>([
+    [
+      'comes later than it may be shown',
+      async (world) => {
+        const former = { ...world.tracker.change(1, { title: 'Former' }) };
+        await world.clock.advance(15_000);
+        world.tracker.change(1, { title: 'Now' });
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'comes behind a newer one',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        world.tracker.change(1, { title: 'Now' });
+        event(world, 1);
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'comes behind a newer one that another instance was told',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        const { title: _title, body: _body, ...facts } = world.tracker.change(1, { title: 'Now' });
+        world.leads.applyEvent({ kind: 'issue', issue: facts, isGone: false });
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'is of the same second as another one',
+      (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        world.tracker.change(1, { title: 'Now' });
+        event(world, 1);
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'is older than what a read showed',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        world.tracker.change(1, { title: 'Now' });
+        await read(world, 1);
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'is older than what a list showed',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        world.tracker.change(1, { title: 'Now' });
+        await world.ids();
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'was so before a label got another name',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        world.tracker.change(1, { title: 'Now', updatedAt: former.updatedAt });
+        world.leads.applyEvent({ kind: 'everything' });
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
+      'is dated ahead of the clock',
+      (world) => {
+        const updatedAt = world.clock.now() + 1000;
+        const former = world.tracker.change(1, { title: 'Former', updatedAt });
+        world.tracker.change(1, { title: 'Now', updatedAt });
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+  ])('is asked for when it %s', async (_when, tell) => {
+    const world = await openSome();
+    await tell(world);
+    world.tracker.calls.length = 0;
+    const title = read(world, 1);
+    await world.clock.advance(1000);
+    expect(await title).toBe('Now');
+    expect(world.tracker.calls).toEqual(['issue 1']);
+  });
+
+  test('is asked for when it was so before this instance began', async () => {
+    const world = createWorld();
+    const updatedAt = world.clock.now() - 1000;
+    const former = world.tracker.open({ title: 'Former', updatedAt });
+    world.tracker.change(1, { title: 'Now', updatedAt });
+    world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+    expect(await read(world, 1)).toBe('Now');
+  });
+
+  test('stays gone when an older state comes behind its deletion', async () => {
+    const world = await openSome();
+    const former = world.tracker.change(1, { title: 'Former' });
+    await world.clock.advance(1000);
+    const deleted = { ...former, updatedAt: former.updatedAt - 1000 };
+    world.leads.applyEvent({ kind: 'issue', issue: deleted, isGone: true });
+    world.tracker.remove(1);
+    world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+    const reading = read(world, 1);
+    await world.clock.advance(1000);
+    await expect(reading).rejects.toMatchObject({ code: 'lead-not-found' });
+    expect(world.tracker.calls).toEqual(['issue 1']);
+  });
+
+  test('is no last good answer when it comes late', async () => {
+    const world = await openSome();
+    const former = world.tracker.change(1, { title: 'Former' });
+    await world.clock.advance(60_000);
+    world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+    world.tracker.failure = trackerDown();
+    await expect(read(world, 1)).rejects.toMatchObject({ code: 'tracker-unavailable' });
+  });
+
+  test('is shown though a replica lags whose list was read since', async () => {
+    const world = await openSome();
+    world.tracker.replica = new Map(world.tracker.issues);
+    world.tracker.change(1, { title: 'New' });
+    event(world, 1);
+    await world.ids();
+    expect(await read(world, 1)).toBe('New');
+  });
+
+  test('is shown though a read that began before it ends behind it', async () => {
+    const world = await openSome();
+    const barrier = Promise.withResolvers<void>();
+    world.tracker.barrier = barrier.promise;
+    const early = read(world, 1);
+    await world.clock.advance(10);
+    world.tracker.change(1, { title: 'New' });
+    event(world, 1);
+    barrier.resolve();
+    await early;
+    expect(await read(world, 1)).toBe('New');
+    expect(world.tracker.calls).toEqual(['issue 1']);
+  });
+});
+
 describe('a claim', () => {
   test('takes a lead out of lists, details and stale answers at once', async () => {
     const world = createWorld();
