@@ -7,7 +7,8 @@ import type { StoreDatabase } from '#adapters/store/session.ts';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
-import { DAY } from '#shared/clock.ts';
+import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
+import { DAY, SECOND } from '#shared/clock.ts';
 import {
   claimLeads,
   directoryKey,
@@ -188,8 +189,23 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       await directory.remove(2);
       await feed.hide(3);
       expect(await since(before)).toEqual(['-1', '-2', '-3']);
-      await directory.put([entry(3)]);
+      await directory.put([entry(3, { updatedAt: NOW + SECOND })]);
       expect(await since(before)).toEqual(['-1', '-2', '+3']);
+    });
+
+    test('what a replica shows of it for a moment is no change', async () => {
+      const { directory, feed, since, end, clock } = await setUp();
+      await directory.put([entry(1)]);
+      const before = await end();
+      await feed.hide(1);
+      clock.now += REPLICA_LAG_MAX_MS - SECOND;
+      await directory.put([entry(1)]);
+      await directory.putCaughtUp([entry(1, { updatedAt: NOW })], NOW);
+      await directory.putCrawled([entry(1, { updatedAt: NOW })], NOW);
+      expect(await since(before)).toEqual(['-1']);
+      clock.now += 2 * SECOND;
+      await directory.putCrawled([entry(1, { updatedAt: NOW })], NOW);
+      expect(await since(before)).toEqual(['+1']);
     });
 
     test('a label that has another name is a change of every lead that carries it', async () => {

@@ -1,4 +1,5 @@
 import { DAY } from '#shared/clock.ts';
+import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 
 /** How long a reader who stays away can go on from its cursor; then it follows the feed no more. */
 export const FEED_READABLE_MS = 30 * DAY;
@@ -39,7 +40,7 @@ export type LeadState = Pick<
   LeadChange,
   'number' | 'isVisible' | 'updatedAt' | 'labels' | 'look'
 > & {
-  /** Labels by which it could be read in any state that was seen. */
+  /** Labels by which it could be read in any state that was seen; undefined where the tracker told nothing. */
   seen?: readonly string[];
 };
 
@@ -54,9 +55,11 @@ const SPANS_MAX = 200;
  */
 export function nextChange(
   known: LeadChange | undefined,
-  { seen = [], ...state }: LeadState,
+  given: LeadState,
   position: number,
 ): LeadChange | undefined {
+  const isVisible = given.isVisible && !mayBeGone(known, given, position);
+  const { seen = [], ...state } = { ...given, isVisible };
   if (!known) {
     if (!state.isVisible && seen.length === 0) return undefined;
     return { ...state, position, carried: carriedAfter([], { ...state, seen }, position) };
@@ -91,6 +94,20 @@ export function shownChange(
   return { ...known, look, carried: carried.slice(0, SPANS_MAX) };
 }
 
+/**
+ * A replica of the tracker goes on showing a lead that went a moment ago, with nothing that is newer; what went for
+ * its labels comes back with others.
+ */
+function mayBeGone(
+  known: LeadChange | undefined,
+  { seen, updatedAt, labels }: LeadState,
+  position: number,
+): boolean {
+  if (!known || known.isVisible || !seen) return false;
+  const isRecent = position - known.position < REPLICA_LAG_MAX_MS;
+  return isRecent && updatedAt <= known.position && isSameSet(known.labels, labels);
+}
+
 function differs(known: LeadChange, state: LeadState, seen: readonly string[]): boolean {
   if (known.isVisible !== state.isVisible) return true;
   const labels = new Set(known.carried.map(([label]) => label));
@@ -101,13 +118,12 @@ function differs(known: LeadChange, state: LeadState, seen: readonly string[]): 
 }
 
 function isSameState(known: LeadState, state: LeadState): boolean {
-  const isSameSize = known.labels.length === state.labels.length;
-  const labels = new Set(known.labels);
-  return (
-    known.updatedAt === state.updatedAt &&
-    isSameSize &&
-    state.labels.every((label) => labels.has(label))
-  );
+  return known.updatedAt === state.updatedAt && isSameSet(known.labels, state.labels);
+}
+
+function isSameSet(some: readonly string[], others: readonly string[]): boolean {
+  const known = new Set(some);
+  return some.length === others.length && others.every((label) => known.has(label));
 }
 
 function carriedAfter(

@@ -432,3 +432,51 @@ test('a claimed lead leaves a copy with the next read', async () => {
   expect(reader?.has(1)).toBe(false);
   await world.close();
 });
+
+describe('what a webhook has told to be gone a moment ago', () => {
+  /** A lead that a reader has, gone now; the tracker answers by a replica that has not heard of it. */
+  async function openGone({ told }: { told: 'at once' | 'never' }) {
+    const world = await openWorld();
+    const [reader] = world.readers;
+    await take(world, { kind: 'open', labels: ['approved'], told: 'at once' });
+    await reader?.catchUp();
+    await world.clock.advance(MINUTE);
+    await take(world, { kind: 'edit', lead: 0, told });
+    await world.clock.advance(SECOND);
+    await world.lag(5 * SECOND, false);
+    await take(world, {
+      kind: 'remove',
+      lead: 0,
+      isMoved: false,
+      told: 'at once',
+    });
+    await reader?.catchUp();
+    return { world, reader };
+  }
+
+  test.each(['at once', 'never'] as const)(
+    'is not brought back by the look at a start, when its last edit was told %s',
+    async (told) => {
+      const { world, reader } = await openGone({ told });
+      const before = reader?.taken();
+      await world.crash();
+      await world.clock.advance(SECOND);
+      await reader?.catchUp();
+      await world.clock.advance(2 * MINUTE);
+      await reader?.catchUp();
+      expect([reader?.has(1), reader?.taken()]).toEqual([false, before]);
+      await world.close();
+    },
+  );
+
+  test('comes back when it is met later all the same', async () => {
+    const { world, reader } = await openGone({ told: 'at once' });
+    const [issue] = world.tracker.replica?.values() ?? [];
+    if (issue) world.tracker.issues.set(1, issue);
+    await world.crash();
+    await world.clock.advance(2 * MINUTE);
+    await reader?.catchUp();
+    expect(reader?.has(1)).toBe(true);
+    await world.close();
+  });
+});
