@@ -62,11 +62,9 @@ async function askForConsumers(ask: Ask, headers: Record<string, string>) {
   const { id, key } = JSON.parse(created.text) as { id: string; key: string };
   const keyId = key.split('_')[1] ?? '';
   await ask('POST', CONSUMERS, { headers, body: { name: '', x: 1 } });
-  const once = { ...headers, 'idempotency-key': 'k' };
   const expiring = { name: 'Soon', grants, expires: '1h' };
-  const soon = await ask('POST', CONSUMERS, { headers: once, body: expiring });
-  await ask('POST', CONSUMERS, { headers: once, body: expiring });
-  await ask('POST', CONSUMERS, { headers: once, body: { ...expiring, name: 'Other' } });
+  const soon = await ask('POST', CONSUMERS, { headers, body: expiring });
+  await ask('POST', CONSUMERS, { headers, body: expiring });
   await askForLeads(ask, (JSON.parse(soon.text) as { key: string }).key);
   for (const query of ['', '?limit=1', '?limit=0']) await ask('GET', CONSUMERS, { headers, query });
   for (const at of [

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorCodes } from '#shared/errors.ts';
 import { fitsWidth, openPage } from '../support/browser.ts';
 import { findChromium, launchChromium } from '../support/chromium.ts';
 import { compose } from '../support/composed.ts';
@@ -67,43 +64,6 @@ describe.skipIf(chromium === undefined)('in a browser', { timeout: TIMEOUT_MS },
     expect(complaints).toEqual([]);
     expect([...origins]).toEqual([url]);
   });
-
-  test("the tracker's page shows an issue being relabelled and closed by a deletion", async () => {
-    const { trackerUrl, banner } = await startSandbox();
-    const { page, complaints, origins } = await openPage(browser, PHONE);
-    await page.goto(trackerUrl);
-    const row = page.getByRole('row', { name: /#1 by/ });
-    expect(await row.innerText()).toMatch(/open[^]*approved/);
-    expect(await fitsWidth(page)).toBe(true);
-
-    await paste(banner, 'Have crm-one delete lead 1,');
-
-    await row.getByText('closed (not planned)').waitFor();
-    await row.getByText('deleted-by-partner').waitFor();
-    expect(await row.innerText()).not.toContain('approved');
-    await row.getByRole('link').click();
-    await page.getByRole('heading', { name: '1 comment' }).waitFor();
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([new URL(trackerUrl).origin]);
-  });
-
-  test('the type of a problem leads to a page that says what to do', async () => {
-    const { url } = await compose({ apiUrl: NOWHERE });
-    const { page, complaints, origins } = await openPage(browser, PHONE);
-    for (const code of errorCodes) {
-      await page.goto(`${url}/problems/${code}`);
-      expect(await page.getByRole('main').innerText()).toContain(code);
-      expect(await page.getByRole('heading').allInnerTexts()).toEqual([
-        expect.any(String),
-        'What it means',
-        'What to do',
-      ]);
-      expect(await fitsWidth(page)).toBe(true);
-    }
-    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).toBe('672px');
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([url]);
-  });
 });
 
 /** The sandbox as `npm start` runs it. */
@@ -114,12 +74,4 @@ async function startSandbox() {
   const trackerUrl = /Tracker:\s+(\S+)/.exec(banner)?.[1] ?? '';
   const key = /X-API-KEY: (\w+)/.exec(banner)?.[1] ?? '';
   return { url, banner, trackerUrl, key };
-}
-
-/** Runs what the banner prints under a title that starts so. */
-async function paste(banner: string, title: string): Promise<void> {
-  const [, section] = banner.split(`\n: ${title}`);
-  if (section === undefined) throw new Error(`the sandbox prints nothing under "${title}"`);
-  const [, ...lines] = (section.split('\n\n')[0] ?? '').split('\n');
-  await promisify(execFile)('bash', ['-c', lines.join('\n')]);
 }

@@ -1,14 +1,11 @@
 /** The whole composed service on days when the tracker, the callers or the disk misbehave. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Fault } from '#sandbox/instruments/faults.ts';
 import type { Tracker } from '#sandbox/tracker/tracker-api.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFakeClock } from '../../support/clock.ts';
-import { claimLeads } from '../../support/directory.ts';
 import { disturbWriter, writerModule } from '../../support/writer/disturb.ts';
 import { connectTo } from '../../support/stores.ts';
 import { compose, type Composed, TRACKER_TOKEN, WEBHOOK_SECRET } from '../support/composed.ts';
@@ -22,7 +19,6 @@ type World = Composed & { tracker: Tracker; numbers: number[] };
 
 type WorldOptions = {
   settings?: Record<string, unknown>;
-  requestTimeout?: string;
   writerModule?: URL;
 };
 
@@ -60,9 +56,7 @@ async function problemOf(answer: Response): Promise<ProblemBody> {
 type BadDay = {
   name: string;
   begin: (tracker: Tracker) => void;
-  end?: (tracker: Tracker) => void;
   answer: { status: number; code: string; retryAfter?: string };
-  world?: WorldOptions;
 };
 
 const FOREVER = Number.POSITIVE_INFINITY;
@@ -77,30 +71,13 @@ const unavailable = { status: 503, code: 'tracker-unavailable' };
 /** One of each kind; how each response of the tracker is taken is decided in `adapters/github`. */
 const badDays: BadDay[] = [
   { name: 'JSON that breaks off', begin: armed({ kind: 'truncated' }), answer: failed },
-  {
-    name: 'no answer in time',
-    begin: armed({ kind: 'hang' }),
-    answer: unavailable,
-    world: { requestTimeout: '3s' },
-  },
   { name: 'a broken connection', begin: armed({ kind: 'reset' }), answer: unavailable },
   {
     name: 'the primary limit',
     begin: armed({ kind: 'primary-limit', resetAfterSeconds: 120 }),
     answer: { ...unavailable, retryAfter: '120' },
   },
-  {
-    name: 'the secondary limit',
-    begin: armed({ kind: 'secondary-limit', retryAfterSeconds: 77 }),
-    answer: { ...unavailable, retryAfter: '77' },
-  },
   { name: '401', begin: armed({ kind: 'bad-credentials' }), answer: unavailable },
-  {
-    name: 'issues switched off',
-    begin: (tracker) => tracker.disableIssues(),
-    end: (tracker) => tracker.editRepository({ hasIssues: true }),
-    answer: unavailable,
-  },
 ];
 
 type Readiness = { status: string; checks: { tracker: { state: string; detail?: string } } };
@@ -114,16 +91,11 @@ async function trackerCheck(get: World['get']): Promise<Readiness['checks']['tra
   return checks.tracker;
 }
 
-function endOf({ end }: BadDay, tracker: Tracker): void {
-  tracker.clearFaults();
-  end?.(tracker);
-}
-
 test.each(badDays)(
   'the tracker answers $name: cold it is told, warm the last answer serves for a while, and all recovers',
   async (day) => {
     const settings = { leads: { freshFor: '15s', staleIfError: '1m' } };
-    const world = await openWorld({ ...day.world, settings });
+    const world = await openWorld({ settings });
     const detail = 'No call has succeeded yet.';
     expect(await trackerCheck(world.get)).toEqual({ state: 'unknown', detail });
     day.begin(world.tracker);
@@ -188,7 +160,7 @@ async function expectToldCold({ clock, get }: World, { name, answer: wanted }: B
 
 /** Nobody reads: asking how things are is enough. */
 async function expectRecovered({ tracker, clock, get }: World, day: BadDay): Promise<void> {
-  endOf(day, tracker);
+  tracker.clearFaults();
   await clock.advance(3 * MINUTE);
   if (day.name === 'the primary limit') await get('/api/v1/leads');
   // Time goes on: what the look above asked may be refused only now, with a time to wait from here.
@@ -221,7 +193,7 @@ async function expectServedStale({ tracker, clock, get }: World, day: BadDay): P
     expect(await answer.json()).toEqual(list);
   }
 
-  endOf(day, tracker);
+  tracker.clearFaults();
   await clock.advance(3 * MINUTE);
   const answer = await get('/api/v1/leads');
   expect(answer.headers.get('cache-status')).toContain('fwd=miss');
@@ -237,41 +209,6 @@ async function expectToldTooLate({ tracker, clock, get }: World, day: BadDay): P
   expect((await get('/api/v1/leads')).status).toBe(day.answer.status);
 }
 
-test('a lead that a deletion claimed is not found while the tracker is down, too', async () => {
-  const { tracker, storePath, numbers, get } = await openWorld();
-  const [first = 0] = numbers;
-  await claimLeads(connectTo(storePath), { numbers: [first] });
-  tracker.fault({ kind: 'status', status: 503, count: FOREVER });
-  const answer = await get(`/api/v1/leads/${first}`);
-  expect([answer.status, (await problemOf(answer)).code]).toEqual([404, 'lead-not-found']);
-  expect(tracker.calls.count({ path: /\/issues\/\d+$/ })).toBe(0);
-});
-
-test('an outage costs few calls, however many readers ask', async () => {
-  const { tracker, get } = await openWorld();
-  tracker.fault({ kind: 'status', status: 503, count: FOREVER });
-  const answers = await Promise.all(Array.from({ length: 40 }, () => get('/api/v1/leads')));
-  await get('/api/v1/leads?state=all');
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-  expect(tracker.calls.count({ path: /\/issues$/ })).toBe(2);
-});
-
-/** Another host; every sign of life towards it is kept. */
-async function openElsewhere(): Promise<{ port: number; seen: unknown[] }> {
-  const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push([request.method, request.url, request.headers]);
-    response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
-  });
-  server.on('connection', () => seen.push('a connection'));
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => void server.close(resolve));
-  });
-  return { port: (server.address() as AddressInfo).port, seen };
-}
-
 test('a tracker that hangs for long does not hold up a stop', async () => {
   const tracker = await startTracker({ tokens: [{ token: TRACKER_TOKEN, can: 'write' }] });
   onTestFinished(() => tracker.close());
@@ -285,70 +222,6 @@ test('a tracker that hangs for long does not hold up a stop', async () => {
   const stopped = service.stop();
   await clock.advance(9000);
   await expect(stopped).resolves.toBeUndefined();
-});
-
-test('a redirect to another host is not followed', async () => {
-  const { port, seen } = await openElsewhere();
-  const { tracker, clock, get } = await openWorld();
-  const location = `http://127.0.0.1:${port}/repos/acme/leads/issues`;
-  for (const status of [301, 302, 307, 308]) {
-    tracker.fault({ kind: 'redirect', status, location, count: FOREVER });
-    for (const target of ['/api/v1/leads', '/api/v1/leads/1']) {
-      const answer = await get(target);
-      expect([status, answer.status]).toEqual([status, 503]);
-      expect(answer.headers.has('retry-after')).toBe(true);
-      expect(await answer.text()).not.toContain(String(port));
-    }
-    tracker.clearFaults();
-    await clock.advance(MINUTE);
-  }
-  expect((await get('/api/v1/leads')).status).toBe(200);
-  expect(seen).toEqual([]);
-});
-
-test('a next page on another host is asked of the tracker', async () => {
-  const { port, seen } = await openElsewhere();
-  const { tracker, get } = await openWorld();
-  tracker.seedIssues(Array.from({ length: 100 }, () => ({ title: 'x', labels: ['approved'] })));
-  const first = await fetch(`${tracker.url}/repos/acme/leads/issues?per_page=100`, {
-    headers: { authorization: `Bearer ${TRACKER_TOKEN}` },
-  });
-  const link = (first.headers.get('link') ?? '').replaceAll(
-    new URL(tracker.url).host,
-    `127.0.0.1:${port}`,
-  );
-  expect(link).toContain(`127.0.0.1:${port}`);
-  tracker.fault({ kind: 'status', status: 200, json: await first.json(), headers: { link } });
-  const page = (await (await get('/api/v1/leads?limit=100')).json()) as {
-    items: unknown[];
-    pagination: { nextCursor: string };
-  };
-  expect(page.items).toHaveLength(100);
-  const last = await get(`/api/v1/leads?limit=100&cursor=${page.pagination.nextCursor}`);
-  expect(await last.json()).toMatchObject({ items: [{}, {}], pagination: { hasMore: false } });
-  expect(seen).toEqual([]);
-});
-
-test('every wrong parameter has an entry of its own, a made-up cursor is refused, and the tracker is not asked', async () => {
-  const { tracker, get } = await openWorld();
-  const query = 'limit=0&state=ajar&since=yesterday&label=,&limt=3&q=x';
-  const problem = await problemOf(await get(`/api/v1/leads?${query}`));
-  expect(problem).toMatchObject({ status: 400, code: 'validation-failed' });
-  const entries = (problem.errors ?? []).map(({ parameter, code }) => `${parameter} ${code}`);
-  expect(entries.toSorted()).toEqual([
-    'label invalid',
-    'limit out-of-range',
-    'limt unknown',
-    'q unknown',
-    'since invalid',
-    'state invalid',
-  ]);
-  for (const { detail } of problem.errors ?? []) expect(detail).toMatch(/\.$|\?$/);
-  for (const cursor of ['nonsense', 'AAAA', '%00', 'a'.repeat(4000)]) {
-    const refused = await problemOf(await get(`/api/v1/leads?cursor=${cursor}`));
-    expect(refused).toMatchObject({ status: 400, code: 'invalid-cursor' });
-  }
-  expect(tracker.calls.count({})).toBe(0);
 });
 
 test('whatever is no lead of this reader is the same 404', async () => {
@@ -473,31 +346,6 @@ describe('store trouble', () => {
     expect((await problemOf(refused)).code).toBe('store-unavailable');
     handle.exec('ROLLBACK');
     expect(countReceipts(world)).toBe(1);
-  });
-
-  test('a store that nobody writes to is known to be read-only within ten seconds', async () => {
-    const world = await openWorld({ settings: { partners }, writerModule });
-    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
-    await disturbWriter(world.storePath, 'query_only = ON');
-    await world.clock.advance(10_000);
-    const detail = 'The store cannot be written.';
-    expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
-    expect((await world.get('/api/v1/leads')).status).toBe(200);
-    await disturbWriter(world.storePath, 'query_only = OFF');
-    await world.clock.advance(2000);
-    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
-  });
-
-  test('another process that does not let go of the store shows, and heals', async () => {
-    const world = await openWorld({ settings: { partners }, writerModule });
-    const { handle } = connectTo(world.storePath);
-    handle.exec('BEGIN IMMEDIATE');
-    expect((await sendDeletion(world.url, big)).status).toBe(503);
-    const detail = 'The store is busy with another process.';
-    expect(await storeOf(world)).toEqual({ status: 503, state: 'unavailable', detail });
-    handle.exec('ROLLBACK');
-    await world.clock.advance(2000);
-    expect(await storeOf(world)).toEqual({ status: 200, state: 'ok' });
   });
 
   test('a damaged file: 503, never a guess and never a crash', async () => {

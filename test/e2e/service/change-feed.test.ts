@@ -36,10 +36,7 @@ test('an edit, a label that is taken away and a deletion reach an instance that 
   await eventually(async () => expect(await titles(second.url)).toEqual(['anew']));
 });
 
-test.each([
-  ['finds the changes', 0],
-  ['finds that changes are missing', BATCHES_KEPT],
-] as const)('an instance that was stopped %s before it answers', async (_what, others) => {
+test('an instance that was stopped finds that changes are missing before it answers', async () => {
   const { tracker, numbers, first, second, titles, changes } = await setUp();
   const [, unlabelled = 0] = numbers;
   const before = await changes.lastPosition();
@@ -53,11 +50,11 @@ test.each([
       expect(await titles(first.url)).not.toContain('unlabelled');
       expect(performance.now() - stoppedAt).toBeGreaterThan(SECOND);
     });
-    for (let at = 0; at < others; at += 1) await changes.append('[]');
+    for (let at = 0; at < BATCHES_KEPT; at += 1) await changes.append('[]');
   } finally {
     second.run.child.kill('SIGCONT');
   }
   expect(new Set(await answered)).toEqual(new Set(['edited', 'deleted']));
   const metrics = await (await fetch(`${second.url}/metrics`)).text();
-  expect(metrics).toContain(`trackport_change_feed_gaps_total ${others > 0 ? 1 : 0}`);
+  expect(metrics).toContain(`trackport_change_feed_gaps_total 1`);
 });

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { plainEnvironment, programFile } from '../../support/program.ts';
-import { createWorld, environment, openLead } from '../support/world.ts';
+import { createWorld, environment } from '../support/world.ts';
 
 type Pipe = {
   /** What a process gets as its standard output. */
@@ -83,80 +83,43 @@ async function startOn(output: number, args: readonly string[]): Promise<Started
   return { child, url, exited };
 }
 
-test('a reader that goes away keeps nothing from serving or stopping', async () => {
-  const { config } = await createWorld();
-  const pipe = createPipe();
-  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
-  await eventually(() => expect(pipe.read()).toContain('listening'));
-  pipe.breakOff();
-
-  for (let at = 0; at < 3; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-  child.kill('SIGTERM');
-
-  expect(await exited).toBe(0);
-});
-
-test('a pipe that is full and never read keeps nothing from serving or stopping', async () => {
-  const { config } = await createWorld();
-  const pipe = createPipe();
-  pipe.fill();
-  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
-  expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-
-  child.kill('SIGTERM');
-
-  expect(await exited).toBe(0);
-});
-
-test.each(['a full pipe', 'a broken pipe'])(
-  'with %s a second signal still ends the process at once',
+test.each(['a full pipe', 'a broken pipe', 'a full disk'])(
+  '%s keeps nothing from serving or stopping',
   async (kind) => {
-    const { tracker, config, key } = await createWorld();
-    openLead(tracker, { title: 'Demo' });
+    const { config } = await createWorld();
     const pipe = createPipe();
     if (kind === 'a full pipe') pipe.fill();
-    const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+    const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : pipe.writeEnd;
+    const { child, url, exited } = await startOn(output, ['serve', '--config', config]);
     if (kind === 'a broken pipe') pipe.breakOff();
-    const gate = tracker.hold({ path: '/issues$' });
-    const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
-    const outcome = inFlight.catch((error: unknown) => error);
-    await gate.arrived();
+
+    for (let at = 0; at < 3; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
     child.kill('SIGTERM');
-    await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(503));
 
-    await eventually(() => {
-      child.kill('SIGTERM');
-      expect(child.exitCode).toBe(1);
-    });
-
-    expect(await exited).toBe(1);
-    expect(await outcome).toBeInstanceOf(TypeError);
-    gate.open();
+    expect(await exited).toBe(0);
   },
 );
 
-test('a full disk keeps nothing from serving or stopping', async () => {
-  const { config } = await createWorld();
-  const disk = openSync('/dev/full', 'w');
-  onTestFinished(() => closeSync(disk));
-  const { child, url, exited } = await startOn(disk, ['serve', '--config', config]);
-
-  for (let at = 0; at < 3; at += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404);
-  child.kill('SIGTERM');
-
-  expect(await exited).toBe(0);
-});
-
-test.each(['full', 'broken'])('the sandbox serves and stops with a %s pipe', async (kind) => {
+test('a second signal ends the process at once, with a full pipe, too', async () => {
+  const { tracker, config, key } = await createWorld();
   const pipe = createPipe();
-  if (kind === 'full') pipe.fill();
-  else pipe.breakOff();
-  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve']);
-  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
-
+  pipe.fill();
+  const { child, url, exited } = await startOn(pipe.writeEnd, ['serve', '--config', config]);
+  const gate = tracker.hold({ path: '/issues$' });
+  const inFlight = fetch(`${url}/api/v1/leads`, { headers: { 'x-api-key': key } });
+  const outcome = inFlight.catch((error: unknown) => error);
+  await gate.arrived();
   child.kill('SIGTERM');
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(503));
 
-  expect(await exited).toBe(0);
+  await eventually(() => {
+    child.kill('SIGTERM');
+    expect(child.exitCode).toBe(1);
+  });
+
+  expect(await exited).toBe(1);
+  expect(await outcome).toBeInstanceOf(TypeError);
+  gate.open();
 });
 
 test('a reader that is slow misses no line of a stop', async () => {

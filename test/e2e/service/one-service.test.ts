@@ -77,14 +77,18 @@ test('a second service that waits is stopped at once, and one that waits in vain
 });
 
 test('commands work beside the service, but those that need the store for themselves', async () => {
-  const { config } = await createWorld(settings);
-  const { run } = await serve(config);
+  const { config, key } = await createWorld(settings);
+  const { run, url } = await serve(config);
+  expect(await listLeads(url, key)).toEqual([]);
   const backup = path.join(temporaryFolder(), 'copy.backup');
   await command(config, 'backup', backup);
   await command(config, 'consumer', 'create', 'another', '--grant', 'leads:read');
-  expect(JSON.parse(await command(config, 'consumer', 'list'))).toMatchObject({
-    items: [{ name: 'sales' }, { name: 'another' }],
-  });
+  const { items } = JSON.parse(await command(config, 'consumer', 'list')) as {
+    items: { id: string; name: string }[];
+  };
+  expect(items.map(({ name }) => name)).toEqual(['sales', 'another']);
+  await command(config, 'consumer', 'revoke', items[0]?.id ?? '');
+  await expect(listLeads(url, key)).rejects.toThrow('401'); // from now on
   for (const args of [
     ['restore', backup],
     ['store', 'rekey', '--yes'],

@@ -63,12 +63,6 @@ test('the package serves leads, takes a deletion, and is backed up', async () =>
   expect((await command('--version')).stdout).toBe(`${version} (${commit})\n`);
 });
 
-test('without a configuration the package serves nothing, and names the sandbox', async () => {
-  const { program } = installed;
-  const { code, stderr } = await runTrackport(['serve'], { environment: {}, program });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('npx trackport sandbox')]);
-});
-
 test('the package has the sandbox, too, whose commands are for where it runs', async () => {
   const run = trackport(['sandbox', '--port', '0'], {
     program: installed.program,

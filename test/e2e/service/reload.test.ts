@@ -211,13 +211,3 @@ function signalsCaught({ child }: Trackport): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0';
   return (BigInt(`0x${caught}`) & 1n) === 1n;
 }
-
-test('the sandbox has nothing to reload and says so', async () => {
-  const run = trackport(['serve', '--port', '0'], { environment: { TMPDIR: temporaryFolder() } });
-  const url = await listening(run);
-  run.child.kill('SIGHUP');
-  await run.logged('nothing to reload: the sandbox has no configuration file');
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  run.child.kill('SIGTERM');
-  expect(await run.exited).toBe(0);
-});

@@ -59,14 +59,6 @@ export async function command(config: string, ...args: string[]): Promise<string
   return stdout;
 }
 
-/** Takes back the key of its consumer. */
-export async function revokeKey(config: string): Promise<void> {
-  const { items } = JSON.parse(await command(config, 'consumer', 'list')) as {
-    items: { id: string }[];
-  };
-  await command(config, 'consumer', 'revoke', items[0]?.id ?? '');
-}
-
 export const PARTNER_SECRET = 'a-partner-secret-of-this-test';
 
 /** What a configuration says of the partner `crm-one`, as which `sendDeletion` signs. */
