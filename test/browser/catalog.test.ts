@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { modes, openIn } from './support/modes.ts';
+import { openWorked } from './support/worked.ts';
 import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 const spec = (paths: string[]): string =>
@@ -35,105 +35,99 @@ async function publish(page: Page, version: string, breaking?: string): Promise<
 }
 
 describeInBrowser('the catalog in the portal', ({ open, portal }) => {
-  test.each(modes)(
-    'a draft is published, followed, deprecated with a sunset, compared and retired: %s',
-    async (_mode, mode) => {
-      const { url } = await portal();
-      const { page, complaints } = await openIn(mode, open);
-      await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-      await createDraft(page, `life-${mode.name}`);
-      await publish(page, '1.0.0');
+  test('a draft is published, followed, deprecated with a sunset, compared and retired', async () => {
+    const { url } = await portal();
+    const { page, complaints } = await openWorked(open);
+    await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
+    await createDraft(page, 'life');
+    await publish(page, '1.0.0');
 
-      await page.getByRole('link', { name: 'Create version' }).click();
-      await page.getByLabel('Spec', { exact: true }).fill(spec(['/a', '/c']));
-      await press(page, 'Create draft');
-      await page.getByText('Draft 1.1.0 was created.').waitFor();
-      await page.getByRole('link', { name: 'Publish… 1.1.0' }).click();
-      await page.getByText('1 breaking change against 1.0.0').waitFor();
-      await press(page, 'Publish 1.1.0');
-      await page.getByText('1.1.0 is published.').waitFor();
+    await page.getByRole('link', { name: 'Create version' }).click();
+    await page.getByLabel('Spec', { exact: true }).fill(spec(['/a', '/c']));
+    await press(page, 'Create draft');
+    await page.getByText('Draft 1.1.0 was created.').waitFor();
+    await page.getByRole('link', { name: 'Publish… 1.1.0' }).click();
+    await page.getByText('1 breaking change against 1.0.0').waitFor();
+    await press(page, 'Publish 1.1.0');
+    await page.getByText('1.1.0 is published.').waitFor();
 
-      await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
-      await page.getByText('Its successor is 1.1.0').waitFor();
-      await page.getByLabel(/^Sunset/).fill('2020-01-01');
-      await press(page, 'Deprecate 1.0.0');
-      await page.getByRole('alert').waitFor();
-      await page.getByLabel(/^Sunset/).fill('2099-06-01');
-      await press(page, 'Deprecate 1.0.0');
-      await page.getByText('1.0.0 is deprecated, until').waitFor();
+    await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
+    await page.getByText('Its successor is 1.1.0').waitFor();
+    await page.getByLabel(/^Sunset/).fill('2020-01-01');
+    await press(page, 'Deprecate 1.0.0');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel(/^Sunset/).fill('2099-06-01');
+    await press(page, 'Deprecate 1.0.0');
+    await page.getByText('1.0.0 is deprecated, until').waitFor();
 
-      await page.getByLabel('From').selectOption('1.0.0');
-      await page.getByLabel('To', { exact: true }).selectOption('1.1.0');
-      await press(page, 'Compare');
-      await page.waitForURL(/from=1\.0\.0/);
-      const changes = page.getByRole('table', { name: /^Changes from 1\.0\.0 to 1\.1\.0/ });
-      expect(await changes.locator('tbody th').allInnerTexts()).toEqual(['Breaking', 'Compatible']);
+    await page.getByLabel('From').selectOption('1.0.0');
+    await page.getByLabel('To', { exact: true }).selectOption('1.1.0');
+    await press(page, 'Compare');
+    await page.waitForURL(/from=1\.0\.0/);
+    const changes = page.getByRole('table', { name: /^Changes from 1\.0\.0 to 1\.1\.0/ });
+    expect(await changes.locator('tbody th').allInnerTexts()).toEqual(['Breaking', 'Compatible']);
 
-      await press(page, 'Make default 1.0.0');
-      await page.getByText('1.0.0 is the default now.').waitFor();
-      await page.getByRole('link', { name: 'Unset default… 1.0.0' }).click();
-      await page.getByText('get 1.1.0 from now on').waitFor();
-      await press(page, 'Unset default');
-      await page.getByText('No version is set as the default now. It is 1.1.0.').waitFor();
+    await press(page, 'Make default 1.0.0');
+    await page.getByText('1.0.0 is the default now.').waitFor();
+    await page.getByRole('link', { name: 'Unset default… 1.0.0' }).click();
+    await page.getByText('get 1.1.0 from now on').waitFor();
+    await press(page, 'Unset default');
+    await page.getByText('No version is set as the default now. It is 1.1.0.').waitFor();
 
-      await page.getByRole('link', { name: 'Retire… 1.0.0' }).click();
-      await page.getByText('Its sunset is ahead').waitFor();
-      await page.getByLabel(/^Type the version/).fill('1.0.0');
-      await press(page, 'Retire 1.0.0');
-      await page
-        .getByRole('alert')
-        .getByRole('link', { name: /^Its sunset is ahead/ })
-        .click();
-      await page.getByLabel('Retire it before its sunset').check();
-      await page.getByLabel(/^Type the version/).fill('1.0.0');
-      await press(page, 'Retire 1.0.0');
-      await page.getByText('1.0.0 is retired.').waitFor();
-      expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
-    },
-  );
+    await page.getByRole('link', { name: 'Retire… 1.0.0' }).click();
+    await page.getByText('Its sunset is ahead').waitFor();
+    await page.getByLabel(/^Type the version/).fill('1.0.0');
+    await press(page, 'Retire 1.0.0');
+    await page
+      .getByRole('alert')
+      .getByRole('link', { name: /^Its sunset is ahead/ })
+      .click();
+    await page.getByLabel('Retire it before its sunset').check();
+    await page.getByLabel(/^Type the version/).fill('1.0.0');
+    await press(page, 'Retire 1.0.0');
+    await page.getByText('1.0.0 is retired.').waitFor();
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+  });
 
-  test.each(modes)(
-    'a draft with a mistake is mended, described, reinstated and deleted: %s',
-    async (_mode, mode) => {
-      const { url } = await portal();
-      const { page, complaints } = await openIn(mode, open);
-      await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
-      await createDraft(page, `mended-${mode.name}`);
-      await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
-      await page.getByLabel('Title').fill('');
-      await page.getByLabel('Members').fill(`mended-${mode.name}\nbrowser-list`);
-      await press(page, 'Save draft');
-      await page
-        .getByRole('alert')
-        .getByRole('link', { name: /^Title/ })
-        .click();
-      await page.getByLabel('Title').fill('Mended API');
-      await press(page, 'Save draft');
-      await page.getByText('Draft 1.0.0 was saved.').waitFor();
-      await publish(page, '1.0.0');
+  test('a draft with a mistake is mended, described, reinstated and deleted', async () => {
+    const { url } = await portal();
+    const { page, complaints } = await openWorked(open);
+    await openAs(page, { url, path: '/portal/catalog', person: 'owner' });
+    await createDraft(page, 'mended');
+    await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
+    await page.getByLabel('Title').fill('');
+    await page.getByLabel('Members').fill('mended\nbrowser-list');
+    await press(page, 'Save draft');
+    await page
+      .getByRole('alert')
+      .getByRole('link', { name: /^Title/ })
+      .click();
+    await page.getByLabel('Title').fill('Mended API');
+    await press(page, 'Save draft');
+    await page.getByText('Draft 1.0.0 was saved.').waitFor();
+    await publish(page, '1.0.0');
 
-      await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
-      await page.getByLabel('Owner').fill('team-other');
-      await press(page, 'Save');
-      await page.getByText('The changes were saved.').waitFor();
+    await page.getByRole('link', { name: 'Edit 1.0.0' }).click();
+    await page.getByLabel('Owner').fill('team-other');
+    await press(page, 'Save');
+    await page.getByText('The changes were saved.').waitFor();
 
-      await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
-      await press(page, 'Deprecate 1.0.0');
-      await press(page, 'Reinstate 1.0.0');
-      await page.getByText('1.0.0 is published again.').waitFor();
+    await page.getByRole('link', { name: 'Deprecate… 1.0.0' }).click();
+    await press(page, 'Deprecate 1.0.0');
+    await press(page, 'Reinstate 1.0.0');
+    await page.getByText('1.0.0 is published again.').waitFor();
 
-      await page.getByRole('link', { name: 'Create version' }).click();
-      await press(page, 'Create draft');
-      await page.getByRole('link', { name: 'Delete… 1.1.0' }).click();
-      await page.getByLabel(/^Type the version/).fill('1.0.0');
-      await press(page, 'Delete draft 1.1.0');
-      await page.getByRole('alert').waitFor();
-      await page.getByLabel(/^Type the version/).fill('1.1.0');
-      await press(page, 'Delete draft 1.1.0');
-      await page.getByText('Draft 1.1.0 was deleted.').waitFor();
-      expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
-    },
-  );
+    await page.getByRole('link', { name: 'Create version' }).click();
+    await press(page, 'Create draft');
+    await page.getByRole('link', { name: 'Delete… 1.1.0' }).click();
+    await page.getByLabel(/^Type the version/).fill('1.0.0');
+    await press(page, 'Delete draft 1.1.0');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel(/^Type the version/).fill('1.1.0');
+    await press(page, 'Delete draft 1.1.0');
+    await page.getByText('Draft 1.1.0 was deleted.').waitFor();
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+  });
 
   test('every page is without findings of axe', async () => {
     const { url } = await portal();

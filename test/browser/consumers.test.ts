@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { modes, openIn } from './support/modes.ts';
+import { openWorked } from './support/worked.ts';
 import { describeInBrowser, openAs, startSandboxPortal } from './support/portal.ts';
 
 const press = (page: Page, name: string | RegExp): Promise<void> =>
@@ -50,63 +50,60 @@ async function labelOfSomeLeads(url: string, key: string): Promise<string> {
 }
 
 describeInBrowser('consumers in the portal', ({ open }) => {
-  test.each(modes)(
-    'a consumer is created, reads, is rotated, revoked and refused; the audit tells it all: %s',
-    async (_mode, mode) => {
-      const { url, log } = await startSandboxPortal();
-      const { page, complaints } = await openIn(mode, open);
-      await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
-      const key = await createConsumer(page);
-      const consumer = page.url().split('?')[0] ?? '';
-      expect((await readLeads(url, key)).status).toBe(200);
-      const command = (await page.locator('details pre').textContent()) ?? '';
-      expect(JSON.parse(await inShell(command, key))).toMatchObject({
-        items: expect.any(Array),
-      });
+  test('a consumer is created, reads, is rotated, revoked and refused; the audit tells it all', async () => {
+    const { url, log } = await startSandboxPortal();
+    const { page, complaints } = await openWorked(open);
+    await openAs(page, { url, path: '/portal/consumers', person: 'operator' });
+    const key = await createConsumer(page);
+    const consumer = page.url().split('?')[0] ?? '';
+    expect((await readLeads(url, key)).status).toBe(200);
+    const command = (await page.locator('details pre').textContent()) ?? '';
+    expect(JSON.parse(await inShell(command, key))).toMatchObject({
+      items: expect.any(Array),
+    });
 
-      await page.reload();
-      expect(await page.getByText(key).count()).toBe(0);
-      await page.getByRole('link', { name: 'Rotate' }).click();
-      await page.getByLabel('The old key stays good').selectOption({ label: '1 hour' });
-      await press(page, 'Rotate key');
-      const next = await shownKey(page);
-      expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
-        200, 200,
-      ]);
+    await page.reload();
+    expect(await page.getByText(key).count()).toBe(0);
+    await page.getByRole('link', { name: 'Rotate' }).click();
+    await page.getByLabel('The old key stays good').selectOption({ label: '1 hour' });
+    await press(page, 'Rotate key');
+    const next = await shownKey(page);
+    expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
+      200, 200,
+    ]);
 
-      await page
-        .getByRole('link', { name: /^Revoke… key/ })
-        .last()
-        .click();
-      const [, oldId = ''] = /^tpk_(\w{12})_/.exec(key) ?? [];
-      await page.getByLabel('Type the id of the key').fill('not this one');
-      await press(page, 'Revoke key');
-      await page.getByRole('alert').waitFor();
-      expect((await readLeads(url, key)).status).toBe(200);
-      await page.getByLabel('Type the id of the key').fill(oldId);
-      await press(page, 'Revoke key');
-      await page.getByText('The key was revoked.').waitFor();
-      expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
-        401, 200,
-      ]);
+    await page
+      .getByRole('link', { name: /^Revoke… key/ })
+      .last()
+      .click();
+    const [, oldId = ''] = /^tpk_(\w{12})_/.exec(key) ?? [];
+    await page.getByLabel('Type the id of the key').fill('not this one');
+    await press(page, 'Revoke key');
+    await page.getByRole('alert').waitFor();
+    expect((await readLeads(url, key)).status).toBe(200);
+    await page.getByLabel('Type the id of the key').fill(oldId);
+    await press(page, 'Revoke key');
+    await page.getByText('The key was revoked.').waitFor();
+    expect([(await readLeads(url, key)).status, (await readLeads(url, next)).status]).toEqual([
+      401, 200,
+    ]);
 
-      await page.getByRole('link', { name: 'Revoke consumer…' }).click();
-      await page.getByLabel(/^Type the name/).fill('Sales cockpit');
-      await press(page, 'Revoke consumer');
-      await page.getByText('The consumer was revoked.').waitFor();
-      expect((await readLeads(url, next)).status).toBe(401);
+    await page.getByRole('link', { name: 'Revoke consumer…' }).click();
+    await page.getByLabel(/^Type the name/).fill('Sales cockpit');
+    await press(page, 'Revoke consumer');
+    await page.getByText('The consumer was revoked.').waitFor();
+    expect((await readLeads(url, next)).status).toBe(401);
 
-      await page.getByRole('link', { name: 'All changes' }).click();
-      await page.waitForURL(/\/portal\/audit/);
-      const rows = await page.getByRole('table').locator('tbody tr').allInnerTexts();
-      const actions = rows.map((row) => /\b(?:consumer|key)\.\w+/.exec(row)?.[0]);
-      expect(actions).toEqual(['consumer.revoke', 'key.revoke', 'key.rotate', 'consumer.create']);
-      expect(rows.every((row) => row.includes('portal'))).toBe(true);
-      expect(consumer).toContain('/portal/consumers/');
-      expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
-      expect(log()).not.toMatch(/tpk_|Sales cockpit/);
-    },
-  );
+    await page.getByRole('link', { name: 'All changes' }).click();
+    await page.waitForURL(/\/portal\/audit/);
+    const rows = await page.getByRole('table').locator('tbody tr').allInnerTexts();
+    const actions = rows.map((row) => /\b(?:consumer|key)\.\w+/.exec(row)?.[0]);
+    expect(actions).toEqual(['consumer.revoke', 'key.revoke', 'key.rotate', 'consumer.create']);
+    expect(rows.every((row) => row.includes('portal'))).toBe(true);
+    expect(consumer).toContain('/portal/consumers/');
+    expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
+    expect(log()).not.toMatch(/tpk_|Sales cockpit/);
+  });
 
   test('grants by label narrow what a key reads, at once', async () => {
     const { url } = await startSandboxPortal();

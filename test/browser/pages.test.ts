@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { modes, openIn } from './support/modes.ts';
+import { openWorked } from './support/worked.ts';
 import { describeInBrowser, findingsAt, findingsOn, openAs } from './support/portal.ts';
 
 /** The overview, and what is of the catalog, of receipts and of consumers, have tests of their own. */
@@ -64,9 +64,9 @@ describeInBrowser('every page outside the catalog', ({ open, portal }) => {
 });
 
 describeInBrowser('what is watched', ({ open, portal }) => {
-  test.each(modes)('leads from the overview to lists and back: %s', async (_mode, mode) => {
+  test('leads from the overview to lists and back', async () => {
     const { url } = await portal();
-    const { page, complaints } = await openIn(mode, open);
+    const { page, complaints } = await openWorked(open);
     await openAs(page, { url, path: '/portal', person: 'owner' });
     await page.getByText('The same as a table').click();
     await page.getByRole('columnheader', { name: 'Unmatched' }).waitFor();
@@ -79,9 +79,9 @@ describeInBrowser('what is watched', ({ open, portal }) => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(modes)('tells of the partners, each with its receipts: %s', async (_mode, mode) => {
+  test('tells of the partners, each with its receipts', async () => {
     const { url } = await portal();
-    const { page, complaints } = await openIn(mode, open);
+    const { page, complaints } = await openWorked(open);
     await openAs(page, { url, path: '/portal/partners', person: 'operator' });
     const partner = page.getByRole('rowheader').first().getByRole('link');
     const id = await partner.innerText();
@@ -96,9 +96,9 @@ describeInBrowser('what is watched', ({ open, portal }) => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(modes)('the audit is filtered, and had as a file: %s', async (_mode, mode) => {
+  test('the audit is filtered, and had as a file', async () => {
     const { url } = await portal();
-    const { page, complaints } = await openIn(mode, open);
+    const { page, complaints } = await openWorked(open);
     await openAs(page, { url, path: '/portal/audit', person: 'owner' });
     await page.getByLabel('What').selectOption({ label: 'consumer.create' });
     await page.getByRole('button', { name: 'Filter' }).click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { modes, openIn } from './support/modes.ts';
+import { openWorked } from './support/worked.ts';
 import { startWithPartner } from './support/partner.ts';
 import { describeInBrowser, findingsAt, openAs } from './support/portal.ts';
 
@@ -18,9 +18,9 @@ async function reloadUntil(page: Page, text: string): Promise<void> {
 }
 
 describeInBrowser('receipts in the portal', ({ open }) => {
-  test.each(modes)('a dead letter is replayed and ends done: %s', async (_mode, mode) => {
+  test('a dead letter is replayed and ends done', async () => {
     const { url, refuseWrites, acceptWrites, deleteLead } = await startWithPartner();
-    const { page, complaints } = await openIn(mode, open);
+    const { page, complaints } = await openWorked(open);
     await refuseWrites();
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
@@ -54,9 +54,9 @@ describeInBrowser('receipts in the portal', ({ open }) => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(modes)('a wrong claim is released by its typed number: %s', async (_mode, mode) => {
+  test('a wrong claim is released by its typed number', async () => {
     const { url, leadId, deleteLead } = await startWithPartner();
-    const { page } = await openIn(mode, open);
+    const { page } = await openWorked(open);
     const id = await deleteLead();
     await openAs(page, { url, path: `/portal/receipts/${id}`, person: 'operator' });
     await page.getByRole('link', { name: `Release… lead ${leadId}` }).click();

@@ -2,109 +2,77 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { modes, openIn } from './support/modes.ts';
+import { openWorked } from './support/worked.ts';
 import { describeInBrowser, findingsAt, openAs, PEOPLE } from './support/portal.ts';
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name }).first();
 
 describeInBrowser('signing in and out', ({ open, portal }) => {
-  test.each(modes)(
-    'leads to the page that was asked for, and out of the issuer, too: %s',
-    async (_mode, mode) => {
-      const { url, log } = await portal();
-      const { page, complaints } = await openIn(mode, open);
-      await openAs(page, { url, path: '/portal/audit?who=someone', person: 'operator' });
-      expect(page.url()).toBe(`${url}/portal/audit?who=someone`);
-      const before = await page.context().cookies(url);
+  test('leads to the page that was asked for, and out of the issuer, too', async () => {
+    const { url, log } = await portal();
+    const { page, complaints } = await openWorked(open);
+    await openAs(page, { url, path: '/portal/audit?who=someone', person: 'operator' });
+    expect(page.url()).toBe(`${url}/portal/audit?who=someone`);
+    const before = await page.context().cookies(url);
 
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await heading(page, 'Sign out of the sandbox?').waitFor();
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.waitForURL(`${url}/portal/signed-out`);
-      await page.getByText('You are signed out').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign out of the sandbox?').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${url}/portal/signed-out`);
+    await page.getByText('You are signed out').waitFor();
 
-      await page.context().addCookies(before);
-      await page.goto(`${url}/portal/audit`);
-      await page.getByText('Your session ended').waitFor();
-      // Signed out there as well: it asks who is there.
-      await page.getByRole('link', { name: /^Continue to/ }).click();
-      await heading(page, 'Who is there?').waitFor();
-      await page.getByRole('button', { name: PEOPLE.reader }).click();
-      await heading(page, 'You may not do this').waitFor();
-
-      expect(complaints.filter((text) => !text.includes('403'))).toEqual([]);
-      expect(log()).toContain('"msg":"signed in"');
-      expect(log()).not.toMatch(/code=|state=|id_token|eyJ/);
-    },
-  );
-
-  test.each(modes)('tells a person who gives no consent what to do: %s', async (_mode, mode) => {
-    const { url } = await portal();
-    const { page } = await openIn(mode, open);
+    await page.context().addCookies(before);
     await page.goto(`${url}/portal/audit`);
+    await page.getByText('Your session ended').waitFor();
+    // Signed out there as well: it asks who is there.
     await page.getByRole('link', { name: /^Continue to/ }).click();
-    await page.getByRole('button', { name: 'Nobody' }).click();
-    await heading(page, 'You were not signed in').waitFor();
-    expect(await page.locator('main').innerText()).toContain('access_denied');
-    await page.getByRole('link', { name: 'Try again' }).click();
     await heading(page, 'Who is there?').waitFor();
+    await page.getByRole('button', { name: PEOPLE.reader }).click();
+    await heading(page, 'You may not do this').waitFor();
+
+    expect(complaints.filter((text) => !text.includes('403'))).toEqual([]);
+    expect(log()).toContain('"msg":"signed in"');
+    expect(log()).not.toMatch(/code=|state=|id_token|eyJ/);
   });
 });
 
 describeInBrowser('a session', ({ open, portal }) => {
-  test.each(modes)(
-    'that ends while a form is filled in loses nothing of it: %s',
-    async (_mode, mode) => {
-      const { url } = await portal();
-      const { page } = await openIn(mode, open);
-      await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
-      await page.getByText('Unused, the session ends at').waitFor();
-      const id = `leads-${mode.name}`;
-      const spec = `{"a": "<&${'x'.repeat(20_000)}"}`;
-      await page.getByLabel('Id', { exact: true }).fill(id);
-      await page.getByLabel('Title').fill('Leads & <more>');
-      await page.getByLabel('Owner').fill('team');
-      await page.getByLabel('Spec', { exact: true }).fill(spec);
-      // The person signs out in another tab.
-      const tab = await page.context().newPage();
-      await tab.goto(`${url}/portal`);
-      await tab.getByRole('button', { name: 'Sign out' }).click();
-      await heading(tab, 'Sign out of the sandbox?').waitFor();
-      await tab.getByRole('button', { name: 'Sign out' }).click();
-      await tab.waitForURL(`${url}/portal/signed-out`);
-
-      await page.getByRole('button', { name: 'Create draft' }).click();
-      await page.getByText('Nothing was done: your session ended').waitFor();
-      const opened = page.context().waitForEvent('page');
-      await page.getByRole('link', { name: 'in another tab' }).click();
-      const other = await opened;
-      await other.getByRole('button', { name: PEOPLE.owner }).click();
-      await other.locator('.foot', { hasText: PEOPLE.owner }).waitFor();
-      await page.reload();
-      await page
-        .getByRole('alert')
-        .getByText('Your session ended while you filled this in')
-        .waitFor();
-      expect(await page.getByLabel('Title').inputValue()).toBe('Leads & <more>');
-      await page.getByRole('button', { name: 'Create draft' }).click();
-      await page.getByText('Draft 1.0.0 was created.').waitFor();
-      const file = await page.request.get(`${url}/portal/catalog/${id}/spec?version=1.0.0`);
-      expect(await file.json()).toEqual(JSON.parse(spec));
-    },
-  );
-
-  test('of one tab does no harm to another', async () => {
+  test('that ends while a form is filled in loses nothing of it', async () => {
     const { url } = await portal();
-    const { page: first } = await open();
-    await first.goto(`${url}/portal/audit`);
-    await first.getByRole('link', { name: /^Continue to/ }).click();
-    await heading(first, 'Who is there?').waitFor();
-    const second = await first.context().newPage();
-    await openAs(second, { url, path: '/portal/audit', person: 'operator' });
-    // The sign-in that was begun before goes on, to where it was to lead.
-    await first.getByRole('button', { name: PEOPLE.owner }).click();
-    await first.waitForURL(`${url}/portal/audit`);
-    expect(await first.locator('.foot').innerText()).toContain(PEOPLE.owner);
+    const { page } = await openWorked(open);
+    await openAs(page, { url, path: '/portal/catalog/-/new', person: 'owner' });
+    await page.getByText('Unused, the session ends at').waitFor();
+    const id = 'leads-of-a-session';
+    const spec = `{"a": "<&${'x'.repeat(20_000)}"}`;
+    await page.getByLabel('Id', { exact: true }).fill(id);
+    await page.getByLabel('Title').fill('Leads & <more>');
+    await page.getByLabel('Owner').fill('team');
+    await page.getByLabel('Spec', { exact: true }).fill(spec);
+    // The person signs out in another tab.
+    const tab = await page.context().newPage();
+    await tab.goto(`${url}/portal`);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await heading(tab, 'Sign out of the sandbox?').waitFor();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.waitForURL(`${url}/portal/signed-out`);
+
+    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByText('Nothing was done: your session ended').waitFor();
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'in another tab' }).click();
+    const other = await opened;
+    await other.getByRole('button', { name: PEOPLE.owner }).click();
+    await other.locator('.foot', { hasText: PEOPLE.owner }).waitFor();
+    await page.reload();
+    await page
+      .getByRole('alert')
+      .getByText('Your session ended while you filled this in')
+      .waitFor();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Leads & <more>');
+    await page.getByRole('button', { name: 'Create draft' }).click();
+    await page.getByText('Draft 1.0.0 was created.').waitFor();
+    const file = await page.request.get(`${url}/portal/catalog/${id}/spec?version=1.0.0`);
+    expect(await file.json()).toEqual(JSON.parse(spec));
   });
 
   test('gives a stolen form nothing, though the browser sends its cookie along', async () => {

@@ -20,11 +20,6 @@ test.each(['portal.css', 'portal-0000000000000000.css', '../assets.ts', 'toStrin
   (file) => expect(findAsset(file)).toBeUndefined(),
 );
 
-test('the sheet names no other host and no address at all', () => {
-  const path = assetPath('portal.css').slice('/portal/assets/'.length);
-  expect(findAsset(path)?.bodies.identity.toString()).not.toMatch(/url\(|@import/);
-});
-
 const path = assetPath('portal.css');
 
 test('the style sheet comes to anybody, to be kept for ever', async () => {

@@ -12,7 +12,7 @@ test('text and attribute values are escaped, markup of ours is not', () => {
   expect(text.match(/"/g)).toHaveLength(2);
 });
 
-// So no page can take a text for markup, and none tests that again but those of the catalog and of receipts.
+// So no page can take a text for markup, and none tests that again but those of the catalog.
 test('in every template what is put into an attribute stands in quotes, and all is escaped here', () => {
   const files = globSync('src/portal/**/*.ts');
   expect(files.length).toBeGreaterThan(40);

@@ -103,12 +103,8 @@ describe('the first page an hour after the sign-in', () => {
 
   test.each<[SignInFailureKind, boolean, number, RegExp]>([
     ['interaction-required', true, 200, /Your session ended.*wants to see you again/s],
-    ['denied', true, 403, /You were not signed in/],
-    ['unavailable', true, 400, /The sign-in cannot be reached/],
-    ['grant-refused', false, 400, /This sign-in is over/],
     ['wrong-token', false, 403, /gave no access to Trackport/],
     ['client-refused', false, 503, /not set up right/],
-    ['invalid-response', false, 503, /no usable response/],
   ])('ends the session of who may not any more: %s', async (kind, isFromBrowser, status, words) => {
     const world = await signedInFor(HOUR);
     world.issuer.next = new SignInFailure(kind, 'why', { isFromBrowser });

@@ -7,7 +7,7 @@ import { pagesContext, startPortal } from '../../support/portal/portal.ts';
 import type { AuditEntryOut } from '#access/audit.ts';
 import { withQuery } from '#portal/address.ts';
 import { DAY } from '#shared/clock.ts';
-import { flat, hostile, viewer } from '../shell/support.ts';
+import { flat, viewer } from '../shell/support.ts';
 
 async function setUp(consumers: number, { name = 'Consumer', subject = 'operator' } = {}) {
   const clock = createFakeClock();
@@ -100,21 +100,6 @@ const view = (items: AuditEntryOut[], search = '', pagination = { hasMore: false
     },
   );
 
-test.each([
-  [{ kind: 'cli', subject: 'root' } as const, 'command line'],
-  [{ kind: 'token', subject: 'ci', clientId: 'ci' } as const, 'API'],
-  [{ kind: 'system', subject: 'trackport' } as const, 'Trackport'],
-])('%o came by %s', (actor, way) => {
-  expect(flat(view([entry({ actor })]))).toContain(`<span class="note">${way}</span>`);
-});
-
-test('what has no page of its own leads to all that was done to it', () => {
-  const text = flat(view([entry({ subject: 'receipts' })], 'who=root'));
-  expect(text).toContain('href="/portal/audit?who=root&amp;on=receipts"');
-  const claim = flat(view([entry({ subject: 'claim/4120' })]));
-  expect(claim).toContain('href="/portal/claims/4120"');
-});
-
 test('an artifact of another workspace leads to what was done to it, to no page of this one', () => {
   const own = flat(view([entry({ subject: 'artifact/default/leads' })]));
   expect(own).toContain('href="/portal/catalog/leads"');
@@ -136,28 +121,12 @@ test('of a request that changed nothing it says where to look', () => {
   expect(flat(view([], 'who=root'))).not.toContain('requestId');
 });
 
-test('a long text of somebody is cut', () => {
-  const changes = { reason: hostile.repeat(1000) };
-  const actor = { kind: 'token' as const, subject: hostile, clientId: hostile };
-  const wild = view([entry({ actor, subject: `claim/${hostile}`, changes })]);
-  expect(wild.toString().length).toBeLessThan(12_000);
-});
-
 test('the last day counts', () => {
   const query = auditQuery.parse({ from: '2026-11-01', to: '2026-11-01', who: '', what: '' });
   const since = Date.parse('2026-11-01T00:00:00Z');
   expect(toFilter(query)).toEqual({ since, before: since + DAY });
   expect(toFilter(auditQuery.parse({ request: 'r-1' }))).toEqual({ requestId: 'r-1' });
   expect(withQuery('/a', query)).toBe('/a?from=2026-11-01&to=2026-11-01');
-});
-
-test.each([
-  { what: 'everything' },
-  { from: 'yesterday' },
-  { who: 'x'.repeat(513) },
-  { other: '1' },
-])('%o is refused', (query) => {
-  expect(auditQuery.safeParse(query).success).toBe(false);
 });
 
 test('a file for spreadsheets quotes what it must and holds no formula', () => {

@@ -40,18 +40,6 @@ describe('a page', () => {
     expect(await admin.get('/portal/things/12')).toMatchObject({ status: 200 });
   });
 
-  test('is not there, as a page, where nothing is', async () => {
-    const { signIn, browser } = startPortal(things());
-    for (const path of ['/portal/nothing', '/portal/things/1/2/3']) {
-      const signedIn = await (await signIn()).get(path);
-      expect(signedIn).toMatchObject({ status: 404 });
-      expect(signedIn.headers['content-type']).toBe('text/html; charset=utf-8');
-      const nobody = await browser().get(path);
-      expect(nobody).toMatchObject({ status: 404 });
-      expect(nobody.body).toMatch(/<main class="lone">.*<code>not-found</s);
-    }
-  });
-
   test('of an ended session is one of nobody', async () => {
     const { signIn, clock } = startPortal(things());
     const admin = await signIn();

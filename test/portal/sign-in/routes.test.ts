@@ -102,13 +102,8 @@ describe('signing in', () => {
 
   test.each<[SignInFailureKind, number, RegExp]>([
     ['denied', 403, /You were not signed in.*<code>why<\/code>/s],
-    ['interaction-required', 403, /wants to see you first/],
-    ['ended', 400, /The sign-in was not completed/],
     ['unavailable', 503, /The sign-in cannot be reached/],
     ['client-refused', 503, /<code>why<.*https:\/\/adapter\.example\.com\/portal\/callback/s],
-    ['grant-refused', 400, /This sign-in is over/],
-    ['clock', 503, /Two clocks do not agree/],
-    ['invalid-response', 503, /gave no usable response/],
     ['wrong-token', 403, /gave no access to Trackport.*<code>trackport<\/code>/s],
   ])('that fails is a page that says what to do: %s', async (kind, status, words) => {
     const portal = startPortal();
@@ -125,7 +120,6 @@ describe('signing in', () => {
   test.each<[SignInFailureKind, number]>([
     ['denied', 403],
     ['unavailable', 400],
-    ['client-refused', 400],
   ])(
     'that fails by what the browser brought is no failure of a server: %s',
     async (kind, status) => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { DAY } from '#shared/clock.ts';
 import { catalogRules } from '../../../support/catalog.ts';
 import { origin, setUp } from './support.ts';
 
@@ -54,29 +53,6 @@ async function open(facts: Parameters<typeof setUp>[0] = {}) {
 }
 
 describe('a draft', () => {
-  test('is created from a form, with its spec in YAML', async () => {
-    const { submit, read } = await open();
-    const { body } = await submit('/portal/catalog/-/new', fields);
-    expect(body).toContain('Draft 1.0.0 was created.');
-    const { record, specText } = await read();
-    expect(record).toMatchObject({
-      lifecycle: 'DRAFT',
-      owner: 'team',
-      description: 'What leads are.\nAll of them.',
-      groupPath: 'sales/leads',
-      counts: { operations: 12, schemas: 3 },
-    });
-    expect(record.projectId).toBeUndefined();
-    expect(record.members).toBeUndefined();
-    expect(specText).toBe('{"a":1,"b":["x"]}');
-  });
-
-  test('with findings says so', async () => {
-    const { submit } = await open();
-    const { body } = await submit('/portal/catalog/-/new', { ...fields, spec: 'openapi: 3.1.0' });
-    expect(body).toMatch(/Its spec has \d+ findings\./);
-  });
-
   test('that is wrong comes back with all that was typed and every fault', async () => {
     const { owner, catalog } = await open();
     const wrong = { ...fields, id: '-', title: '', members: 'a b a', groupPath: '/' };
@@ -93,17 +69,6 @@ describe('a draft', () => {
     expect((await catalog.list(ref, { limit: 1 })).items).toEqual([]);
   });
 
-  test('of another type than its artifact comes back at that field', async () => {
-    const { owner, create, catalog } = await open();
-    await create();
-    const wrong = { ...fields, type: 'EVENT' };
-    const { status, body } = await owner.post('/portal/catalog/-/new', wrong);
-    expect(status).toBe(422);
-    expect(body).toContain('href="#type"');
-    expect(body).toContain('The artifact is of the type API');
-    expect((await catalog.listVersions(ref, { id: 'leads', limit: 9 })).items).toHaveLength(1);
-  });
-
   test('of 5 MiB fits, a larger one is refused at its field', async () => {
     const { owner, submit, read } = await open();
     const text = (length: number) => JSON.stringify({ a: '{'.repeat(length) });
@@ -114,13 +79,6 @@ describe('a draft', () => {
     const over = await owner.post('/portal/catalog/-/new', { ...fields, id: 'other', spec });
     expect(over.status).toBe(422);
     expect(over.body).toContain('href="#spec"');
-  });
-
-  test('starts from what another version says', async () => {
-    const { owner, create } = await open();
-    await create({ specText: '{"a":1}', description: 'Of the first', members: ['b', 'c'] });
-    const { body } = await owner.get('/portal/catalog/-/new?id=leads&version=1.0.0');
-    for (const text of ['Of the first', 'b\nc', '&quot;a&quot;: 1']) expect(body).toContain(text);
   });
 
   test('comes back as it was typed, however long, when something is wrong', async () => {
@@ -180,16 +138,6 @@ describe('a version', () => {
     const stopped = await owner.post(at('publish'), { seen: await seenAt(at('edit')) });
     expect(stopped.status).toBe(422);
     expect((await read()).record.lifecycle).toBe('DRAFT');
-  });
-
-  test('that is not the highest one says that readers stay where they are', async () => {
-    const { owner, create, publish } = await open();
-    for (const version of ['1.0.0', '2.0.0', '1.5.0']) await create({ version });
-    for (const version of ['1.0.0', '2.0.0']) await publish(version);
-    const { body } = await owner.get(at('publish', '1.5.0'));
-    expect(body.replaceAll(/\s+/g, ' ')).toContain(
-      'Readers who name no version stay with <code>2.<wbr />0.<wbr />0</code>, the higher version.',
-    );
   });
 
   test('offers nothing by its address that is not possible', async () => {
@@ -285,46 +233,6 @@ describe('a version', () => {
     expect(late.status).toBe(422);
     expect(late.body).toContain('Look again, then confirm.');
     expect((await read()).record.lifecycle).toBe('DRAFT');
-  });
-
-  test('gets no sunset that is over or no day', async () => {
-    const { owner, create, publish, seenAt, clock, read } = await open();
-    await create();
-    await publish('1.0.0');
-    const seen = await seenAt(at('deprecate'));
-    const past = new Date(clock.now() - DAY).toISOString().slice(0, 10);
-    for (const sunset of [past, 'soon']) {
-      const { status, body } = await owner.post(at('deprecate'), { sunset, seen });
-      expect(status).toBe(422);
-      expect(body).toContain('id="sunset-error"');
-      expect(body).toContain(`value="${sunset}"`);
-    }
-    expect((await read()).record.lifecycle).toBe('PUBLISHED');
-  });
-
-  test('is unset as the default after a question, and only while it is as it was seen', async () => {
-    const { owner, create, publish, confirm, seenAt, submit, catalog } = await open();
-    for (const version of ['1.0.0', '2.0.0']) {
-      await create({ version });
-      await publish(version);
-    }
-    const page = '/portal/catalog/leads';
-    const defaultOf = async () =>
-      (await catalog.read(ref, { id: 'leads', withSpec: false })).record.version;
-    expect((await owner.get(page)).body).not.toContain('unset-default');
-    await submit(at('default'), {});
-    expect((await owner.get(page)).body).toContain(`href="${at('unset-default')}"`);
-    const question = (await owner.get(at('unset-default'))).body;
-    expect(question).toMatch(/get <code>2\..* from now on/);
-    const late = await seenAt(at('unset-default'));
-    await submit(at('default', '2.0.0'), {});
-    const refused = await owner.post(at('unset-default'), { seen: late });
-    expect(refused.status).toBe(422);
-    expect(refused.body).toContain('is not set as the default');
-    await submit(at('default'), {});
-    const { body } = await confirm(at('unset-default'));
-    expect(body).toContain('No version is set as the default now. It is 2.0.0.');
-    expect(await defaultOf()).toBe('2.0.0');
   });
 
   test('of another workspace is changed by nobody', async () => {

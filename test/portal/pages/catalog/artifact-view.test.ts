@@ -67,31 +67,6 @@ describe('an artifact', () => {
     expect(seen(['catalog:read', 'catalog:publish'])).not.toMatch(/\/(edit|delete)"/);
   });
 
-  test('says the last day of a sunset alike in every place', () => {
-    const sunsetAt = Date.parse('2027-02-19T23:59:59Z');
-    const deprecatedAt = viewer.nowMs - 10 * DAY;
-    const record = versionOf({ lifecycle: 'DEPRECATED', publishedAt: 0, deprecatedAt, sunsetAt });
-    const page = render({ versions: [record], shown: viewOf({ record }) });
-    expect(page).toMatch(/is deprecated, until ?<time[^>]*>19 Feb 2027</);
-    expect(page).toContain('sunset 19 Feb 2027');
-    expect(page).toMatch(/<\/time>to<time[^>]*>19 Feb 2027<\/time>\./);
-    expect(page).not.toContain('20 Feb 2027');
-  });
-
-  test('names members that the catalog does not have', () => {
-    const member = { id: 'Pay', type: 'API', title: 'Pay', lifecycle: 'PUBLISHED' } as const;
-    const page = render({
-      shown: viewOf({
-        record: versionOf({ members: ['pay', 'ghost'] }),
-        members: [member],
-        counts: { versions: 1, members: 1 },
-      }),
-    });
-    expect(page).toContain('Not in the catalog');
-    expect(page).toContain('<code>ghost</code>');
-    expect(page).not.toContain('<code>pay</code>');
-  });
-
   test('stays small whatever is in it', () => {
     const member = { id: 'a', type: 'API', lifecycle: 'DRAFT' } as const;
     const long = 'x'.repeat(64_000);

@@ -16,14 +16,6 @@ describe('the page of an artifact', () => {
     expect((await reader.get('/portal/catalog/LEADS')).status).toBe(200);
   });
 
-  test('shows a draft where nothing is published yet', async () => {
-    const { signIn, create } = setUp();
-    await create({ title: 'Only a draft' });
-    const { status, body } = await (await signIn(['catalog:read'])).get('/portal/catalog/leads');
-    expect(status).toBe(200);
-    expect(body).toContain('No default version');
-  });
-
   test('has its spec as a file', async () => {
     const { signIn, create } = setUp();
     await create({ specText: '{"a":12345678901234567890}' });

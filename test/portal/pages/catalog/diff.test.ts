@@ -28,15 +28,6 @@ describe('two versions', () => {
     expect(page).toMatch(/<option value="1\.0\.0" selected>.*<option value="2\.0\.0" selected>/);
   });
 
-  test('are not compared before they are chosen, nor where there is one', async () => {
-    const { reader, create } = await withVersions();
-    const { body } = await reader.get('/portal/catalog/leads');
-    expect(body).toContain('Compare');
-    expect(body).not.toContain('changes from');
-    await create({ id: 'one' });
-    expect((await reader.get('/portal/catalog/one')).body).not.toContain('Compare');
-  });
-
   test('that are not both there are an error', async () => {
     const { reader } = await withVersions();
     expect((await reader.get('/portal/catalog/leads?from=9&to=2.0.0')).status).toBe(404);

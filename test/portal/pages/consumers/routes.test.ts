@@ -171,15 +171,6 @@ describe('grants', () => {
     ]);
   });
 
-  test('are replaced as a whole', async () => {
-    const { admin, access } = await setUp();
-    const { path } = await create(admin);
-    const seen = /name="seen" value="(\w+)"/.exec((await admin.get(path)).body)?.[1] ?? '';
-    await submit(admin, `${path}/grants`, { sees: 'all', seen });
-    expect(await onlyConsumer(access)).toMatchObject({ grants: [{ action: 'leads:read' }] });
-    expect((await onlyConsumer(access)).grants[0]).not.toHaveProperty('labels');
-  });
-
   test('stay as they are while all leads are asked for with labels ticked', async () => {
     const { admin, access } = await setUp();
     const { path } = await create(admin, { sees: 'nothing', label: [] });
@@ -207,31 +198,6 @@ describe('grants', () => {
     expect(body).toContain('Somebody else has changed');
     expect(body).toMatch(/value="Sales"\s+checked/);
     expect((await onlyConsumer(access)).grants).toEqual([]);
-  });
-});
-
-test('lifetimes and overlaps go up, and the usual one is chosen', async () => {
-  const { admin } = await setUp();
-  const { path } = await create(admin);
-  const chosenIn = async (page: string) => {
-    const options = [
-      ...(await admin.get(page)).body.matchAll(/<option value="(\d*)"( selected)?>/g),
-    ];
-    return options.map(([, value, selected]) => (selected ? `(${value})` : value));
-  };
-  expect(await chosenIn('/portal/consumers/new')).toEqual(['30', '(90)', '365', '']);
-  expect(await chosenIn(`${path}/keys/new`)).toEqual(['30', '(90)', '365', '']);
-  const [, keyId = ''] = /keys\/(\w+)\/rotate/.exec((await admin.get(path)).body) ?? [];
-  const overlaps = await chosenIn(`${path}/keys/${keyId}/rotate`);
-  expect(overlaps).toEqual(['0', '1', '(24)', '168', '720']);
-});
-
-describe('a key', () => {
-  test('of another consumer, or of none, is not there', async () => {
-    const { admin } = await setUp();
-    const { path } = await create(admin);
-    expect(await admin.get(`${path}/keys/abc/rotate`)).toMatchObject({ status: 404 });
-    expect(await admin.get('/portal/consumers/nobody')).toMatchObject({ status: 404 });
   });
 });
 
@@ -288,18 +254,4 @@ describe('the list', () => {
     expect(await names('state=active')).toEqual(['Ålesund', 'Bergen']);
     expect(await names('state=no-key')).toEqual([]);
   });
-
-  test('says what to do while there is nobody', async () => {
-    const { admin } = await setUp();
-    expect((await admin.get('/portal/consumers')).body).toContain('Nobody reads yet');
-  });
-});
-
-test('a label that is unknown many times over is named once', async () => {
-  const { admin } = await setUp();
-  const label = Array.from({ length: 900 }, () => 'bug');
-  const form = { ...newConsumer, limitPerMinute: '', label };
-  const { status, body } = await admin.post('/portal/consumers/new', form);
-  expect(status).toBe(422);
-  expect(Buffer.byteLength(body)).toBeLessThan(10_000);
 });

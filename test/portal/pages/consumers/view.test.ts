@@ -72,16 +72,6 @@ test('no key of a disabled consumer looks as if it worked', () => {
   expect(text).not.toContain('data-s="ok"');
 });
 
-test('nothing can be done about a key that has ended', () => {
-  const text = flat(show({ keys: [key({ revokedAt: nowMs - 1 })] }));
-  expect(text).not.toContain('/keys/8fQ2mZr7KxLd/');
-});
-
-test('a label that the tracker has lost can be seen, and taken away', () => {
-  const text = flat(show({}, ['sales']));
-  expect(text).toContain('(nothing to grant any more)');
-});
-
 test('a list of the longest names and labels stays below 50 KB', () => {
   const labels = Array.from({ length: 20 }, (_, at) => `${'"<'.repeat(24)}${at}`);
   const long = consumer({ name: '"<'.repeat(100), grants: [{ action: 'leads:read', labels }] });

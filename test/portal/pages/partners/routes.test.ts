@@ -25,15 +25,3 @@ test('the page that shows a partner is found by its id', async () => {
   expect(body).toContain('Partners 6 to 10 of 12');
   expect(body).toContain('href="/portal/partners?start=10"');
 });
-
-test('operators see the partners of the configuration', async () => {
-  const clock = createFakeClock();
-  const { partners } = buildPartners({ clock });
-  const { signIn } = startPortal((portal) => partnerPages(portal, pagesContext({ partners })), {
-    clock,
-  });
-  const { status, body } = await (await signIn()).get('/portal/partners');
-  expect(status).toBe(200);
-  expect(body).toContain('id="p-crm-one"');
-  expect(body).toContain('id="p-crm-two"');
-});

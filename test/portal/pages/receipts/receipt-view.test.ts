@@ -60,18 +60,6 @@ const view = (events: ReceiptEventDetail[], given: Partial<ReceiptDetail> = {}) 
     viewer,
   );
 
-test('a dead letter says what to do, why, when it ended and how long it can be replayed', () => {
-  const text = flat(view([event(), done]));
-  expect(text).toContain('<h2 id="verdict">Unlock the issue, then replay</h2>');
-  expect(text).toContain('The issue takes no comments.');
-  expect(text).toContain('href="https://tracker.example.com/acme/leads/issues/4177">Open #4177');
-  expect(text).toContain('Replay 1 event</button>');
-  expect(text).toContain(
-    'Became a dead letter:<code>locked</code></h3><time datetime="2026-11-21T08:38:40Z"',
-  );
-  expect(text).toContain('Replay it until</h3><time datetime="2026-12-21T08:38:40Z"');
-});
-
 test.each([
   [{ erasure: 'complete' }, 'deleted on the tracker'],
   [{ erasure: 'impossible' }, 'is still on the tracker'],
@@ -82,26 +70,6 @@ test.each([
   const { erasure, ...more } = given;
   const one = { ...rest, ...more, ...(erasure !== undefined && { erasure }) };
   expect(flat(view([one]))).toContain(words);
-});
-
-test('what waits says why it waits and when it is tried next', () => {
-  const dueAt = viewer.nowMs + 60_000;
-  const { completedAt: _at, ...open } = event({
-    outcome: 'PENDING',
-    attempts: 3,
-    isReplayable: false,
-  });
-  const text = flat(view([{ ...open, dueAt }], { status: 'ACCEPTED' }));
-  expect(text).toContain('1 event under way');
-  expect(text).toContain('Next attempt</h3><time datetime="2026-11-21T14:03:10Z"');
-  expect(text).not.toContain('/replay');
-});
-
-test('what waits for its partner names what to do, and does not say that there is nothing', () => {
-  const { completedAt: _at, ...open } = event({ outcome: 'PENDING', lastError: 'partner-unknown' });
-  const text = flat(view([{ ...open, dueAt: viewer.nowMs }], { status: 'ACCEPTED' }));
-  expect(text).toContain('Put the partner into the file');
-  expect(text).not.toContain('Nothing to do');
 });
 
 test('nobody found can be replayed while it is kept, and is no promise for later leads', () => {
@@ -117,19 +85,6 @@ test('nobody found can be replayed while it is kept, and is no promise for later
   const gone = flat(view([{ ...missed, isReplayable: false }], { status: 'UNMATCHED' }));
   expect(gone).toContain('Too late to replay it');
   expect(gone).not.toContain('Replay 1 event');
-});
-
-test('a dead letter and a replay are offered while another event is under way', () => {
-  const { completedAt: _at, ...open } = event({ position: 2, outcome: 'PENDING', leadIds: [] });
-  const waiting = { ...open, dueAt: viewer.nowMs + 60_000, isReplayable: false };
-  const other = event({ position: 1, leadIds: ['4182'] });
-  const text = flat(view([event(), other, waiting], { status: 'ACCEPTED' }));
-  expect(text).toContain('<h2 id="verdict">Unlock the issue, then replay</h2>');
-  expect(text).toContain('1 event under way.');
-  expect(text).toContain('Replay 2 events</button>');
-  expect(text).toContain('Open #4177');
-  expect(text).toContain('Open #4182');
-  expect(text).not.toContain('Nothing to do');
 });
 
 const minute = (n: number): number => at + n * 60_000;
@@ -149,21 +104,6 @@ test('a claim that waits for its match is not called a match', () => {
   const text = flat(view([{ ...open, dueAt: viewer.nowMs }], { status: 'ACCEPTED' }));
   expect(text).toContain('Hidden until its match is certain: 1 lead');
   expect(text).not.toContain('Matched 1 lead');
-});
-
-test.each<[Partial<ReceiptEventDetail>, string]>([
-  [{ names: ['lead-id'], lastError: 'pull-request' }, 'The number is that of a pull request.'],
-  [{ names: ['lead-id'], lastError: 'no-issue' }, 'The tracker has no issue with the number.'],
-  [{ names: ['lead-id'] }, 'Ask the partner which lead number it means.'],
-  [{ names: ['email'] }, 'Ask the partner for another e-mail of the person'],
-  [{ names: ['external-id'] }, 'externalIds.<wbr />'],
-  [{ names: ['correlation-id'] }, 'See that the portal writes the correlation id'],
-])('nobody found by %j gets advice for that', (given, advice) => {
-  const { lastError: _error, ...missed } = event({ outcome: 'UNMATCHED', leadIds: [] });
-  const text = flat(view([{ ...missed, ...given }], { status: 'UNMATCHED' }));
-  const notice = text.slice(0, text.indexOf('</section>'));
-  expect(notice).toContain(advice);
-  expect(text).toMatch(/Looks by (lead number|e-mail|external id|correlation id)/);
 });
 
 test('what is acknowledged asks for nothing any more, and can still be replayed', () => {
@@ -208,33 +148,6 @@ test('long texts of a partner are cut', () => {
   const events = [event({ eventType: wild, eventId: wild, externalId: wild, lastError: hostile })];
   const text = view(events, { correlationId: wild, externalId: wild, eventType: wild });
   expect(text.toString().length).toBeLessThan(15_000);
-});
-
-test('what a rule does to the leads of an event is said in words, and nothing of claims and erasure', () => {
-  const effect = {
-    addLabels: ['qualified', '<b>'],
-    removeLabels: ['new'],
-    assign: ['octocat'],
-    state: 'closed' as const,
-    comments: true,
-  };
-  const one = event({
-    eventType: 'lead.qualified',
-    outcome: 'DONE',
-    history: [{ at, what: 'matched', effect }],
-  });
-  const shown = view([one], { path: 'events', status: 'PROCESSED' });
-  const text = flat(shown).replaceAll(/<\/?bdi>/g, ' ');
-  expect(text).toContain('puts on qualified , &lt;b&gt; , takes off new , assigns octocat ,');
-  expect(text).toContain('closes the issue, writes a comment.');
-  expect(text).not.toMatch(/no reader sees it|no deletion hides|Erasure/);
-});
-
-test('an event that a deletion came before says so', () => {
-  const one = event({ outcome: 'IGNORED', lastError: 'lead-claimed', isReplayable: false });
-  const text = flat(view([one], { path: 'events', status: 'PROCESSED' }));
-  expect(text).toContain('A deletion has claimed the lead that the event names');
-  expect(text).not.toContain('No rule of the configuration');
 });
 
 test('an event that waits for its match has no leads yet, whatever it names', () => {
