@@ -71,12 +71,3 @@ test('a failure that asks for a longer wait gets it, one that asks for less does
   breaker.noteFailure(1);
   expect(breaker.waitMs()).toBe(2000);
 });
-
-test('stays open for as long whatever the time of day is set to', async () => {
-  const { breaker, clock } = setUp();
-  breaker.noteFailure();
-  clock.set(0);
-  expect(breaker.waitMs()).toBe(1000);
-  await clock.advance(1000);
-  expect(breaker.state()).toBe('half-open');
-});

@@ -35,31 +35,15 @@ describe('freshness', () => {
     expect(world.tracker.billed).toBe(1);
   });
 
-  test.each([
-    ['back', -86_400_000],
-    ['forward', 86_400_000],
-  ])('counts time that passes, not a clock that is set %s by a day', async (_way, byMs) => {
+  test('counts time that passes, not a clock that is set back by a day', async () => {
     const world = createWorld();
     world.tracker.open();
     await world.list();
-    world.clock.set(world.clock.now() + byMs);
+    world.clock.set(world.clock.now() - 86_400_000);
     await world.clock.advance(14_999);
     expect((await world.list()).cache).toEqual({ outcome: 'hit', ageMs: 14_999, ttlMs: 1 });
     await world.clock.advance(1);
     expect((await world.list()).cache).toEqual({ outcome: 'miss', ageMs: 0, ttlMs: 15_000 });
-  });
-
-  test('shares one call among identical reads, and one failure', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    await Promise.all(Array.from({ length: 50 }, () => world.list()));
-    expect(world.tracker.calls).toHaveLength(1);
-    world.tracker.failure = trackerDown();
-    const all = await Promise.allSettled(
-      Array.from({ length: 50 }, () => world.list({ state: 'closed' })),
-    );
-    expect(all.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(world.tracker.calls).toHaveLength(2);
   });
 
   test('shares upstream pages among all limits', async () => {
@@ -568,35 +552,9 @@ describe('while the tracker fails', () => {
     await world.clock.advance(20_000);
     expect((await world.leads.reader.read('1', everybody)).value.title).toBe('Newer');
   });
-
-  test('tells a cold reader how long to wait', async () => {
-    const world = createWorld();
-    world.tracker.failure = trackerDown(120);
-    await expect(world.list()).rejects.toMatchObject({ retryAfterSeconds: 120 });
-    await world.clock.advance(30_000);
-    await expect(world.list()).rejects.toMatchObject({
-      code: 'tracker-unavailable',
-      retryAfterSeconds: 90,
-    });
-    expect(world.tracker.calls).toHaveLength(1);
-  });
 });
 
 describe('the quota', () => {
-  test('below a fifth makes answers last longer', async () => {
-    const world = createWorld();
-    world.tracker.open();
-    const resetAt = world.clock.now() + 3_600_000;
-    world.tracker.quotaNow = { limit: 5000, remaining: 900, resetAt };
-    await world.ids();
-    await world.clock.advance(59_000);
-    expect((await world.list()).cache).toMatchObject({ outcome: 'hit', ttlMs: 1000 });
-    expect(world.tracker.calls).toHaveLength(1);
-    await world.clock.advance(1000);
-    await world.ids();
-    expect(world.tracker.calls).toHaveLength(2);
-  });
-
   test('below a tenth is the worker’s: cold reads wait for the reset, warm ones are served', async () => {
     const world = createWorld();
     world.tracker.open();

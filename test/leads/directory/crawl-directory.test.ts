@@ -102,16 +102,6 @@ function openTracker(issues: number) {
   return { tracker, pages, numbers };
 }
 
-test('a walk reads every issue, whatever its labels and state, longest unchanged first', async () => {
-  const { tracker, pages, numbers } = openTracker(250);
-  tracker.issues.forEach((issue) => {
-    tracker.issues.set(issue.number, { ...issue, labels: [], state: 'closed' });
-  });
-  for await (const page of pagesSince(tracker, 0)) pages.push(page);
-  expect(pages.map(({ issues }) => issues.length)).toEqual([100, 100, 50]);
-  expect(numbers()).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
-});
-
 test('a walk from an instant leaves out what has not changed since', async () => {
   const { tracker, pages, numbers } = openTracker(20);
   for await (const page of pagesSince(tracker, START + 15_000)) pages.push(page);

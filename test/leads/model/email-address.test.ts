@@ -99,70 +99,11 @@ test.each([
 });
 
 const joints = [
-  '/',
-  '|',
-  '&',
-  '+',
-  '、',
-  '،',
-  ',',
-  ';',
-  '，',
-  '；',
-  '؛',
-  ':',
-  '：',
-  '·',
-  '•',
-  '・',
-  '\\',
-  '_',
-  '-',
-  '–',
-  '—',
-
-  '.',
-  '。',
-  '…',
-  '→',
-  '=',
-  '#',
-  '*',
-  '~',
-  '^',
-  '%',
-  '!',
-  '?',
-  '$',
-  '()',
-  '{}',
-  '“”',
-  '>/<',
-  ')/(',
-  '"/"',
-  '//',
-
-  '😀',
-  '&amp;',
-  '&#44;',
-  '<br>',
-  '\n',
-  '\t',
-  ' ',
-  ' or ',
-  ' und ',
+  ...Array.from('/|&+、،,;，；؛:：·•・\\_-–—.。…→=#*~^%!?$😀\n\t '),
+  ...'(),{},“”,>/<,)/(,"/",//,&amp;,&#44;,<br>, or , und , / , /,/ , & , |,+ ,または,和,와, <,> <'.split(
+    ',',
+  ),
   ', ',
-  ' / ',
-  ' /',
-  '/ ',
-  ' & ',
-  ' |',
-  '+ ',
-  'または',
-  '和',
-  '와',
-  ' <',
-  '> <',
 ];
 
 test.each(joints)('two addresses count each, joined by %j', (joint) => {
@@ -186,34 +127,10 @@ test.each([
 });
 
 /** What a local part may hold (RFC 5322 section 3.2.3). */
-const legal = [
-  "o'brien",
-  '+tag',
-  'a+tag',
-  'a/b',
-  '/ada',
-  "'ada",
-  '`ada',
-  '{ada',
-  '*ada',
-  '_ada',
-  '~ada',
-  '|ada',
-  'ada_.l',
-
-  '=ada',
-  '#ada',
-  '!ada',
-  '?ada',
-  '$ada',
-  '%ada',
-  '&ada',
-  '^ada',
-  '-ada',
-  'a..b',
-  'ada.',
-  "!#$%&'*+-/=?^_`{|}~",
-];
+const legal =
+  "o'brien +tag a+tag a/b /ada 'ada `ada {ada *ada _ada ~ada |ada ada_.l =ada #ada !ada ?ada $ada %ada &ada ^ada -ada a..b ada. !#$%&'*+-/=?^_`{|}~".split(
+    ' ',
+  );
 
 describe('signs that a local part may hold stay', () => {
   test.each(legal)('%s', (local) => {
@@ -258,33 +175,11 @@ test.each([
 });
 
 test.each([
-  '',
-  '-',
-  'n/a',
-  'ada',
-  '@',
-  '@@',
-  'ada@',
-  '@example.com',
-  'ada @',
-  'a@b@c.de',
-  'ada@home@example.com',
-
-  'ada@-',
-  'ada@!!',
-  'ada@-example.com',
-  'ada@example..com',
-  'ada@.com',
-  'ada@exam_ple.com',
-  'ada@x.com2',
-
-  'ada@127.0.0.1',
-  'ada@[127.0.0.1]',
-  'ada@127.1',
-  'ada@😀.com',
-  'me @ home',
-  'ada@example.c',
-  "'@example.com'",
+  ...'|-|n/a|ada|@|@@|ada@|@example.com|ada @|a@b@c.de|ada@home@example.com|ada@-|ada@!!'.split(
+    '|',
+  ),
+  ...'me @ home|ada@-example.com|ada@example..com|ada@.com|ada@exam_ple.com|ada@x.com2'.split('|'),
+  ..."ada@example.c|'@example.com'|ada@127.0.0.1|ada@[127.0.0.1]|ada@127.1|ada@😀.com".split('|'),
   '\u200b@\u200b',
   '<@example.com>',
   `ada@${'a'.repeat(64)}.com`,

@@ -33,38 +33,23 @@ const message = '### Message\n\n';
 const bodies: Record<string, Text> = {
   'combining marks': combiningMarks,
   'a heading of combining marks': after('### ', combiningMarks),
-  'many headings of combining marks': repeated(`### ${combiningMarks(196)}\n`),
   'an e-mail of combining marks': after('### Email\n\n', combiningMarks, '@example.com'),
-  'an e-mail domain of combining marks': after('### Email\n\na@', combiningMarks),
-  'a host of combining marks': after('### Portal run\n\nhttps://', combiningMarks),
-  'a correlation id of combining marks': after('### Correlation ID\n\n', combiningMarks),
   'one long line': repeated('a'),
   blanks: repeated(' '),
   'blanks before a block': after('', repeated(' '), '<!-- trackport\na: 1\n-->'),
-  'line feeds': repeated('\n'),
-  'carriage returns': repeated('\r'),
   both: repeated('\r\n'),
-  'line separators': repeated('\u2028'),
   'invisible characters': repeated('\u200b'),
-  'marks of direction': repeated('\u202e\u2066'),
-  sigmas: repeated('Σ'),
   'dotted capitals': repeated('İ'),
   'the first heading': repeated('### First name\n'),
-  'the first heading of the last fields': repeated('### Source page\n'),
   'the last heading': repeated(`### ${'Ü'.repeat(200)}\n`),
   'nearly the last fields': repeated(
     '### Source page\n\nx\n\n### Correlation ID\n\ny\n\n### Portal run\n\nz\n\n',
   ),
-  'headings without words': repeated('### \n'),
   'starts of blocks': repeated('<!-- trackport '),
-  'starts of blocks on lines of their own': repeated('<!-- trackport\n'),
   'starts of blocks and one end': after(message, repeated('<!-- trackport '), '-->'),
-  'starts of blocks and line separators': after(message, repeated('<!-- trackport \u2028'), '-->'),
   blocks: repeated('<!-- trackport\na: 1\n-->\n'),
-  'blocks in one line': after(message, repeated('<!-- trackport a: 1 -->')),
   'blocks around headings': repeated('### Email\n<!-- trackport\n### Email\n-->\n'),
   'ends of blocks': repeated('-->\n'),
-  'ends of blocks in one line': repeated('-->'),
   'a block of any length': after('<!-- trackport\na: "', repeated('[ '), '"\n-->'),
 };
 
@@ -87,39 +72,21 @@ describe('reading a body is linear in its length', () => {
 /** Less than 8,192 characters each. Without a bound these take up to half a second, or all of the stack. */
 const yaml: Record<string, string> = {
   'open lists': '['.repeat(8000),
-  'lists in each other': '['.repeat(4000) + ']'.repeat(4000),
   'maps in each other': '{a: '.repeat(2000),
-  'maps and lists in each other': '[a: {b: '.repeat(1000),
   dashes: '- '.repeat(4000),
-  'long keys': '? '.repeat(4000),
   'long keys, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}?`).join(
-    '\n',
-  ),
-  'maps, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}a:`).join(
-    '\n',
-  ),
-  'lists, each deeper': Array.from({ length: 120 }, (_, depth) => `${' '.repeat(depth)}-`).join(
     '\n',
   ),
   'many keys': Array.from({ length: 1200 }, (_, index) => `a${index}:`).join('\n'),
   'one key again and again': 'a: 1\n'.repeat(1600),
   'a map of many keys': `{${',a'.repeat(4000)}}`,
-  commas: `{${','.repeat(8000)}`,
-  'closing brackets': '] '.repeat(4000),
-  'quotation marks': '"" '.repeat(2600),
   anchors: `a: ${'&x '.repeat(2600)}`,
-  aliases: '*a '.repeat(2600),
   'a billion laughs': Array.from(
     { length: 9 },
     (_, index) => `a${index}: &a${index} [${`*a${index - 1}, `.repeat(9)}]`,
   ).join('\n'),
   tags: `a: ${'!!x '.repeat(2000)}`,
-  merges: '<<: a\n'.repeat(1300),
-  comments: '#\n'.repeat(4000),
-  directives: '%\n'.repeat(4000),
-  documents: '---\n'.repeat(2000),
   'reserved characters': 'a: @\n'.repeat(1600),
-  'empty lines': '\n'.repeat(8000),
 };
 
 /** Nine for a character: the text never gets to the YAML parser, or is nothing much for it. */
@@ -149,14 +116,9 @@ describe('other texts that strangers write are taken in linear time', () => {
 
   test.each([
     ['combining marks', combiningMarks],
-    ['capitals', repeated('A')],
     ['dotted capitals', repeated('İ')],
-    ['sigmas', repeated('Σ')],
-    ['brackets', repeated('<')],
     ['signs', repeated('@<')],
-    ['invisible characters', repeated('\u200b')],
     ['blanks', after('a', repeated(' '), 'a')],
-    ['number signs', repeated('#')],
     ['digits', repeated('1')],
   ] as const)(
     '%s',

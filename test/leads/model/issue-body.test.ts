@@ -61,13 +61,6 @@ describe('reading an issue form', () => {
     expect(readForm(body, form)).toEqual(answers);
   });
 
-  test('knows a heading of several words by any blank between them', () => {
-    const body = render(answers)
-      .replace('First name', 'First\u00a0name')
-      .replace('Source page', 'Source\u2003 page');
-    expect(readForm(body, form)).toEqual(answers);
-  });
-
   test.each([
     ['blanks before the mark', ' ### Email'],
     ['no blank behind the mark', '###\u200bEmail'],
@@ -134,50 +127,16 @@ describe('reading an issue form', () => {
     expect(readForm(blank, form)).toEqual(rest);
   });
 
-  test('compares headings in NFC', () => {
-    const german = [line('company', 'Büro')];
-    expect(readForm('### Bu\u0308ro\n\nHier', german)).toEqual({ company: 'Hier' });
-    const decomposed = [line('company', 'Bu\u0308ro')];
-    expect(readForm('### Büro\n\nHier', decomposed)).toEqual({ company: 'Hier' });
-  });
-
   test('knows no heading of more than 200 characters', () => {
     const heading = (length: number) => [line('email', 'ü'.repeat(length))];
     const body = (length: number) => `### ${'ü'.repeat(length)}\n\na@example.com`;
     expect(readForm(body(200), heading(200))).toEqual({ email: 'a@example.com' });
     expect(readForm(body(201), heading(201))).toEqual({});
   });
-
-  test('survives NUL, lone surrogates and 65,536 characters', () => {
-    const message = `\u0000\uD800${'### Email\n\n'.repeat(5000)}end`;
-    expect(readForm(render({ ...answers, message }), form)).toEqual({ ...answers, message });
-  });
 });
 
 describe('a note that a person adds', () => {
   const note = 'Called her.\n- wants a demo\n#### next week\n';
-
-  test('on top costs no field', () => {
-    expect(readForm(`${note}\n${render(answers)}`, form)).toEqual(answers);
-  });
-
-  test.each(form.map(({ heading }) => heading))('above %s costs no field', (heading) => {
-    const body = render(answers).replace(`### ${heading}`, `${note}\n### ${heading}`);
-    const { message, ...rest } = readForm(body, form);
-    expect({ ...rest, message }).toEqual(
-      heading === 'Source page' // there it is part of the message
-        ? { ...answers, message: `${answers.message}\n\n${note.trim()}` }
-        : answers,
-    );
-  });
-
-  test.each(['Ada', 'ada@example.com', 'Analytical Engines', 'Pricing', '/pricing'])(
-    'below %s costs no field',
-    (value) => {
-      const body = render(answers).replace(`\n${value}\n`, `\n${value}\n${note}`);
-      expect(readForm(body, form)).toEqual(answers);
-    },
-  );
 
   test('at the end costs no field behind the message', () => {
     const body = `${renderWithTail(answers, 'c-1')}\n${note}`;

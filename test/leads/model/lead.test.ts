@@ -82,14 +82,6 @@ describe('what the configuration adds to a lead', () => {
   });
 });
 
-test('has no e-mail of more than 320 characters', () => {
-  const email = (length: number) => 'a@example.com'.padStart(length, 'a');
-  const contactOf = (text: string) =>
-    toLead({ ...issue, body: body.replace('ada@example.com', text) }, rules).contact;
-  expect(contactOf(email(320)).email).toHaveLength(320);
-  expect(contactOf(email(321))).toEqual({ firstName: 'Ada' });
-});
-
 const issues = (count: number): Issue[] =>
   Array.from({ length: count }, (_, index) => ({
     number: index + 1,
