@@ -259,18 +259,6 @@ describe('the same event', () => {
 describe('cutting a batch', () => {
   const cut = (text: string) => splitBatch(Buffer.from(text)).map(String);
 
-  test.each([
-    ['[]', []],
-    [' [ ] ', []],
-    ['\ufeff[1]', ['1']],
-    ['[{"a":1} , {"b":[1,2]}]', ['{"a":1}', '{"b":[1,2]}']],
-    ['["a,b]","c\\"],[",[],{}]', ['"a,b]"', '"c\\"],["', '[]', '{}']],
-    ['[null,[[]],"\\\\",-1e5]', ['null', '[[]]', '"\\\\"', '-1e5']],
-    ['[\n\t{"ä":"€🦊"}\r\n]', ['{"ä":"€🦊"}']],
-  ])('%j', (text, elements) => {
-    expect(cut(text)).toEqual(elements);
-  });
-
   test('gives the elements that JSON.parse gives, however they are written', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 20 }), fc.nat(3), (values, indent) => {

@@ -152,41 +152,15 @@ describe('a lead that a lead id names', () => {
   });
 });
 
-/** As people write one person, each beside each: in the body of a lead, and in an event. */
-const spellings: Readonly<Record<string, readonly string[]>> = {
-  'ada@example.com': [
-    'ada@example.com',
-    'ADA@Example.com!',
-    'ada@example.com?',
-    'ada@example.com…',
-    '“ada@example.com”',
-
-    'ada&#64;example.com',
-    'ada＠example。com',
-    '「ada@example.com」',
-    "'ada@example.com'",
-    'ada@example.com/',
-
-    'mailto:ada@example.com?cc=eve@example.net',
-    '"eve@example.net" <ada@example.com>',
-    '\u200bada@example.com😀',
-
-    'Ada <ada@example.com> (private)',
-    'ada@example.com?subject=Hi',
-    '{ada@example.com}',
-    'ada@example.com-',
-  ],
-  'two addresses': [
-    'ada@example.com/ada@work.example',
-    'ada@example.com|ada@work.example',
-    'ada@work.example&ada@example.com',
-
-    'ada@example.com+ada@work.example',
-    'ada@example.com、ada@work.example',
-    'ada@work.example،ada@example.com',
-  ],
-};
-const all = Object.values(spellings).flat();
+/** Some of the ways in which people write one person (all: `email-address.test.ts`), in the body of a lead and in an event. */
+const all = [
+  'ada@example.com',
+  'ADA@Example.com!',
+  'ada&#64;example.com',
+  'mailto:ada@example.com?cc=eve@example.net',
+  'Ada <ada@example.com> (private)',
+  'ada@example.com/ada@work.example',
+];
 
 describe.each(all)('a person whose lead says %j', (written) => {
   const { identities } = toDirectoryEntry(

@@ -146,23 +146,11 @@ describe('the events', () => {
     expect(alone?.sameEventKey).toEqual(batched?.sameEventKey);
   });
 
-  test('on the events path are recorded and ignored', async () => {
-    const receipt = await accept({ eventType: 'lead.deletion', leadId: 1 }, { path: 'events' });
-    expect(receipt.events).toMatchObject([{ outcome: 'IGNORED' }]);
-    expect(woken).toBe(0);
-  });
-
   test('wake the worker after the commit, when one waits', async () => {
     await accept([{ objectId: 1 }, { objectId: 2 }]);
     expect(woken).toBe(1);
     await accept([{ eventType: 'deal.deletion' }]);
     expect(woken).toBe(1);
-  });
-
-  test('that are ignored are counted', async () => {
-    const body = Buffer.from('[{"eventType":"a"},{"objectId":1},{"eventType":"b"}]');
-    const accepted = await acceptDelivery(deps, { partner: crmTwo, path: 'deletions', body });
-    expect(accepted.ignored).toBe(2);
   });
 });
 

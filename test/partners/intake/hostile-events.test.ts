@@ -29,10 +29,7 @@ function take(body: string): void {
 const texts = {
   'combining marks': combiningMarks,
   'capitals with dots': repeated('İ'),
-  sigmas: repeated('Σ'),
   'marks of direction': repeated('\u202e\u2066'),
-  'invisible characters': repeated('\u200b'),
-  'number signs': repeated('#'),
   digits: repeated('1'),
   'angle brackets': repeated('<@'),
   'blanks between letters': (characters: number) => `a${' '.repeat(characters)}a`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR, systemClock } from '#shared/clock.ts';
+import { HOUR } from '#shared/clock.ts';
 import { leadIssue, WRITER } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -64,20 +64,6 @@ describe('a deletion', () => {
     expectUntouched(world, other);
   });
 
-  test("never takes one partner's external id for another's", async () => {
-    const world = await runningWorld();
-    const { number } = world.tracker.createIssue(
-      leadIssue({ externalIds: { crm: '1', 'crm-one.': '1', 'crm-two': '1' } }),
-    );
-    const receipt = await world.settled(await world.send({ externalId: '1' }));
-    expect(receipt.events[0]?.outcome).toBe('UNMATCHED');
-    expectUntouched(world, number);
-    const own = await world.settled(
-      await world.send({ objectId: 1, subscriptionType: 'contact.deletion' }, 'crm-two'),
-    );
-    expect(own.events[0]).toMatchObject({ outcome: 'DONE', leadIds: [String(number)] });
-  });
-
   test('never acts on a pull request', async () => {
     const world = await runningWorld();
     const pull = world.tracker.createIssue({ ...leadIssue(), isPullRequest: true }).number;
@@ -88,15 +74,6 @@ describe('a deletion', () => {
       'UNMATCHED',
     ]);
     expectUntouched(world, pull);
-  });
-
-  test('ends UNMATCHED after it was tried three times', async () => {
-    const world = await runningWorld();
-    const receipt = await world.settled(await world.send({ email: 'nobody@example.com' }));
-    expect(receipt).toMatchObject({
-      status: 'UNMATCHED',
-      events: [{ outcome: 'UNMATCHED', attempts: 3, leadIds: [] }],
-    });
   });
 
   test('finds at a later try what the tracker had not shown before', async () => {
@@ -166,18 +143,6 @@ describe('a deletion', () => {
     const { number } = world.tracker.createIssue(leadIssue());
     expect(await world.send({ email: 'ada@example.com' })).toBe(id);
     await eventually(async () => expect(await isClaimed(world, number)).toBe(true));
-  });
-
-  test('of what is already so writes nothing', async () => {
-    const world = await runningWorld();
-    const { number } = world.tracker.createIssue({
-      ...leadIssue(),
-      labels: ['Deleted-By-Partner', 'eu'],
-      state: 'closed',
-    });
-    const receipt = await world.settled(await world.send({ leadId: String(number) }));
-    expect(receipt.events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
-    expect(writesOf(world)).toEqual([]);
   });
 });
 
@@ -290,30 +255,6 @@ test('a whole batch is served by one catch-up', async () => {
   await world.settled(await world.send(batch));
   expect(world.tracker.calls.count({ path: /issues$/ })).toBe(1);
   expectClosed(world, number);
-});
-
-describe('a clock that is set back by an hour', () => {
-  function worldWithClock(options: Parameters<typeof openDeletions>[0] = {}) {
-    let offset = 0;
-    const clock = { ...systemClock, now: () => Date.now() + offset };
-    const setBack = (): void => {
-      offset -= HOUR;
-    };
-    return { setBack, opening: openDeletions({ ...options, clock }) };
-  }
-
-  test('makes no try wait for that hour', async () => {
-    const { setBack, opening } = worldWithClock({ worker: { retryMs: [1000] } });
-    const world = await opening;
-    await world.start();
-    const { number } = world.tracker.createIssue(leadIssue());
-    world.tracker.fault({ kind: 'status', status: 500, method: 'PATCH' });
-    const id = await world.send({ leadId: String(number) });
-    await eventually(async () => expect((await world.read(id)).events[0]?.attempts).toBe(1));
-    setBack();
-    await world.wake();
-    expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
-  });
 });
 
 describe('a repository of another name in the configuration', () => {

@@ -6,7 +6,6 @@ import {
   type DeletionWorld,
   openDeletions,
 } from '../../../support/deletions/world.ts';
-import type { Tracker } from '../../../../sandbox/tracker/tracker-api.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const qualified: EventRule = {
@@ -61,14 +60,6 @@ describe('an event with a rule', () => {
     expect(await isClaimed(world, number)).toBe(false);
   });
 
-  test('whose issue is so already is done without a write', async () => {
-    const world = await openWorld([{ type: '*', addLabels: ['EU'] }]);
-    const { number } = world.tracker.createIssue(leadIssue());
-    const receipt = await world.settled(await sendEvent(world, { leadId: String(number) }));
-    expect(receipt.events[0]).toMatchObject({ outcome: 'DONE' });
-    expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(0);
-  });
-
   test('takes every lead of the person, and of nobody else', async () => {
     const world = await openWorld();
     const [one, two, other] = ['ada@example.com', 'Ada <ADA@example.com>', 'eve@example.com'].map(
@@ -91,36 +82,6 @@ describe('an event with a rule', () => {
     });
   });
 
-  test('whose labels the tracker drops becomes a dead letter, which a replay mends', async () => {
-    const world = await openWorld([{ type: '*', addLabels: ['won'] }]);
-    const { number } = world.tracker.createIssue(leadIssue());
-    world.tracker.fault({ kind: 'drop-labels', method: 'PATCH', count: 7 });
-    const receipt = await world.settled(await sendEvent(world, { leadId: String(number) }));
-    expect(receipt.events[0]).toMatchObject({ outcome: 'FAILED', lastError: 'labels-dropped' });
-    const entry = {
-      at: world.clock.now(),
-      actor: { kind: 'cli' as const, subject: 'ops' },
-      action: 'receipt.replay' as const,
-      subject: `receipt/${receipt.id}`,
-    };
-    expect(await world.receipts.replay(receipt.id, entry)).toMatchObject({ queued: 1 });
-    await world.wake();
-    expect((await world.settled(receipt.id)).events[0]).toMatchObject({ outcome: 'DONE' });
-    expect(stateOf(world, number).labels).toContain('won');
-  });
-
-  test.each(['reset', 'truncated'] as const)(
-    'comments once when the response is lost (%s)',
-    async (kind) => {
-      const world = await openWorld([{ type: '*', comment: 'once' }]);
-      const { number } = world.tracker.createIssue(leadIssue());
-      world.tracker.fault({ kind, method: 'POST', when: 'after' });
-      const receipt = await world.settled(await sendEvent(world, { leadId: String(number) }));
-      expect(receipt.events[0]).toMatchObject({ outcome: 'DONE', attempts: 2 });
-      expect(stateOf(world, number).comments).toBe(1);
-    },
-  );
-
   test('comments once when the worker ends between the write and the end of the event', async () => {
     const world = await openWorld([qualified], { requestTimeoutMs: 1500 });
     const { number } = world.tracker.createIssue(leadIssue());
@@ -136,24 +97,6 @@ describe('an event with a rule', () => {
     expect((await next.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
     expect(stateOf(next, number)).toMatchObject({ comments: 1, labels: ['approved', 'qualified'] });
     expect(tracker.calls.count({ method: 'PATCH' })).toBe(1);
-  });
-
-  test.each<[string, (tracker: Tracker, number: number) => void, object]>([
-    ['is deleted', (tracker, at) => tracker.deleteIssue(at), { outcome: 'DONE' }],
-    [
-      'was moved',
-      (tracker, at) => tracker.transferIssue(at, 'acme/other'),
-      { outcome: 'FAILED', lastError: 'transferred' },
-    ],
-  ])('ends as a deletion does when the issue %s', async (_what, prepare, outcome) => {
-    const world = await openWorld();
-    const { number } = world.tracker.createIssue(leadIssue());
-    await world.settled(await sendEvent(world, { leadId: String(number), eventId: 1 }));
-    prepare(world.tracker, number);
-    const receipt = await world.settled(
-      await sendEvent(world, { leadId: String(number), eventId: 2 }),
-    );
-    expect(receipt.events[0]).toMatchObject(outcome);
   });
 
   test('comments once for each event of a batch about one lead', async () => {

@@ -57,27 +57,6 @@ test('a lead id with the address of the same person, or of nobody yet, is taken 
   }
 });
 
-test.each([
-  ['ada@example.com!', 'ada@example.com'],
-  ['ada@example.com / ada@work.example', 'ada@work.example'],
-  ['ada@example.com', 'ada&#64;example.com'],
-  ['「ada＠example.com」', 'mailto:ada@example.com?subject=Goodbye'],
-])('the person of %j is found by %j, with a lead id and without', async (typed, email) => {
-  const world = await openDeletions();
-  const [first = 0, second = 0] = [1, 2].map(
-    () => world.tracker.createIssue(leadIssue({ email: typed })).number,
-  );
-  await world.start();
-  const byNumber = await world.settled(await world.send({ leadId: first, email }));
-  expect(byNumber.events[0]).toMatchObject({ outcome: 'DONE', leadIds: [String(first)] });
-  expect(byNumber.events[0]).not.toHaveProperty('note');
-  const byEmail = await world.settled(await world.send({ email, eventId: 'second' }));
-  expect(byEmail.events[0]).toMatchObject({
-    outcome: 'DONE',
-    leadIds: [first, second].map(String),
-  });
-});
-
 test('while the directory is read anew by a new rule, a lead of another person is left alone all the same', async () => {
   const { world, bob, ada } = await worldOfTwo();
   await eventually(() => expect(world.filler.status().state).toBe('complete'));
