@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/folder.ts';
 import { paste, shells } from '../support/shells.ts';
 import { runHere } from './support/command.ts';
-import { listening, runTrackport, trackport } from './support/process.ts';
+import { listening, trackport } from './support/process.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** Many processes are started, one after the other. */
@@ -105,12 +105,4 @@ test('the sandbox takes a port and no more from variables for the real thing', a
   });
   await listening(run);
   expect(run.stdout()).not.toContain('adapter.example.com');
-});
-
-test('the sandbox listens on loopback only', async () => {
-  const { code, stderr } = await runTrackport(['sandbox', '--port', '0'], {
-    environment: { TRACKPORT_SERVER_HOST: '0.0.0.0' },
-  });
-  expect(code).toBe(2);
-  expect(stderr).toContain('listens on loopback only, not on 0.0.0.0');
 });

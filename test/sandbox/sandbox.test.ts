@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 
-import { renderBanner } from '#sandbox/banner.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 import { sampleIssues } from '#sandbox/seed.ts';
 import { silentLog } from '#shared/log.ts';
@@ -79,29 +78,5 @@ describe('the sandbox', () => {
     await expect(
       startSandbox({ clock: createFakeClock(now), log: silentLog }, { host }),
     ).rejects.toMatchObject({ code: 'validation-failed' });
-  });
-});
-
-describe('the banner', () => {
-  const facts = {
-    url: 'http://127.0.0.1:8080',
-    now,
-    trackerUrl: 'http://127.0.0.1:9000',
-    leadId: '14',
-    apiKey: 'tpk_key',
-    configPath: '/tmp/trackport-sandbox-1/trackport.yaml',
-    program: { command: 'npx trackport', openapi: '/opt/trackport/openapi.json' },
-    hmacPartner: { id: 'crm-one', secret: 's1', leadId: '1' },
-    v3Partner: { id: 'crm-two', secret: 's2', externalId: '4711' },
-    token: {
-      endpoint: 'http://127.0.0.1:9100/token',
-      clientId: 'c',
-      clientSecret: 's',
-      scope: 'catalog:read catalog:write',
-    },
-  };
-
-  test('says that it is a sandbox, where things are, and how to use each area', () => {
-    expect(renderBanner(facts)).toMatchSnapshot();
   });
 });

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
@@ -110,13 +110,6 @@ describe('the authorization code flow', () => {
     expect(decodeJwt(body.id_token)).toMatchObject({ ...claims, name: expect.any(String) });
   });
 
-  test('offers everybody as a button of a form that needs no script', async () => {
-    const { pages } = await signIn(issuer);
-    const buttons = [...(pages[0] ?? '').matchAll(/<button name="person" value="(\w+)">/g)];
-    expect(buttons.map(([, person]) => person)).toEqual(['owner', 'operator', 'reader', 'nobody']);
-    expect(pages[0]).not.toContain('<script');
-  });
-
   test('confirms by itself who is signed in there, and nobody else', async () => {
     const silently = { prompt: 'none' };
     const stranger = await signIn(issuer, { parameters: silently });
@@ -135,39 +128,6 @@ describe('the authorization code flow', () => {
     const { body } = await redeem(issuer, await signIn(issuer));
     expect(body).not.toHaveProperty('refresh_token');
   });
-
-  test('takes a code once, and only with its verifier', async () => {
-    const first = await signIn(issuer);
-    const stolen = await redeem(issuer, { ...first, verifier: 'x'.repeat(43) });
-    expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
-    const second = await signIn(issuer);
-    expect((await redeem(issuer, second)).status).toBe(200);
-    expect((await redeem(issuer, second)).body.error).toBe('invalid_grant');
-  });
-
-  test('needs PKCE', async () => {
-    const parameters = { code_challenge: '', code_challenge_method: '' };
-    const { callback } = await signIn(issuer, { parameters });
-    expect(callback.get('error')).toBe('invalid_request');
-  });
-
-  test('comes back to the portal on loopback, and nowhere else', async () => {
-    for (const redirect_uri of [
-      'http://127.0.0.1/elsewhere',
-      'https://evil.example/portal/callback',
-    ]) {
-      const { callback } = await signIn(issuer, { parameters: { redirect_uri } });
-      expect(callback.get('status')).toBe('400');
-    }
-  });
-
-  test('tells a person with a stale link to start again', async () => {
-    const answer = await fetch(`${issuer.url}/interaction/never-begun`);
-    expect([answer.status, await answer.text()]).toEqual([
-      400,
-      'This sign-in has ended. Start again where you came from.\n',
-    ]);
-  });
 });
 
 describe('a sign-out', () => {
@@ -182,27 +142,6 @@ describe('a sign-out', () => {
     const parameters = { prompt: 'none' };
     const { callback } = await signIn(issuer, { parameters, browse: signedIn.browse });
     expect(callback.get('error')).toBe('login_required');
-  });
-});
-
-describe('the issuer', () => {
-  test('writes nothing to the terminal', async () => {
-    const methods = (['log', 'info', 'warn', 'error'] as const).map((name) =>
-      vi.spyOn(console, name).mockReturnValue(),
-    );
-    const issuer = await openIssuer();
-    await redeem(issuer, await signIn(issuer));
-    await signIn(issuer, { parameters: { redirect_uri: 'https://evil.example/' } });
-    const calls = methods.flatMap((method) => method.mock.calls);
-    for (const method of methods) method.mockRestore();
-    expect(calls).toEqual([]);
-  });
-
-  test('keeps what one instance gave from another', async () => {
-    const [one, other] = [await openIssuer(), await openIssuer()];
-    const form = { grant_type: 'client_credentials' };
-    const { clientId, clientSecret } = one.machine;
-    expect((await askForTokens(other, form, `${clientId}:${clientSecret}`)).status).toBe(401);
   });
 });
 
@@ -234,46 +173,7 @@ async function openService() {
   return { issuer: sandbox.issuer, service, call };
 }
 
-const artifact = { id: 'orders', version: '1.0.0', type: 'API', owner: 'team', title: 'Orders' };
-
 describe('the whole service', () => {
-  test('takes a machine from its credentials to a published artifact', async () => {
-    const { issuer, call } = await openService();
-    expect((await call('GET', '/catalog/orders')).status).toBe(401);
-    const { body } = await asMachine(issuer);
-    const token = body.access_token;
-    expect((await call('POST', '/catalog', token, artifact)).status).toBe(201);
-    expect((await call('POST', '/catalog/orders/publish?version=1.0.0', token)).status).toBe(200);
-    expect((await call('GET', '/catalog/orders', token)).body).toMatchObject({
-      ...artifact,
-      lifecycle: 'PUBLISHED',
-      workspaceId: 'default',
-    });
-    const consumers = await call('GET', '/consumers', token);
-    expect([consumers.status, consumers.body]).toMatchObject([200, { items: [] }]);
-    expect((await call('GET', '/receipts', token)).status).toBe(200);
-  });
-
-  test('takes a person from the sign-in page to what that person may do', async () => {
-    const { issuer, call } = await openService();
-    const owner = (await redeem(issuer, await signIn(issuer))).body;
-    expect((await call('POST', '/catalog', owner.access_token, artifact)).status).toBe(201);
-    const reader = (await redeem(issuer, await signIn(issuer, { person: 'reader' }))).body;
-    const publish = '/catalog/orders/publish?version=1.0.0';
-    const refused = await call('POST', publish, reader.access_token);
-    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
-      403,
-      'Bearer error="insufficient_scope", scope="catalog:publish"',
-    ]);
-    expect((await call('POST', publish, owner.access_token)).status).toBe(200);
-    expect((await call('GET', '/catalog/orders', reader.access_token)).status).toBe(200);
-    const asIdToken = await call('GET', '/catalog/orders', owner.id_token);
-    expect([asIdToken.status, asIdToken.headers.get('www-authenticate')]).toEqual([
-      401,
-      'Bearer error="invalid_token", error_description="it is for another audience (aud)", ApiKey',
-    ]);
-  });
-
   test('tells in /readyz how the issuer is', async () => {
     const { issuer, service, call } = await openService();
     const check = async () => {

@@ -94,17 +94,6 @@ test.each([
   expect(errors).toMatchObject([{ message: expect.stringContaining(message) as string }]);
 });
 
-test('aliases, __typename and the repository’s issue work', async () => {
-  const tracker = await openTracker();
-  tracker.createIssue({ title: 'A' });
-  const query = `# a comment
-    query Q($number: Int = 1) { repo: repository(owner: "acme", name: "leads") { __typename issue(number: $number) { title state } } }`;
-  const body = { query, variables: { number: 1 } };
-  expect((await send(tracker, 'POST /graphql', { body })).data).toEqual({
-    data: { repo: { __typename: 'Repository', issue: { title: 'A', state: 'OPEN' } } },
-  });
-});
-
 test('a bad token is 401, none at all too', async () => {
   const tracker = await openTracker();
   const body = { query: '{ viewer { login } }' };

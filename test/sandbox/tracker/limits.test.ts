@@ -1,4 +1,3 @@
-import { Octokit } from '@octokit/rest';
 import { describe, expect, test } from 'vitest';
 
 import { createFakeClock } from '../../support/clock.ts';
@@ -72,22 +71,6 @@ describe('conditional requests', () => {
     expect((await send(tracker, `GET ${REPO}/labels`)).headers.get('etag')).toMatch(
       /^"[0-9a-f]{64}"$/,
     );
-  });
-
-  test('Octokit throws on 304', async () => {
-    const tracker = await openTracker();
-    const octokit = new Octokit({
-      baseUrl: tracker.url,
-      auth: 'read-token',
-      log: { debug() {}, info() {}, warn() {}, error() {} },
-    });
-    const request = { owner: 'acme', repo: 'leads' };
-    const { headers } = await octokit.rest.issues.listForRepo(request);
-    const again = octokit.request('GET /repos/{owner}/{repo}/issues', {
-      ...request,
-      headers: { 'if-none-match': headers.etag ?? '' },
-    });
-    await expect(again).rejects.toMatchObject({ name: 'HttpError', status: 304 });
   });
 });
 
