@@ -34,17 +34,6 @@ describe('parseGrants', () => {
     ]);
   });
 
-  test('a label has up to 200 characters', () => {
-    const labels = ['a'.repeat(200)];
-    expect(parseGrants([{ action: 'leads:read', labels }])).toEqual([
-      { action: 'leads:read', labels },
-    ]);
-  });
-
-  test('a grant without labels stays without', () => {
-    expect(parseGrants([{ action: 'leads:read' }])).toEqual([{ action: 'leads:read' }]);
-  });
-
   test.each([
     ['an unknown action', [{ action: 'leads:write' }], '#/grants/0/action'],
     ['an action twice', [{ action: 'leads:read' }, { action: 'leads:read' }], '#/grants/1/action'],

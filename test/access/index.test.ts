@@ -19,11 +19,3 @@ test('closing writes when keys were last used', async () => {
   await access.close();
   expect(store.uses).toEqual([new Map([[issued.stored.keyId, clock.now()]])]);
 });
-
-test('the audit log has what was done, newest first', async () => {
-  const { access } = buildMemoryAccess();
-  await access.consumers.create({ name: 'Portal' }, origin);
-  await access.consumers.revoke({ id: 'c-1' }, origin);
-  const { items } = await access.listAudit({ filter: {}, limit: 10 });
-  expect(items.map(({ action }) => action)).toEqual(['consumer.revoke', 'consumer.create']);
-});

@@ -50,13 +50,6 @@ describe('outcomes of events', () => {
     return registry.metrics();
   }
 
-  test('are counted by partner, path and outcome where partners may be named', async () => {
-    const name = 'trackport_partner_events_total';
-    const text = await countsOf(true);
-    expect(text).toContain(`${name}{partner="crm-one",path="deletions",outcome="FAILED"} 2`);
-    expect(text).toContain(`${name}{partner="crm-two",path="deletions",outcome="FAILED"} 1`);
-  });
-
   test('are there at 0 for a partner that has none, so that the first one is a rise', async () => {
     const name = 'trackport_partner_events_total';
     const [named, unnamed] = [await countsOf(true), await countsOf(false)];

@@ -39,20 +39,6 @@ test('the worker is failing while its store takes no writes, and ok again by its
   await eventually(async () => expect(await check()).toEqual({ isReady: true, state: 'ok' }));
 });
 
-test('what the worker waits for is told', async () => {
-  const directory = { state: 'complete', issues: 3 } as const;
-  const counts = { open: 0, deadLetters: 0, lackedPartners: [], directory };
-  const told = async (status: object) =>
-    workerCheck({ workerStatus: async () => ({ state: 'running', ...counts, ...status }) })();
-  expect(await told({ state: 'paused', reason: 'unauthorized' })).toEqual({
-    isReady: true,
-    state: 'paused',
-    detail: 'The tracker does not let us write: unauthorized.',
-  });
-  expect(await told({ state: 'standby' })).toMatchObject({ state: 'standby' });
-  expect(await told({ state: 'stopped' })).toEqual({ isReady: true, state: 'stopped' });
-});
-
 test.each(['running', 'standby'] as const)(
   'that events wait for their partner is told by a process that is %s, without a name',
   async (state) => {

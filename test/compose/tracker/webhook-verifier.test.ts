@@ -61,16 +61,6 @@ describe.each([
       code: 'malformed-json',
     });
   });
-
-  test('is known by the number of its repository', async () => {
-    const renamed = text.replaceAll('acme', 'newco');
-    expect(await verifier.verify(delivery(renamed))).toEqual({ kind: 'ignored' });
-    const byId = createThreadedVerifiers(startBodyThread(createFakeClock()))({
-      ...facts,
-      repositoryId: () => 4711,
-    });
-    expect(await byId.verify(delivery(renamed))).toMatchObject({ kind: 'issue' });
-  });
 });
 
 test('a small one keeps its bytes: it is read at once', async () => {
