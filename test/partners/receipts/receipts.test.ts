@@ -38,7 +38,6 @@ const fiveReceipts = receiptsOn({
     const found = receipts.map((number) => receipt(String(number)));
     return last > 1 ? { receipts: found, next: last } : { receipts: found };
   },
-  read: async (id: string) => (id === '1' ? { ...receipt('1'), events: [] } : undefined),
 });
 
 describe('listing receipts', () => {
@@ -149,7 +148,8 @@ describe('purging', () => {
 });
 
 test('the documents list every reason why an event ended, in the same words', async () => {
-  const text = await readFile(new URL('../../../docs/partners.md', import.meta.url), 'utf8');
+  const file = await readFile(new URL('../../../docs/partners.md', import.meta.url), 'utf8');
+  const text = file.replaceAll(/ +/g, ' ');
   for (const [code, meaning] of Object.entries(eventErrors))
     expect(text).toContain(`| \`${code}\` | ${meaning} |`);
 });
