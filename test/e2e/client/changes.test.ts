@@ -168,15 +168,3 @@ test('an abort ends it at once, wherever it is', async () => {
   await eventually(() => expect(waiting.failures.length).toBeGreaterThan(0));
   expect(await waiting.stop()).toMatchObject({ name: 'AbortError' });
 });
-
-test('all leads come, page by page', async () => {
-  const { service, clientAt, lead } = await openFeedWorld();
-  const numbers = Array.from({ length: 5 }, () => lead());
-  const read = async (query: object): Promise<string[]> => {
-    const ids: string[] = [];
-    for await (const { id } of clientAt(service.url).leads(query)) ids.push(id);
-    return ids.sort();
-  };
-  expect(await read({ limit: 2 })).toEqual(numbers.sort());
-  expect(await read({ label: ['eu'] })).toEqual([]);
-});

@@ -63,7 +63,6 @@ for (const [name, node] of nodes)
 test.each([
   ['ES modules', 'node16', 'a.mts'],
   ['CommonJS', 'node16', 'a.cts'],
-  ['ES modules', 'nodenext', 'a.mts'],
   ['a bundler', 'preserve', 'a.ts'],
 ])('TypeScript checks %s with module %s', (_what, module, file) => {
   const folder = clientFolder(PACK);

@@ -13,13 +13,13 @@ import { node20, openFeedWorld, type FeedWorld } from './support.ts';
 const program = `
 import { createClient, signHmacSha256 } from '@trackport/client';
 
-export async function run(baseUrl, apiKey, transport, report) {
+export async function run(baseUrl, apiKey, report) {
   const client = createClient({ baseUrl, apiKey });
   const leads = [];
   for await (const { id } of client.leads({ limit: 1 })) leads.push(id);
   const refused = await client.changes({ cursor: 'x' }).next().catch(({ code, requestId }) => [code, typeof requestId]);
   const signed = await signHmacSha256({ secret: 'secret', body: 'body' });
-  for await (const { type, id } of client.changes({ from: 'start', transport })) {
+  for await (const { type, id } of client.changes({ from: 'start' })) {
     if (type === 'lead.removed') return { leads: leads.sort(), refused, signed, removed: id };
     report('following');
   }
@@ -56,25 +56,24 @@ const nodes = [
 ] as const;
 
 for (const [name, node] of nodes)
-  for (const transport of ['stream', 'poll'])
-    test.skipIf(node === undefined)(`${name}: reads, follows by ${transport}, signs`, async () => {
-      const world = await openFeedWorld();
-      const leads = [world.lead(), world.lead()];
-      let out = '';
-      const text = `${program}
-const result = await run('${world.service.url}', '${world.service.key}', '${transport}', console.log);
+  test.skipIf(node === undefined)(`${name}: reads, follows, signs`, async () => {
+    const world = await openFeedWorld();
+    const leads = [world.lead(), world.lead()];
+    let out = '';
+    const text = `${program}
+const result = await run('${world.service.url}', '${world.service.key}', console.log);
 console.log(JSON.stringify(result));`;
-      const run = new Promise<string>((resolve, reject) => {
-        const args = ['--input-type=module', '-e', text];
-        const child = execFile(node ?? '', args, (error, stdout) =>
-          error ? reject(error) : resolve(stdout),
-        );
-        child.stdout?.on('data', (part) => (out += String(part)));
-        onTestFinished(() => void child.kill());
-      });
-      const printed = await watchRun(world, run, () => out.includes('following'));
-      expect(JSON.parse(String(printed).trim().split('\n').at(-1) ?? '')).toEqual(wanted(leads));
+    const run = new Promise<string>((resolve, reject) => {
+      const args = ['--input-type=module', '-e', text];
+      const child = execFile(node ?? '', args, (error, stdout) =>
+        error ? reject(error) : resolve(stdout),
+      );
+      child.stdout?.on('data', (part) => (out += String(part)));
+      onTestFinished(() => void child.kill());
     });
+    const printed = await watchRun(world, run, () => out.includes('following'));
+    expect(JSON.parse(String(printed).trim().split('\n').at(-1) ?? '')).toEqual(wanted(leads));
+  });
 
 const chromium = findChromium();
 
@@ -100,24 +99,23 @@ async function openOrigin(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-for (const transport of ['stream', 'poll'])
-  test.skipIf(chromium === undefined)(
-    `Chromium: a page of another origin reads, follows by ${transport}, signs`,
-    async () => {
-      const origin = await openOrigin();
-      const world = await openFeedWorld({ server: { cors: [origin] } });
-      const leads = [world.lead(), world.lead()];
-      const browser = await launchChromium(chromium ?? '');
-      onTestFinished(() => browser.close());
-      const { page } = await openPage(browser);
-      await page.goto(origin);
-      await page.addScriptTag({ content: await bundle() });
-      let isFollowing = false;
-      await page.exposeFunction('report', () => {
-        isFollowing = true;
-      });
-      const { url, key } = world.service;
-      const run = page.evaluate(`program.run('${url}', '${key}', '${transport}', report)`);
-      expect(await watchRun(world, run, () => isFollowing)).toEqual(wanted(leads));
-    },
-  );
+test.skipIf(chromium === undefined)(
+  'Chromium: a page of another origin reads, follows, signs',
+  async () => {
+    const origin = await openOrigin();
+    const world = await openFeedWorld({ server: { cors: [origin] } });
+    const leads = [world.lead(), world.lead()];
+    const browser = await launchChromium(chromium ?? '');
+    onTestFinished(() => browser.close());
+    const { page } = await openPage(browser);
+    await page.goto(origin);
+    await page.addScriptTag({ content: await bundle() });
+    let isFollowing = false;
+    await page.exposeFunction('report', () => {
+      isFollowing = true;
+    });
+    const { url, key } = world.service;
+    const run = page.evaluate(`program.run('${url}', '${key}', report)`);
+    expect(await watchRun(world, run, () => isFollowing)).toEqual(wanted(leads));
+  },
+);

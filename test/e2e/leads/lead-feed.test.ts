@@ -1,7 +1,7 @@
 /** The lead feed of the whole service, with the tracker's webhooks. */
 import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { DAY, MINUTE } from '#shared/clock.ts';
+import { MINUTE } from '#shared/clock.ts';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FeedWorld, openFeedWorld } from '../client/support.ts';
@@ -280,14 +280,6 @@ test.each([
   expect(await (await service.get(`${PATH}?${query}`)).json()).toMatchObject({ code, status: 400 });
 });
 
-test('a cursor is good for 30 days', async () => {
-  const world = await setUp();
-  const { cursor } = await catchUp(world, '');
-  for (let day = 0; day < 31; day += 1) await world.service.clock.advance(DAY);
-  const response = await world.service.get(`${PATH}?cursor=${cursor}`);
-  expect(response.status).toBe(410);
-});
-
 /** Listens, and gives what came since the last look. */
 async function listen(
   { url, key }: Pick<Composed, 'url' | 'key'>,
@@ -407,23 +399,6 @@ test('streams that end at once are no listeners any more', async () => {
   await eventually(async () => expect(await listenersOf(service)).toBe(0));
 });
 
-test('a stream brings the same items, and goes on behind the last event', async () => {
-  const { service, tracker, lead } = await setUp();
-  const one = lead();
-  const first = await listen(service, 'from=start');
-  await eventually(() => expect(first.events()).toContain(`+${one}`));
-  await service.clock.advance(2000);
-  tracker.relabel(one, { remove: ['approved'] });
-  await eventually(() => expect(first.events()).toContain(`-${one}`));
-  const two = lead();
-  const second = await listen(service, 'from=start', first.lastId());
-  await eventually(async () => {
-    await service.clock.advance(200);
-    expect(second.events()).toContain(`+${two}`);
-  });
-  expect(second.events()).not.toContain(`-${one}`);
-});
-
 test('a stream that begins now has a cursor before anything changes, and says that it is there', async () => {
   const { service } = await setUp();
   const stream = await listen(service, '');
@@ -464,13 +439,4 @@ test('a stream ends when what its key may read is changed', async () => {
     { actor: { kind: 'system', subject: 'test' } },
   );
   await eventually(() => expect(stream.isOver()).toBe(true));
-});
-
-test('a refusal of a stream is a problem document', async () => {
-  const { service } = await setUp();
-  const response = await fetch(`${service.url}${PATH}?cursor=x`, {
-    headers: { 'x-api-key': service.key, accept: 'text/event-stream' },
-  });
-  expect(response.status).toBe(400);
-  expect(response.headers.get('content-type')).toBe('application/problem+json');
 });
