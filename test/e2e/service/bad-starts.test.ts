@@ -67,6 +67,7 @@ describe('a store with another beginning is refused by name and stays as it is, 
 
   test.each([
     ['of an earlier version, in WAL mode', `PRAGMA journal_mode = WAL; ${APPLIED}`, '0001_access'],
+    ['of another program', 'CREATE TABLE notes (text TEXT)', 'tables of another program'],
     [
       'of another program that has migrations, too',
       "CREATE TABLE migration (id INTEGER, run TEXT); INSERT INTO migration VALUES (1, 'x')",
