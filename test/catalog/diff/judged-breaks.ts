@@ -57,13 +57,6 @@ const more = { a: text, b: text };
 const breakingSchemas: SchemaRow[] = [
   [
     'parts',
-    'a tuple is closed',
-    asks,
-    { prefixItems: [text] },
-    { prefixItems: [text], items: false },
-  ],
-  [
-    'parts',
     'a closed tuple has fewer places',
     asks,
     { ...tuple, items: false },
@@ -106,26 +99,12 @@ const breakingSchemas: SchemaRow[] = [
   ],
   [
     'parts',
-    'others can be anything',
-    gives,
-    { type: 'object', additionalProperties: number },
-    { type: 'object' },
-  ],
-  [
-    'parts',
     'no others, in the word of 3.1',
     asks,
     object(more),
     object(more, { unevaluatedProperties: false }),
   ],
   ['forms', 'something is excluded', asks, number, { ...number, not: { const: 0 } }],
-  [
-    'forms',
-    'a condition',
-    asks,
-    object(more),
-    object(more, { if: { required: ['a'] }, else: { required: ['b'] } }),
-  ],
   [
     'forms',
     'one name asks for another',
@@ -158,10 +137,6 @@ const breakingSchemas: SchemaRow[] = [
   ],
   ['types', 'one of two', asks, { type: ['string', 'integer'] }, text],
   ['types', 'null as an alternative', gives, text, { anyOf: [text, { type: 'null' }] }],
-  ['types', 'a property is forbidden', asks, object({ a: text }), object({ a: false })],
-  ['types', 'a list gives one', gives, list(object({})), object({})],
-  ['values', 'any value can come', gives, { ...text, enum: ['a'] }, text],
-  ['required', 'of the elements of a list', asks, list(object({ a: text })), list(either)],
   [
     'required',
     'one that was read-only',
@@ -170,48 +145,18 @@ const breakingSchemas: SchemaRow[] = [
     either,
   ],
   [
-    'required',
-    'a promise that stood in an allOf',
-    gives,
-    { allOf: [either, other] },
-    { allOf: [either] },
-  ],
-  [
     'properties',
     'one of a closed request is gone',
     asks,
     object(more, { additionalProperties: false }),
     object({ a: text }, { additionalProperties: false }),
   ],
-  [
-    'properties',
-    'one is write-only now',
-    gives,
-    either,
-    object({ a: { ...text, writeOnly: true } }, { required: ['a'] }),
-  ],
-  ['variants', 'one way becomes others', asks, text, { oneOf: [number, { type: 'boolean' }] }],
-  ['variants', 'of elements', gives, list({ oneOf: [text] }), list({ oneOf: [text, number] })],
   ['webhooks', 'a client is sent less', called, either, object({})],
-  ['webhooks', 'a client is sent other values', called, { enum: ['x'] }, { enum: ['x', 'y'] }],
   ['webhooks', 'a client has to answer more', answered, object({ a: text }), either],
   ['webhooks', 'of a callback', back, object({ a: text }), object({ a: number })],
 ];
 const breakingRows: Row[] = [
-  [
-    'parameters',
-    'from the query to a header',
-    takes(query({ required: true })),
-    takes({ ...query({ required: true }), in: 'header' }),
-  ],
-  [
-    'parameters',
-    'plain text becomes JSON',
-    takes(query()),
-    takes({ name: 'q', in: 'query', content: json(text) }),
-  ],
   ['request body', 'any media type becomes one', media('*/*'), media('application/json')],
-  ['responses', 'no body any more', gives(text), api({ responses: { 200: {} } })],
   [
     'responses',
     'a header can be missing',
@@ -230,25 +175,12 @@ const breakingRows: Row[] = [
       { responses: { R: { content: json(object({})) } } },
     ),
   ],
-  [
-    'properties',
-    'behind a reference with a coded name',
-    gives({ $ref: '#/components/schemas/A%20B' }, { schemas: { 'A B': either } }),
-    gives({ $ref: '#/components/schemas/A%20B' }, { schemas: { 'A B': object({}) } }),
-  ],
-  ['security', 'both instead of one', secured({ login: [] }), secured({ login: [], key: [] })],
   ['security', 'no longer as one likes', secured({}, { login: [] }), secured({ login: [] })],
   [
     'security',
     'an exception is gone',
     { ...api({ security: [] }, { securitySchemes: login }), security: [{ login: [] }] },
     { ...api({}, { securitySchemes: login }), security: [{ login: [] }] },
-  ],
-  [
-    'webhooks',
-    'one is gone',
-    document({ webhooks: { w: { post: {} } } }),
-    document({ webhooks: {} }),
   ],
 ];
 
@@ -262,32 +194,10 @@ const harmlessSchemas: SchemaRow[] = [
   ],
   [
     'parts',
-    'closed in the other word',
-    asks,
-    object(more, { additionalProperties: false }),
-    object(more, { unevaluatedProperties: false }),
-  ],
-  [
-    'parts',
     'some names are taken, too',
     asks,
     object(more, { additionalProperties: false }),
     object(more, { additionalProperties: false, patternProperties: { '^x': text } }),
-  ],
-  ['parts', 'a tuple is open', asks, { ...tuple, items: false }, tuple],
-  [
-    'forms',
-    'conditions are lifted',
-    asks,
-    object(more, { not: { required: ['z'] }, dependentRequired: { a: ['b'] } }),
-    object(more),
-  ],
-  [
-    'forms',
-    'a response has a condition',
-    gives,
-    object(more),
-    object(more, { not: { required: ['z'] } }),
   ],
   ['forms', 'finer steps', asks, { ...number, multipleOf: 10 }, { ...number, multipleOf: 5 }],
   [
@@ -304,9 +214,6 @@ const harmlessSchemas: SchemaRow[] = [
     kinds,
     { ...kinds, discriminator: { propertyName: 'a' } },
   ],
-  ['types', 'whole numbers of a response', gives, { type: 'number' }, number],
-  ['types', 'one in a list', asks, text, { type: ['string'] }],
-  ['values', 'a list of one', gives, { const: 'a' }, { enum: ['a'] }],
   [
     'values',
     'a list as alternatives',
@@ -316,20 +223,11 @@ const harmlessSchemas: SchemaRow[] = [
   ],
   [
     'properties',
-    'a closed request takes one more',
-    asks,
-    object({ a: text }, { additionalProperties: false }),
-    object(more, { additionalProperties: false }),
-  ],
-  [
-    'properties',
     'a write-only one is gone',
     gives,
     object({ a: { ...text, writeOnly: true } }),
     object({}),
   ],
-  ['properties', 'in an allOf of one', asks, object(more), { allOf: [object(more)] }],
-  ['variants', 'in the other word', gives, { oneOf: [text, number] }, { anyOf: [text, number] }],
   [
     'webhooks',
     'a client is sent more',
@@ -337,7 +235,6 @@ const harmlessSchemas: SchemaRow[] = [
     object({ a: text }),
     object(more, { required: ['b'] }),
   ],
-  ['webhooks', 'a client may answer less', answered, either, object({ a: text })],
   [
     'limits',
     'as of old, lifted',
@@ -352,27 +249,6 @@ const harmlessRows: Row[] = [
     'a header in other letters',
     takes({ name: 'X-Id', in: 'header', schema: text }),
     takes({ name: 'x-id', in: 'header', schema: text }),
-  ],
-  ['request body', 'all of an application', media('application/json'), media('application/*')],
-  [
-    'responses',
-    'a header comes always',
-    heads({ A: { schema: text } }),
-    heads({ A: { required: true, schema: text } }),
-  ],
-  ['security', 'a scope less', secured({ login: ['read', 'write'] }), secured({ login: ['read'] })],
-  [
-    'security',
-    'another order',
-    secured({ login: [] }, { key: [] }),
-    secured({ key: [] }, { login: [] }),
-  ],
-  ['webhooks', 'one more', document({ webhooks: {} }), document({ webhooks: { w: { post: {} } } })],
-  [
-    'webhooks',
-    'another answer is good, too',
-    document({ webhooks: { w: { post: { responses: { 200: {} } } } } }),
-    document({ webhooks: { w: { post: { responses: { 200: {}, 202: {} } } } } }),
   ],
 ];
 

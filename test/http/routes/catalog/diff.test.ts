@@ -70,6 +70,15 @@ test('by default the default version is compared with the highest readable one b
   expect(none.body.errors).toEqual([expect.objectContaining({ parameter: 'from' })]);
 });
 
+test('of more than 1,000 changes it is said that there are more', async () => {
+  const { call } = openCatalogApp();
+  const paths = Array.from({ length: 1001 }, (_, at) => `/p${at}`);
+  await make(call, '1.0.0', { spec: api() });
+  await make(call, '2.0.0', { spec: api(...paths) });
+  const { body } = await call('GET', '/petstore/diff?from=1.0.0&to=2.0.0');
+  expect([body.changes.length, body.truncated]).toEqual([1000, true]);
+});
+
 test.each([
   ['/nothing/diff', 404, 'artifact-not-found'],
   ['/petstore/diff', 404, 'no-published-version'],
