@@ -81,13 +81,31 @@ export function* differences(
   before: unknown,
   after: unknown,
   at: readonly string[] = [],
+  areEqual = createAreEqual(),
 ): Generator<Difference> {
+  if (areEqual(before, after)) return;
   const sides = asMembers(before, after);
   if (sides) {
-    yield* memberDifferences(sides, at);
+    yield* memberDifferences(sides, at, areEqual);
     return;
   }
   if (!isSame(before, after)) yield { at, kind: 'changed', before, after };
+}
+
+type AreEqual = (before: unknown, after: unknown) => boolean;
+
+/** Looks at each value once: of two versions most is equal, and needs no names. */
+function createAreEqual(): AreEqual {
+  const known = new WeakMap<object, { was: object; isEqual: boolean }>();
+  const areEqual: AreEqual = (was, is) => {
+    if (!isContainer(was) || !isContainer(is)) return was === is;
+    const former = known.get(is);
+    if (former?.was === was) return former.isEqual;
+    const isEqual = haveAlikeMembers(was, is, { members: areEqual, reference: () => true });
+    known.set(is, { was, isEqual });
+    return isEqual;
+  };
+  return areEqual;
 }
 
 type Sides = { before: ReadonlyMap<string, unknown>; after: ReadonlyMap<string, unknown> };
@@ -95,9 +113,10 @@ type Sides = { before: ReadonlyMap<string, unknown>; after: ReadonlyMap<string, 
 function* memberDifferences(
   { before, after }: Sides,
   at: readonly string[],
+  areEqual: AreEqual,
 ): Generator<Difference> {
   for (const [name, value] of before)
-    if (after.has(name)) yield* differences(value, after.get(name), [...at, name]);
+    if (after.has(name)) yield* differences(value, after.get(name), [...at, name], areEqual);
     else yield { at: [...at, name], kind: 'removed', before: value };
   for (const [name, value] of after)
     if (!before.has(name)) yield { at: [...at, name], kind: 'added', after: value };
@@ -145,4 +164,36 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isSame(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);
+}
+
+type Alikeness = {
+  members: (before: unknown, after: unknown) => boolean;
+  /** Of a reference that stands in both. */
+  reference: (text: string) => boolean;
+};
+
+/** Two objects or lists with the same names, whose members are alike; lists in their order. */
+export function haveAlikeMembers(
+  was: object,
+  is: object,
+  { members, reference }: Alikeness,
+): boolean {
+  if (Array.isArray(was) !== Array.isArray(is)) return false;
+  const names = Object.keys(is);
+  const [former, latter] = [was, is] as unknown as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
+  return (
+    names.length === Object.keys(was).length &&
+    names.every((name) => {
+      const value = latter[name];
+      if (!Object.hasOwn(former, name) || !members(former[name], value)) return false;
+      return name !== '$ref' || typeof value !== 'string' || reference(value);
+    })
+  );
+}
+
+export function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,4 @@
-import { isRecord, parseJsonText } from '#shared/text/json.ts';
-import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
+import { isRecord, parseOwnJson } from '#shared/text/json.ts';
 import { type Changes, differences, orderChanges, toChange } from './changes.ts';
 import { judge } from './openapi/judge.ts';
 
@@ -46,8 +45,7 @@ function oneChange(former: unknown): Changes {
 }
 
 function read(text: string): Record<string, unknown> {
-  const rules = { ...specJsonRules, depthMax: SPEC_DEPTH_MAX };
-  const value = parseJsonText(Buffer.from(text), rules);
+  const value = parseOwnJson(text);
   return isRecord(value) ? value : {};
 }
 

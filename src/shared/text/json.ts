@@ -56,6 +56,12 @@ export function parseTrustedJson(given: string): unknown {
   return value;
 }
 
+/** A text that this program wrote of what it had read with `exactNumbers`: nothing in it is to be refused. */
+export function parseOwnJson(text: string): unknown {
+  const { hasLongNumbers } = shapeOf(text, Infinity);
+  return parse(text, hasLongNumbers ? reviveExactly : undefined);
+}
+
 /**
  * True when so few objects and arrays begin that they cannot nest deeper than that. `{/` begins none:
  * it stands in the templates of addresses, of which the tracker sends dozens.

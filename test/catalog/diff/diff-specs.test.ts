@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canBreak, diffSpecs } from '#catalog/diff/diff-specs.ts';
 
 type Json = Record<string, unknown>;
@@ -64,6 +64,62 @@ test('a change of words for people is compatible, of names like them not', () =>
   expect(change((type) => ({ default: { type } }))).toEqual(['unclassified']);
   const named = (word: string) => gives({ properties: { enum: { [word]: 1 } } });
   expect(judged(named('x-minimum'), named('x-maximum'))).not.toContain('breaking');
+});
+
+describe('what is alike in both documents is not compared, but', () => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const ring = (facts: Json): Json => ({
+    A: { properties: { b: ref('B') } },
+    B: { properties: { a: ref('A'), c: { items: ref('C') } } },
+    C: { properties: { b: ref('B'), x: { type: 'string' } }, ...facts },
+  });
+  const call = { requestBody: { content: { json: { schema: ref('A') } } } };
+  const secured = (scheme: string): Json => ({
+    ...api({}),
+    components: { securitySchemes: { login: { type: 'http', scheme } } },
+    security: [{ login: [] }],
+  });
+  const within = (id: string | undefined, type: string): Json =>
+    api(
+      { requestBody: { content: { json: { schema: ref('A') } } } },
+      { A: { $id: id, $defs: { T: { type } }, properties: { x: { $ref: '#/$defs/T' } } } },
+    );
+
+  test.each<[what: string, before: Json, after: Json, breaks: boolean]>([
+    [
+      'what its references lead on to is',
+      api(call, ring({})),
+      api(call, ring({ required: ['x'] })),
+      true,
+    ],
+    [
+      'where nothing that it leads on to changed, nothing breaks',
+      api(call, { ...ring({}), Other: { type: 'string' } }),
+      api(call, { ...ring({}), Other: { type: 'integer' } }),
+      false,
+    ],
+    ['what the whole document asks of it is', secured('basic'), secured('bearer'), true],
+    [
+      'what a schema with an id means by its references is',
+      within('https://a.example/a', 'string'),
+      within('https://a.example/a', 'integer'),
+      true,
+    ],
+    [
+      'the order of what has places is',
+      asks({ type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] }),
+      asks({ type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] }),
+      true,
+    ],
+    [
+      'the name that a path gives its parameter is not',
+      { openapi: '3.1.0', paths: { '/{a}': { get: {} } } },
+      { openapi: '3.1.0', paths: { '/{b}': { get: {} } } },
+      false,
+    ],
+  ])('%s', (_what, before, after, breaks) => {
+    expect(diff(before, after).changes.some(({ impact }) => impact === 'breaking')).toBe(breaks);
+  });
 });
 
 test('of other documents nothing is said to break', () => {

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/text/json.ts';
 import type { Change } from '../changes.ts';
-import type { Targets } from './targets.ts';
+import type { AreAlike, Targets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,6 +33,8 @@ export type Comparison = {
   before: Document;
   after: Document;
   say: (verdict: Verdict) => void;
+  /** What is alike is not compared: nobody is hurt by it. */
+  areAlike: AreAlike;
   /** Pairs of schemas that are still to be compared: chains of references are longer than a stack is deep. */
   open: Pair[];
   /** Those that ever were, so that each is compared once, and cycles end. */
@@ -49,6 +51,8 @@ export type Document = {
   /** Whether what stands beside a reference counts: since 3.1. */
   hasSiblings: boolean;
   targets: Targets;
+  /** Whether some schema has an `$id`, within which references are its own. */
+  hasIds: boolean;
   shapes: Map<string, Shape>;
   /** Names of entries, made from numbers of their places. */
   keys: WeakMap<Entry, string>;

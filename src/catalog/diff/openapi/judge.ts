@@ -12,7 +12,7 @@ import { partsOf } from './operation-parts.ts';
 import type { Part } from './part.ts';
 import { settleSchemas } from './schema-rules.ts';
 import { compareServers } from './servers.ts';
-import { createTargets } from './targets.ts';
+import { type AreAlike, createAreAlike, createTargets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
@@ -48,7 +48,8 @@ export function* judge(before: Json, after: Json, found: Iterable<Difference>): 
     if (verdicts.get(key)?.impact !== 'breaking') verdicts.set(key, verdict);
   };
   const sides = { before: toDocument(before), after: toDocument(after) };
-  compareDocuments({ ...sides, say, open: [], depth: 0, seen: new Set(), fits: new Map() });
+  const memory = { open: [], depth: 0, seen: new Set<string>(), fits: new Map<string, boolean>() };
+  compareDocuments({ ...sides, say, areAlike: alikenessOf(sides), ...memory });
   for (const { at, ...verdict } of verdicts.values()) yield { path: pointerOf(at), ...verdict };
   const above = new Set([...verdicts.values()].flatMap(({ at }) => prefixesOf(at)));
   for (const difference of found) {
@@ -61,9 +62,17 @@ export function* judge(before: Json, after: Json, found: Iterable<Difference>): 
 function toDocument(root: Json): Document {
   const { openapi } = root;
   const hasSiblings = typeof openapi === 'string' && !openapi.startsWith('3.0');
-  const targets = createTargets(root);
+  const { targets, hasIds } = createTargets(root);
   const memory = { shapes: new Map(), keys: new WeakMap(), numbers: new Map() };
-  return { root, hasSiblings, targets, ...memory, reached: new Set() };
+  return { root, hasSiblings, hasIds, targets, ...memory, reached: new Set() };
+}
+
+/** Words that another version reads in another way are not alike, nor are references within a schema with an `$id`. */
+function alikenessOf({ before, after }: Record<'before' | 'after', Document>): AreAlike {
+  const [isOld, isNew] = [before, after].map(({ root }) => Object.hasOwn(root, 'swagger'));
+  const isOneWay = isOld === isNew && before.hasSiblings === after.hasSiblings;
+  if (!isOneWay || before.hasIds || after.hasIds) return () => false;
+  return createAreAlike(before.root, after.root);
 }
 
 /** The places that a place stands in, and itself. */
@@ -139,6 +148,7 @@ function goneText({ label, direction, removed }: Part): string {
 
 /** `home`: where the owner stands. */
 function comparePair(comparison: Comparison, was: Part, is: Part, home: At): void {
+  if (is.whole && comparison.areAlike(was.whole, is.whole)) return;
   for (const [at, text] of losses(was, is))
     comparison.say({ at, kind: 'changed', impact: 'breaking', text });
   if (was.schema && is.schema) {

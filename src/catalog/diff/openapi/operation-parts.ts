@@ -38,8 +38,16 @@ function itemsOf(reading: Reading, owner: Entry, label: string): Part[] {
     label,
     key: `${label} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`,
     at: entry.at,
+    whole: { path, item: entry.value, ...aroundOf(reading.document) },
     parts: () => operationsOf(reading, path, resolve(reading.document, entry)),
   }));
+}
+
+/** What an operation takes from its document where it does not say it itself. */
+function aroundOf({ root }: Document): object {
+  const { security, securityDefinitions, consumes, produces, components } = root;
+  const schemes = isRecord(components) ? components['securitySchemes'] : undefined;
+  return { security, securityDefinitions, consumes, produces, schemes };
 }
 
 function operationsOf(reading: Reading, path: string, item: Entry): Part[] {

@@ -17,6 +17,8 @@ export type Part = {
   /** As it travels. */
   way?: Way;
   schema?: Entry;
+  /** All that it is read from: where that is alike, so is the part. */
+  whole?: object;
   /** What a caller has to come with, one of the sets being enough. */
   needs?: { at: At; sets: Set<string>[] };
   parts?: () => Part[];

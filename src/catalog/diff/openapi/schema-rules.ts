@@ -20,6 +20,7 @@ export function settleSchemas(comparison: Comparison): void {
 }
 
 function compareShapes(comparison: Comparison, pair: Pair): void {
+  if (isAlike(comparison, pair)) return;
   const key = keyOf(comparison, pair);
   if (comparison.seen.has(key)) return;
   comparison.seen.add(key);
@@ -44,6 +45,14 @@ function compareShapes(comparison: Comparison, pair: Pair): void {
   };
   for (const rule of isMixed ? [variants] : RULES)
     for (const breakage of rule(shapes)) comparison.say(verdictOf(shapes, breakage));
+}
+
+function isAlike({ areAlike }: Comparison, { before, after }: Pair): boolean {
+  const [some, others] = [wholeOf(before), wholeOf(after)];
+  return (
+    some.length === others.length &&
+    some.every((one, at) => one.bare === others[at]?.bare && areAlike(one.value, others[at]?.value))
+  );
 }
 
 function keyOf(comparison: Comparison, { direction, isText, before, after }: Pair): string {

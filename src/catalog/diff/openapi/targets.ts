@@ -1,5 +1,6 @@
 import { unescape } from 'node:querystring';
 import { isRecord, lookUp, unescapePointer } from '#shared/text/json.ts';
+import { haveAlikeMembers, isContainer } from '../changes.ts';
 import { kindBelow, type PlaceKind } from '../../spec/places.ts';
 
 type Json = Record<string, unknown>;
@@ -12,17 +13,18 @@ export type Targets = (from: readonly string[], target: string) => Found | undef
 type Names = Map<string, Found>;
 
 /** Looks each reference of a document up once. */
-export function createTargets(root: Json): Targets {
+export function createTargets(root: Json): { targets: Targets; hasIds: boolean } {
   const names: Names = new Map();
   note(root, 'object', { root, names, path: [] });
   const resources = [...names.values()].filter(({ at, value }) => at.length > 0 && hasId(value));
   const known = new Map<string, Found | undefined>();
-  return (from, target) => {
+  const targets: Targets = (from, target) => {
     const home = target.startsWith('#') ? resourceAround(resources, from) : undefined;
     const key = home ? `${home.at.join('\n')}\n${target}` : target;
     if (!known.has(key)) known.set(key, find(home ?? { value: root, at: [] }, target, names));
     return known.get(key);
   };
+  return { targets, hasIds: resources.length > 0 };
 }
 
 function hasId(value: unknown): boolean {
@@ -64,4 +66,86 @@ function noteNames(value: Json, names: Names, path: readonly string[]): void {
   if (typeof $id === 'string') names.set($id.replace(/#$/, ''), { value, at: [...path] });
   for (const anchor of [$anchor, $dynamicAnchor])
     if (typeof anchor === 'string') names.set(`#${anchor}`, { value, at: [...path] });
+}
+
+/** Whether two values of two documents are alike, and so is all that their references lead to. */
+export type AreAlike = (before: unknown, after: unknown) => boolean;
+
+/** Looks at each value once: most of two versions is alike, and nothing in that is to be compared. */
+export function createAreAlike(before: Root, after: Root): AreAlike {
+  const homeOf = rememberHomes();
+  const changed = changedHomes(before, after, homeOf);
+  const known = new WeakMap<object, { was: object; isAlike: boolean }>();
+  const areAlike: AreAlike = (was, is) => {
+    if (!isContainer(was) || !isContainer(is)) return was === is;
+    const former = known.get(is);
+    if (former?.was === was) return former.isAlike;
+    const isAlike = haveAlikeMembers(was, is, {
+      members: areAlike,
+      reference: (text) => !changed.has(homeOf(text)),
+    });
+    known.set(is, { was, isAlike });
+    return isAlike;
+  };
+  return areAlike;
+}
+
+type Root = Readonly<Json>;
+
+type HomeOf = (reference: string) => string;
+
+/** The definition or path that a reference leads to, or into. */
+function rememberHomes(): HomeOf {
+  const known = new Map<string, string>();
+  return (reference) => {
+    const home =
+      known.get(reference) ?? homeAt(unescape(reference).split('/').slice(1).map(unescapePointer));
+    known.set(reference, home);
+    return home;
+  };
+}
+
+const homeAt = (path: readonly string[]): string =>
+  path.slice(0, path[0] === 'components' ? 3 : 2).join('\n');
+
+function homesIn(root: Root): Map<string, unknown> {
+  const groups = below(root, []).flatMap(([path, group]) =>
+    path[0] === 'components' ? below(group, path) : [[path, group] as const],
+  );
+  const homes = groups.flatMap(([path, group]) => below(group, path));
+  return new Map(homes.map(([path, value]) => [homeAt(path), value]));
+}
+
+type Placed = readonly [path: readonly string[], value: unknown];
+
+function below(value: unknown, path: readonly string[]): Placed[] {
+  if (!isContainer(value)) return [];
+  return Object.entries(value).map(([name, one]) => [[...path, name], one]);
+}
+
+/** Those that are not as they were, and whatever refers to such. Where nobody knows what is there, it changed. */
+function changedHomes(before: Root, after: Root, homeOf: HomeOf): ReadonlySet<string> {
+  const [former, latter] = [homesIn(before), homesIn(after)];
+  const users = new Map<string, Set<string>>();
+  const changed = new Set<string>();
+  for (const [home, value] of latter) {
+    const note = (text: string): boolean => {
+      const used = homeOf(text);
+      users.set(used, (users.get(used) ?? new Set()).add(home));
+      return true;
+    };
+    if (!isAsItWas(former.get(home), value, note)) changed.add(home);
+  }
+  for (const home of users.keys()) if (!latter.has(home)) changed.add(home);
+  // Those that are found here are looked at in their turn.
+  for (const home of changed) for (const user of users.get(home) ?? []) changed.add(user);
+  return changed;
+}
+
+type OfReference = (text: string) => boolean;
+
+function isAsItWas(was: unknown, is: unknown, reference: OfReference): boolean {
+  if (!isContainer(was) || !isContainer(is)) return was === is;
+  const members: AreAlike = (one, other) => isAsItWas(one, other, reference);
+  return haveAlikeMembers(was, is, { members, reference });
 }
