@@ -1,11 +1,14 @@
 /** `npm run torture`: what becomes of deletions on bad days. `--help` says what it does to the program. */
 import { positive, readOptions, refuse, whole } from './options.ts';
 import { exitAtSignals } from '../test/support/at-exit.ts';
+import { cutPower } from '../test/torture/power/power.ts';
 import { torture } from '../test/torture/torture.ts';
 import type { StoreChoice } from '../test/torture/store.ts';
 import { showOnStandardError } from './progress.ts';
 
-const USAGE = `npm run torture -- [--minutes 5] [--seed N] [--instances N] [--store sqlite|postgres] [--postgres URL]
+const POWER_CUTS = 30;
+
+const USAGE = `npm run torture -- [--minutes 5] [--seed N] [--instances N] [--store sqlite|postgres] [--postgres URL] [--power-cuts N]
 
 Kills the program at random moments under load, against a tracker that fails 30 % of the calls, while
 salespeople edit leads and a partner floods it with events, and shows what came of every deletion. Exits with 1 when a promise was broken.
@@ -16,6 +19,8 @@ salespeople edit leads and a partner floods it with events, and shows what came 
                   The last one's file lacks a partner for the first half of the time
   --store ENGINE  sqlite or postgres; PostgreSQL is started for it, and shut down or crashed now and then
   --postgres URL  a PostgreSQL that is there already, and is left running
+  --power-cuts N  on SQLite, and before the rest: under load the power goes N times (30; 0 for none), and the program is started
+                  on what the disk may hold then. Needs Linux and a C compiler
 `;
 
 const values = readOptions(USAGE, {
@@ -24,21 +29,33 @@ const values = readOptions(USAGE, {
   instances: { type: 'string', default: '1' },
   store: { type: 'string' },
   postgres: { type: 'string' },
+  'power-cuts': { type: 'string' },
 });
 
 const minutes = positive('minutes', values.minutes);
 const seed = positive('seed', values.seed);
 const instances = whole('instances', values.instances);
 const store = chooseStore();
+const cuts = choosePowerCuts();
 
 exitAtSignals();
 
 const onProgress = showOnStandardError();
+const power = cuts > 0 ? await cutPower({ cuts, seed, onProgress }) : undefined;
+if (power) show({ seed, ...power });
+else if (cuts > 0) console.error('no power cuts: there is no C compiler (cc)');
+
 const report = await torture({ seconds: minutes * 60, seed, instances, store, onProgress });
-const { violations, ...figures } = report;
-console.table({ seed, store: store.engine, instances, ...figures, violations: violations.length });
-for (const violation of violations) console.error(violation);
-process.exit(violations.length === 0 ? 0 : 1);
+show({ seed, store: store.engine, instances, ...report });
+process.exit(report.violations.length + (power?.violations.length ?? 0) === 0 ? 0 : 1);
+
+function show({
+  violations,
+  ...figures
+}: Record<string, unknown> & { violations: string[] }): void {
+  console.table({ ...figures, violations: violations.length });
+  for (const violation of violations) console.error(violation);
+}
 
 function chooseStore(): StoreChoice {
   const { store: engine = values.postgres === undefined ? 'sqlite' : 'postgres', postgres } =
@@ -46,4 +63,11 @@ function chooseStore(): StoreChoice {
   if (engine !== 'sqlite' && engine !== 'postgres') refuse('--store is sqlite or postgres');
   if (engine === 'sqlite' && postgres !== undefined) refuse('--postgres does not go with SQLite');
   return { engine, ...(postgres !== undefined && { postgresUrl: postgres }) };
+}
+
+function choosePowerCuts(): number {
+  const { 'power-cuts': given } = values;
+  if (given === undefined) return store.engine === 'sqlite' ? POWER_CUTS : 0;
+  if (store.engine !== 'sqlite') refuse('--power-cuts goes with SQLite alone');
+  return given === '0' ? 0 : whole('power-cuts', given);
 }

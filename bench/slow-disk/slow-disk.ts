@@ -1,11 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../../test/support/at-exit.ts';
+import { compileFsync } from '../../test/support/disk/preload.ts';
 import { partners } from '../partner.ts';
 import { output } from '../processes.ts';
 import { type BenchRow, median, type StoreName } from '../row.ts';
@@ -23,7 +22,6 @@ const READERS = 8;
 /** A reader reads again this long after its last response: the processor must not be the limit. */
 const PAUSE_MS = 5;
 const WRITERS = 8;
-const script = fileURLToPath(new URL('slow-fsync.c', import.meta.url));
 
 export type SlowDiskBenchScale = { seconds: number; rounds: number };
 
@@ -63,21 +61,16 @@ type SlowFsync = { environment: NodeJS.ProcessEnv; fsyncs: () => Fsyncs };
 /** Undefined without a compiler. The server of the bench runs as another user, who must read this. */
 function slowFsync(folder: string): SlowFsync | undefined {
   chmodSync(folder, 0o755);
-  const library = path.join(folder, 'slow-fsync.so');
-  try {
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, script, '-ldl']);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const library = compileFsync(folder);
+  if (library === undefined) return undefined;
   const counter = path.join(folder, 'fsyncs');
   writeFileSync(counter, Buffer.alloc(16));
   chmodSync(counter, 0o666);
   return {
     environment: {
       LD_PRELOAD: library,
-      SLOW_FSYNC_MS: String(FSYNC_MS),
-      SLOW_FSYNC_COUNT: counter,
+      FSYNC_MS: String(FSYNC_MS),
+      FSYNC_COUNT: counter,
     },
     fsyncs: () => {
       const counts = readFileSync(counter);

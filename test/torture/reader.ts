@@ -60,7 +60,8 @@ function historyOf(histories: Map<string, History>, url: string): History {
   return known;
 }
 
-async function walk(url: string, key: string): Promise<Set<string> | undefined> {
+/** The ids of all leads. Undefined when an instance could not say. */
+export async function walk(url: string, key: string): Promise<Set<string> | undefined> {
   const ids = new Set<string>();
   try {
     for (let cursor: string | undefined = ''; cursor !== undefined;) {

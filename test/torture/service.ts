@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
@@ -13,6 +14,8 @@ export type Child = {
   /** Everything that it wrote to both outputs so far. */
   output(): string;
   hasEnded(): boolean;
+  /** Resolves with its exit code when it is gone. */
+  exited: Promise<number | null>;
   /** Has it read its configuration again. */
   reload(): void;
   /** Ends it without any warning; resolves when it is gone. */
@@ -21,10 +24,17 @@ export type Child = {
   stop(): Promise<number | null>;
 };
 
-/** Starts `node <args>` and waits for its address. */
-export async function startChild(args: readonly string[]): Promise<Child> {
+/** Starts `node <args>` with more in its environment, and waits for its address. */
+export async function startChild(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Child> {
   const child = endAtExit(
-    spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] }),
+    spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    }),
   );
   let text = '';
   const url = Promise.withResolvers<string>();
@@ -42,16 +52,26 @@ export async function startChild(args: readonly string[]): Promise<Child> {
   return { url: await url.promise, output: () => text, ...controlsOf(child) };
 }
 
-function controlsOf(child: ChildProcess): Pick<Child, 'hasEnded' | 'reload' | 'kill' | 'stop'> {
+/** Waits until a service has read all issues. */
+export async function untilDirectoryIsComplete(url: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${url}/readyz`);
+    const { checks } = (await answer.json()) as { checks: Record<string, { state: string }> };
+    if (checks['directory']?.state === 'complete') return;
+    await sleep(20);
+  }
+}
+
+function controlsOf(child: ChildProcess): Omit<Child, 'url' | 'output'> {
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (hasEnded()) return child.exitCode;
-    const gone = once(child, 'exit') as Promise<[number | null]>;
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const end = (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
-    return (await gone)[0];
+    return exited;
   };
   return {
     hasEnded,
+    exited,
     reload: () => void child.kill('SIGHUP'),
     kill: async () => {
       await end('SIGKILL');

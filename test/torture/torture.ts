@@ -26,7 +26,7 @@ import {
   type TortureReport,
   WEBHOOK_SECRET,
 } from './run.ts';
-import { type RemoteTracker, startRemoteTracker } from './service.ts';
+import { type RemoteTracker, startRemoteTracker, untilDirectoryIsComplete } from './service.ts';
 import { openStore, type StoreChoice, type TortureStore } from './store.ts';
 import { floodWithEvents, keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations } from './verdict.ts';
@@ -191,15 +191,6 @@ async function seedBystanders(tracker: RemoteTracker): Promise<{ number: number 
   });
   await tracker.control('seedIssues', issues);
   return tracker.list('issues');
-}
-
-async function untilDirectoryIsComplete(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/readyz`);
-    const { checks } = (await answer.json()) as { checks: Record<string, { state: string }> };
-    if (checks['directory']?.state === 'complete') return;
-    await sleep(20);
-  }
 }
 
 /** Dead letters are replayed, as an operator would after an outage; nothing else is helped. */

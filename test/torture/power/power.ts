@@ -1,0 +1,87 @@
+import { buildIfChanged } from '../../../scripts/build.js';
+import { seededRandom } from '#sandbox/instruments/faults.ts';
+import type { OnProgress } from '#shared/report.ts';
+import { scratchFolder } from '../../support/at-exit.ts';
+import type { Break } from '../../support/disk/disk.ts';
+import type { Child } from '../service.ts';
+import { findLosses } from './losses.ts';
+import { sendUntilGone } from './traffic.ts';
+import { openWorld, type World } from './world.ts';
+
+export type PowerOptions = { cuts: number; seed: number; onProgress?: OnProgress };
+
+export type PowerReport = {
+  powerCuts: number;
+  /** Deliveries, of deletions and of events. */
+  acknowledged: number;
+  /** Leads that these have deleted. */
+  claimed: number;
+  violations: string[];
+};
+
+/** One break in three is in a checkpoint or soon after it; the others are in one of so many fsyncs of the log. */
+const SHARE_OF_CHECKPOINTS = 1 / 3;
+const AFTER_CHECKPOINT = 3;
+const FSYNCS = 25;
+const DELIVERIES_BEFORE = 30;
+const DELIVERIES_MAX = 400;
+/** Of these one in four deletes a lead, and about a quarter is sent before the power goes. */
+const LEADS_A_CUT = 30;
+
+/**
+ * Cuts the power of the whole program under load, again and again, each time while an fsync is under way, and starts it
+ * again on what the disk may hold then: what no fsync has written is lost, there in part, or torn. All that was
+ * acknowledged must be there. Undefined without a C compiler.
+ */
+export async function cutPower(options: PowerOptions): Promise<PowerReport | undefined> {
+  const { cuts, seed, onProgress } = options;
+  return playOnDisk(cuts, async (world, violations) => {
+    const random = seededRandom(seed);
+    let child = await world.serve();
+    for (let cut = 1; cut <= cuts; cut += 1) {
+      const before = world.acknowledged.length;
+      await sendUntilBroken(world, child, random, 'cut');
+      await child.kill(); // where it asked for no fsync
+      world.disk.loseUnsynced(random);
+      child = await world.serve();
+      const losses = await findLosses(world, child.url, world.acknowledged.slice(before));
+      violations.push(...losses.map((loss) => `power cut ${cut}: ${loss}`));
+      onProgress?.(cut, cuts, 'power cuts');
+    }
+    violations.push(...(await findLosses(world, child.url, world.acknowledged)));
+  });
+}
+
+async function sendUntilBroken(
+  world: World,
+  { url }: Child,
+  random: () => number,
+  how: Break['how'],
+): Promise<boolean> {
+  const from = random() < SHARE_OF_CHECKPOINTS ? 'database' : 'log';
+  const later = Math.floor(random() * (from === 'database' ? AFTER_CHECKPOINT : FSYNCS));
+  await sendUntilGone(world, url, DELIVERIES_BEFORE); // the checkpoint of a start is over then
+  world.disk.breakAt({ from, later, how });
+  const isGone = await sendUntilGone(world, url, DELIVERIES_MAX);
+  world.disk.mend();
+  return isGone;
+}
+
+async function playOnDisk(
+  rounds: number,
+  play: (world: World, violations: string[]) => Promise<void>,
+): Promise<PowerReport | undefined> {
+  await buildIfChanged(); // torture calls this, too, without what a run of tests sets up
+  using folder = scratchFolder('power');
+  await using world = await openWorld(folder.path, rounds * LEADS_A_CUT);
+  if (!world) return undefined;
+  const violations: string[] = [];
+  try {
+    await play(world, violations);
+  } catch (error) {
+    violations.push(String(error)); // it does not start any more on what is left
+  }
+  const { acknowledged } = world;
+  const claimed = acknowledged.flatMap((one) => one.claimed).length;
+  return { powerCuts: rounds, acknowledged: acknowledged.length, claimed, violations };
+}
