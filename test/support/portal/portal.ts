@@ -66,7 +66,8 @@ export const SESSION_COOKIE = '__Host-trackport-session';
 
 /** What a test's pages work on: only what they need. */
 export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }): PagesContext {
-  return { publicUrl: () => PUBLIC_URL, ...parts } as PagesContext;
+  const readiness: PagesContext['readiness'] = async () => ({ checks: {} });
+  return { publicUrl: () => PUBLIC_URL, readiness, ...parts } as PagesContext;
 }
 
 /**

@@ -56,19 +56,20 @@ const AMISS: Readonly<Record<string, { heading: string; remedy?: string }>> = {
   'tracker failing': {
     heading: 'The tracker does not respond as it should',
     remedy:
-      'Leads come from the cache meanwhile; deletions and events are accepted, hide what they name, and wait: nothing is lost.',
+      'Leads come from the cache meanwhile, for leads.staleIfError at most (503 for what it does not hold); deletions and events are accepted, hide what they name, and wait: nothing is lost.',
   },
   'tracker exhausted': {
     heading: 'The tracker’s quota is used up',
-    remedy: 'Leads come from the cache until then.',
+    remedy: 'Leads come from the cache until then (503 for what it does not hold).',
   },
   'store unavailable': {
     heading: 'The store cannot be used',
-    remedy: 'Look at the disk or the database: nothing is accepted meanwhile.',
+    remedy:
+      'Deliveries get 503 meanwhile, for partners to send again; nothing that was accepted is lost. Next step: Look at its disk or database; it goes on by itself once that is well.',
   },
   'worker paused': {
     heading: 'The tracker does not let deletions be worked on',
-    remedy: 'Leads are read as ever, those that are to go stay hidden, and nothing is lost.',
+    remedy: 'Deletions are accepted, what they name stays hidden, and nothing is lost.',
   },
   'directory behind': {
     heading: 'The lead directory is not kept up',

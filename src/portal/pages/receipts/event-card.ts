@@ -1,11 +1,13 @@
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
-import type {
-  EventNote,
-  EventStep,
-  NameKind,
-  Outcome,
-  ReceiptEventDetail,
-  RuleEffect,
+import {
+  type EventNote,
+  type EventStep,
+  type NameKind,
+  type Outcome,
+  type PartnerPath,
+  type ReceiptEventDetail,
+  type RuleEffect,
+  whyOf,
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
@@ -91,7 +93,7 @@ function moments(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer)
     isNoted && noted(event, receipt.receivedAt),
     lastMatch === undefined && leads,
     ...history.map((step) => (step === lastMatch && leads ? leads : happened(step))),
-    ended(event),
+    ended(event, receipt.path),
   ].filter((one) => one !== undefined && one !== false);
   const next = awaited(event, viewer);
   return [
@@ -210,9 +212,10 @@ function happened(step: EventStep): Past {
   return { state, heading: words(step, foreign(by, WHO_CHARACTERS_MAX)), content, atMs };
 }
 
-function ended({ outcome, completedAt: atMs, attempts, lastError, names }: ReceiptEventDetail) {
+function ended(event: ReceiptEventDetail, path: PartnerPath) {
+  const { outcome, completedAt: atMs, attempts, names } = event;
   if (atMs === undefined) return undefined;
-  const { heading, ...rest } = ending(outcome, lastError, names);
+  const { heading, ...rest } = ending(outcome, whyOf(path, event), names);
   const isLater = outcome === 'DONE' && attempts > 1;
   return { ...rest, heading: isLater ? `Done at attempt ${count(attempts)}` : heading, atMs };
 }
@@ -239,7 +242,7 @@ function ending(outcome: Outcome, why?: string, names: readonly NameKind[] = [])
       return {
         state,
         heading: 'Nothing to do',
-        content: because ?? html`<p>No rule of the configuration is for it.</p>`,
+        content: html`${because}${why !== undefined && html`<p>${remedyOf(why).step}.</p>`}`,
       };
   }
 }

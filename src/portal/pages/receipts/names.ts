@@ -218,6 +218,8 @@ export type ReceiptFacts = {
   receipt: ReceiptDetail;
   person: PortalPerson;
   leads: Leads;
+  /** Why nothing that is under way gets done now. */
+  hold?: Html | undefined;
   /** How many events stand before the first that is shown. */
   start: number;
   /** For the partner; undefined once it is too old. */

@@ -23,6 +23,7 @@ import {
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
+import { holdUp } from './hold.ts';
 import { replayNotice } from './replay.ts';
 import {
   receiptPath,
@@ -60,6 +61,8 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
     const claimed = await claimedAmong(context, receipt, start);
     const leads = { issueAddress: context.tracker.issueAddress, claimed };
     const statusAddress = statusAddressOf(context, receipt, viewer);
+    const isWaiting = receipt.events.some(({ outcome }) => outcome === 'PENDING');
+    const hold = isWaiting ? await holdUp(context, viewer) : undefined;
     const { id, partnerId, eventType, receivedAt } = receipt;
     return {
       title: `Receipt ${shortId(id)}`,
@@ -71,8 +74,8 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
         html`Received ${time(receivedAt, viewer)}`,
       ],
-      body: receiptView({ receipt, person, leads, start, statusAddress }, viewer),
-      isWaiting: receipt.events.some(({ outcome }) => outcome === 'PENDING'),
+      body: receiptView({ receipt, person, leads, hold, start, statusAddress }, viewer),
+      isWaiting,
     };
   });
   portal.action(`${path}/acknowledge`, {

@@ -50,7 +50,7 @@ export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): BadgeWords {
 export function verdict(given: ReceiptFacts, viewer: Viewer): Html {
   const { events } = given.receipt;
   const { failed, unmatched, rejected, pending } = openOf(given.receipt);
-  const waiting = underWay(pending, viewer);
+  const waiting = underWay(pending, given.hold, viewer);
   if (failed[0]) return deadLetters(given, failed, waiting);
   if (unmatched[0] ?? rejected[0]) return cameToNothing(given, { unmatched, rejected }, waiting);
   if (waiting) return notice({ state: 'wait', id: 'verdict', ...waiting });
@@ -76,17 +76,32 @@ function settledWords(events: readonly ReceiptEventDetail[]): string {
 
 type UnderWay = { heading: string; text: Html };
 
-function underWay(waiting: readonly ReceiptEventDetail[], viewer: Viewer): UnderWay | undefined {
+function underWay(
+  waiting: readonly ReceiptEventDetail[],
+  hold: Html | undefined,
+  viewer: Viewer,
+): UnderWay | undefined {
   if (waiting.length === 0) return undefined;
   const next = Math.min(...waiting.flatMap(({ dueAt }) => dueAt ?? []));
-  const error = waiting.find(({ lastError }) => lastError !== undefined)?.lastError;
   const when =
     next > viewer.nowMs ? html`Next attempt: ${time(next, viewer)}.` : 'It is worked on now.';
   return {
     heading: `${counted(waiting.length, 'event')} under way`,
-    text: html`${error === 'partner-unknown' ? `${remedyOf(error).step}.` : 'Failed attempts are repeated by themselves.'}
-    ${error !== undefined && `${remedyOf(error).means}.`} ${when}`,
+    text: hold ?? html`${whyWaiting(waiting)} ${when}`,
   };
+}
+
+function whyWaiting(waiting: readonly ReceiptEventDetail[]): string {
+  const error = waiting.find(({ lastError }) => lastError !== undefined)?.lastError;
+  if (error !== undefined) {
+    const { step, means } = remedyOf(error);
+    const first = error === 'partner-unknown' ? step : 'Failed attempts are repeated by themselves';
+    return `${first}. ${means}.`;
+  }
+  const isMissed = waiting.every(({ history }) => history.at(-1)?.what === 'missed');
+  return isMissed
+    ? 'Nobody was found yet. The tracker may show a lead late, so it is looked for once more.'
+    : '';
 }
 
 /** What stands behind a verdict that is about other events. */

@@ -162,7 +162,7 @@ describe('the verdict on a tracker that fails', () => {
     const text = verdictText(failing(cause));
     expect(text).toContain('21 Nov 13:31</time>');
     expect(text).toContain(`Last cause: ${cause}.`);
-    expect(text).toContain('Leads come from the cache meanwhile');
+    expect(text).toContain('Leads come from the cache meanwhile, for leads.staleIfError at most');
     expect(text).toContain(`Next step: ${step}`);
   });
 
@@ -171,6 +171,21 @@ describe('the verdict on a tracker that fails', () => {
     expect(text).toContain('The lead directory is not kept up.');
     expect(text).not.toContain('Complete');
   });
+});
+
+test('a paused worker beside a tracker that fails does not say that all leads are read', () => {
+  const lines = [
+    line('tracker', 'failing', 'Last cause: unauthorized (401).'),
+    line('worker', 'paused', 'unauthorized.'),
+  ];
+  expect(page({ lines })).not.toContain('read as ever');
+});
+
+test('the verdict on a store that is away says what goes on, and the next step', () => {
+  const detail = 'The store has no space left.';
+  const text = page({ lines: [line('store', 'unavailable', detail)] });
+  for (const said of [detail, 'for partners to send again', 'Next step: Look at its disk'])
+    expect(text).toContain(said);
 });
 
 test('an open deletion is as old as it is, never older', () => {

@@ -150,6 +150,28 @@ test('long texts of a partner are cut', () => {
   expect(text.toString().length).toBeLessThan(15_000);
 });
 
+test.each([
+  ['deletions', 'none of those that delete', 'add it to deletions.types'],
+  ['events', 'No rule of the configuration is for its type', 'unless a rule is missing'],
+] as const)(
+  'an event of %s that is ignored for its type says what is missing',
+  (path, why, step) => {
+    const { lastError: _error, ...one } = event({ outcome: 'IGNORED', leadIds: [] });
+    const text = flat(view([one], { path, status: 'PROCESSED' }));
+    expect(text).toContain(why);
+    expect(text).toContain(step);
+  },
+);
+
+test('an event that found nobody yet says so, and of no attempt that failed', () => {
+  const missed = { at, what: 'missed' as const };
+  const one = event({ outcome: 'PENDING', history: [missed] });
+  const { completedAt: _at, lastError: _error, ...open } = one;
+  const text = flat(view([{ ...open, dueAt: viewer.nowMs + 1 }], { status: 'ACCEPTED' }));
+  expect(text).toContain('Nobody was found yet. The tracker may show a lead late');
+  expect(text).not.toContain('Failed attempts');
+});
+
 test('an event that waits for its match has no leads yet, whatever it names', () => {
   const one = event({ outcome: 'PENDING', dueAt: at, isReplayable: false });
   const text = flat(view([one], { path: 'events', status: 'ACCEPTED' }));

@@ -138,6 +138,33 @@ describe('one receipt', () => {
   });
 });
 
+describe('what is under way', () => {
+  const since = '2026-11-21T13:31:00.000Z';
+  const check = (state: string, detail: string) => ({ isReady: true, state, detail });
+  const paused = `The tracker does not let us write: unauthorized. Paused since ${since}.`;
+  const failing = `Calls have failed since ${since}. Last cause: server (503).`;
+
+  test.each([
+    ['a paused worker', { worker: check('paused', paused) }, 'Replace tracker.auth'],
+    ['a tracker that fails', { tracker: check('failing', failing) }, 'See its status page'],
+  ])('says since when and why it waits for %s, and the next step', async (_what, checks, step) => {
+    const { admin, deliver } = await openReceiptPages(checks);
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const { body } = await admin.get(`/portal/receipts/${receipt.id}`);
+    expect(body).toContain(`datetime="2026-11-21T13:31:00Z"`);
+    expect(body).toContain(step);
+    expect(body).not.toContain('It is worked on now');
+  });
+
+  test('says that it is worked on where nothing holds it up', async () => {
+    const checks = { worker: check('standby', ''), tracker: check('ok', '') };
+    const { admin, deliver } = await openReceiptPages(checks);
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const { body } = await admin.get(`/portal/receipts/${receipt.id}`);
+    expect(body).toContain('It is worked on now');
+  });
+});
+
 describe('a wrong claim', () => {
   test('is found by the number of its lead, also when no receipt tells of it any more', async () => {
     const { admin } = await openReceiptPages();

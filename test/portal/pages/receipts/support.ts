@@ -1,6 +1,8 @@
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { Readiness } from '#http/readiness.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
+import type { PagesContext } from '#portal/context.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { buildAccess } from '../../../support/access.ts';
@@ -11,7 +13,7 @@ import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
 /** The pages of receipts and claims over partners on a store, without a worker. */
-export async function openReceiptPages() {
+export async function openReceiptPages(checks: Readiness['checks'] = {}) {
   const clock = createFakeClock();
   const database = temporaryDatabase();
   const { partners, deliver, receipts, work } = buildPartners({ clock, database });
@@ -21,7 +23,9 @@ export async function openReceiptPages() {
   const claimedLeads = createClaimedLeads({ claims, cursors, clock });
   const issueAddress = (number: string) =>
     `https://tracker.example.com/acme/leads/issues/${number}`;
-  const context = pagesContext({ partners, claimedLeads, tracker: { issueAddress } });
+  const readiness: PagesContext['readiness'] = async () => ({ checks });
+  const tracker = { issueAddress };
+  const context = pagesContext({ partners, claimedLeads, tracker, readiness });
   const portal = startPortal((routes) => receiptPages(routes, context), { clock });
   return {
     ...portal,
