@@ -1,4 +1,5 @@
 import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
+import { isDiskFailure } from '#adapters/sqlite/connection/errors.ts';
 import { migrate, refuseOtherFile } from '#adapters/sqlite/migrate.ts';
 import {
   type LockDeps,
@@ -27,6 +28,9 @@ export type SqliteStoreDeps = {
  */
 const READ_WAIT_MS = 100;
 
+const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';
+const THREAD_CRASHED = 'the writing thread has crashed';
+
 /** What a service does before it opens the file. @throws {store-unavailable} naming who has it */
 export async function lockSqliteStore(path: string, deps: LockDeps): Promise<ServiceLock> {
   await refuseOtherFile(path);
@@ -54,7 +58,7 @@ export async function openSqliteStore({
       writeInThread(local, {
         ...thread,
         onCrash: (error) => {
-          log.error(errorFields(error), 'the writing thread has crashed');
+          log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
           throw error;
         },
       });

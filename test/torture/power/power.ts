@@ -52,6 +52,33 @@ export async function cutPower(options: PowerOptions): Promise<PowerReport | und
   });
 }
 
+const DISK_FAILED = 'the disk of the store has failed';
+
+/**
+ * Has all fsyncs of the store fail, from one of them on: the program must end, since nobody knows what is on the disk, and
+ * all that was acknowledged must be there, whether the power goes as well or not. Undefined without a C compiler.
+ */
+export async function failDisk({ seed }: { seed: number }): Promise<PowerReport | undefined> {
+  return playOnDisk(1, async (world, violations) => {
+    const random = seededRandom(seed);
+    const child = await world.serve();
+    const hasEnded = await sendUntilBroken(world, child, random, 'eio');
+    if (!hasEnded) {
+      violations.push('the program goes on though its disk fails');
+      await child.kill();
+    }
+    const code = await child.exited;
+    if (hasEnded && (code !== 1 || !child.output().includes(DISK_FAILED)))
+      violations.push(`the program ended with ${code}: ${child.output().slice(-500)}`);
+    const restarted = await world.serve();
+    violations.push(...(await findLosses(world, restarted.url, world.acknowledged)));
+    await restarted.kill();
+    world.disk.loseUnsynced(random);
+    const { url } = await world.serve();
+    violations.push(...(await findLosses(world, url, world.acknowledged)));
+  });
+}
+
 async function sendUntilBroken(
   world: World,
   { url }: Child,

@@ -1,4 +1,4 @@
-import { systemCodeOf, TrackportError } from '#shared/errors.ts';
+import { causesOf, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { BUSY, unavailable } from '../../store/session.ts';
 
 /** What a caller may know about each kind of failure: no path, no statement, no value. */
@@ -52,6 +52,16 @@ export function translate(error: unknown): unknown {
 export function isBusy(error: unknown): boolean {
   const reported = error instanceof TrackportError ? error.cause : error;
   return primaryCode(reported) === 'SQLITE_BUSY';
+}
+
+/**
+ * True when an fsync failed: what it was to write may be on the disk or not, and the next fsync says that all is well.
+ * A write that fails is another thing: SQLite takes it back.
+ */
+export function isDiskFailure(error: unknown): boolean {
+  return [...causesOf(error)].some((cause) =>
+    /^SQLITE_IOERR_(?:DIR_)?FSYNC$/.test(systemCodeOf(cause) ?? ''),
+  );
 }
 
 /** `SQLITE_IOERR_WRITE` → `SQLITE_IOERR`: extended result codes start with their primary one. */

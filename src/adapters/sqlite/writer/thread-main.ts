@@ -6,6 +6,7 @@ import {
   openConnection,
   type Writer,
 } from '../connection/connection.ts';
+import { isDiskFailure } from '../connection/errors.ts';
 import {
   decode,
   encode,
@@ -105,6 +106,7 @@ async function respondWith(id: number, working: Promise<unknown>): Promise<void>
   try {
     respond({ id, kind: 'done', value: await working });
   } catch (error) {
+    if (isDiskFailure(error)) throw error; // which ends the thread, and the process with it
     respond({ id, kind: 'refused', error: toErrorData(error) });
   }
 }
