@@ -14,8 +14,10 @@ function messageOf(error: unknown): string {
 describe('a port that cannot be had is one line with a remedy', () => {
   test.each([
     ['EADDRINUSE', 'Port 80 on here is in use. '],
+    ['EADDRNOTAVAIL', 'This machine has no address here. '],
     ['EACCES', 'Port 80 may not be used by this user. '],
     ['ENOTFOUND', 'The host name here is unknown. '],
+    ['EAI_AGAIN', 'The host name here cannot be looked up. '],
   ])('%s', (code, beginning) => {
     const message = messageOf(listenError(failureWith(code), { host: 'here', port: 80 }));
     expect(message.startsWith(beginning)).toBe(true);
@@ -38,6 +40,9 @@ test('the remedy names what sets this very port', () => {
 describe('a store that cannot be used is one line with a remedy', () => {
   test.each([
     ['ENOSPC', 'Free some space'],
+    ['SQLITE_FULL', 'Free some space'],
+    ['EROFS', 'writable for this user'],
+    ['SQLITE_CORRUPT', 'Restore a backup'],
     ['SQLITE_READONLY_DIRECTORY', 'writable for this user'],
     ['SQLITE_NOTADB', 'Restore a backup'],
     ['SQLITE_IOERR_SHORT_READ', 'mend the disk'],
@@ -67,6 +72,10 @@ test.each([
   ['ECONNREFUSED', /Start the server, or change host and port in store\.url\.$/],
   ['28P01', /Change user and password in store\.url\.$/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /name the CA in store\.url \(sslrootcert=PATH\)\.$/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /In store\.url name a host that the certificate is for\.$/],
+  ['CERT_HAS_EXPIRED', /a certificate that is valid now/],
+  ['ENOENT', /A file that store\.url names is not there\.$/],
+  ['3F000', /a search_path without a schema that is there\.$/],
   ['3D000', /Create it \(createdb\), or name another one in store\.url\.$/],
 ])('a PostgreSQL server that fails with %s is told without user and password', (code, remedy) => {
   const url = new Secret('postgres://trackport:hush@db.example.com:5433/leads');
