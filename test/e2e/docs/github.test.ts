@@ -127,7 +127,7 @@ test.skipIf(!tools)('the code of the manifest becomes a key file and a configura
   const keyFile = path.join(folder, 'github-app.pem');
   expect(statSync(keyFile).mode & 0o077).toBe(0);
 
-  const settings = takeBlock('docs/how-to/github.md', "appId: '123456'");
+  const settings = takeBlock('docs/how-to/github.md', 'appId: "123456"');
   const file = path.join(folder, 'trackport.yaml');
   writeFileSync(file, settings.replace('github-app.pem', keyFile));
   const { tracker } = loadConfig({ file, environment: { GITHUB_WEBHOOK_SECRET: 'x'.repeat(32) } });
