@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { whileTimePasses } from '../../support/clock.ts';
 import { trackerDown } from '../fake-tracker.ts';
 import { createWorld, everybody, type World } from '../support.ts';
 
@@ -405,8 +406,7 @@ describe('an issue that the webhook brings', () => {
     world.leads.applyEvent({ kind: 'issue', issue: deleted, isGone: true });
     world.tracker.remove(1);
     world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
-    const reading = read(world, 1);
-    await world.clock.advance(1000);
+    const reading = whileTimePasses(world.clock, read(world, 1));
     await expect(reading).rejects.toMatchObject({ code: 'lead-not-found' });
     expect(world.tracker.calls).toEqual(['issue 1']);
   });
