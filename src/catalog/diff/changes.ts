@@ -81,7 +81,7 @@ export function* differences(
   before: unknown,
   after: unknown,
   at: readonly string[] = [],
-  areEqual = createAreEqual(),
+  areEqual = createAreAlike(),
 ): Generator<Difference> {
   if (areEqual(before, after)) return;
   const sides = asMembers(before, after);
@@ -92,28 +92,12 @@ export function* differences(
   if (!isSame(before, after)) yield { at, kind: 'changed', before, after };
 }
 
-type AreEqual = (before: unknown, after: unknown) => boolean;
-
-/** Looks at each value once: of two versions most is equal, and needs no names. */
-function createAreEqual(): AreEqual {
-  const known = new WeakMap<object, { was: object; isEqual: boolean }>();
-  const areEqual: AreEqual = (was, is) => {
-    if (!isContainer(was) || !isContainer(is)) return was === is;
-    const former = known.get(is);
-    if (former?.was === was) return former.isEqual;
-    const isEqual = haveAlikeMembers(was, is, { members: areEqual, reference: () => true });
-    known.set(is, { was, isEqual });
-    return isEqual;
-  };
-  return areEqual;
-}
-
 type Sides = { before: ReadonlyMap<string, unknown>; after: ReadonlyMap<string, unknown> };
 
 function* memberDifferences(
   { before, after }: Sides,
   at: readonly string[],
-  areEqual: AreEqual,
+  areEqual: AreAlike,
 ): Generator<Difference> {
   for (const [name, value] of before)
     if (after.has(name)) yield* differences(value, after.get(name), [...at, name], areEqual);
@@ -166,32 +150,37 @@ function isSame(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);
 }
 
-type Alikeness = {
-  members: (before: unknown, after: unknown) => boolean;
-  /** Of a reference that stands in both. */
-  reference: (text: string) => boolean;
-};
+/** Whether two values are equal, and so is, where that is asked for, all that their references lead to. */
+export type AreAlike = (before: unknown, after: unknown) => boolean;
 
-/** Two objects or lists with the same names, whose members are alike; lists in their order. */
-export function haveAlikeMembers(
-  was: object,
-  is: object,
-  { members, reference }: Alikeness,
-): boolean {
-  if (Array.isArray(was) !== Array.isArray(is)) return false;
-  const names = Object.keys(is);
-  const [former, latter] = [was, is] as unknown as [
-    Record<string, unknown>,
-    Record<string, unknown>,
-  ];
-  return (
-    names.length === Object.keys(was).length &&
-    names.every((name) => {
-      const value = latter[name];
-      if (!Object.hasOwn(former, name) || !members(former[name], value)) return false;
-      return name !== '$ref' || typeof value !== 'string' || reference(value);
-    })
-  );
+/**
+ * Looks at each value once: of two versions most is alike, and nothing in that is to be compared. `isReferenceAlike`
+ * says whether a reference that stands in both leads to what is alike; by default any does.
+ */
+export function createAreAlike(isReferenceAlike = (_reference: string): boolean => true): AreAlike {
+  const known = new WeakMap<object, { was: object; isAlike: boolean }>();
+  const haveAlikeMembers = (was: object, is: object): boolean => {
+    if (Array.isArray(was) !== Array.isArray(is)) return false;
+    const [former, latter] = [was, is] as [Record<string, unknown>, Record<string, unknown>];
+    const names = Object.keys(latter);
+    return (
+      names.length === Object.keys(former).length &&
+      names.every((name) => {
+        const value = latter[name];
+        if (!Object.hasOwn(former, name) || !areAlike(former[name], value)) return false;
+        return name !== '$ref' || typeof value !== 'string' || isReferenceAlike(value);
+      })
+    );
+  };
+  const areAlike: AreAlike = (was, is) => {
+    if (!isContainer(was) || !isContainer(is)) return was === is;
+    const before = known.get(is);
+    if (before?.was === was) return before.isAlike;
+    const isAlike = haveAlikeMembers(was, is);
+    known.set(is, { was, isAlike });
+    return isAlike;
+  };
+  return areAlike;
 }
 
 export function isContainer(value: unknown): value is object {

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/text/json.ts';
-import type { Change } from '../changes.ts';
-import type { AreAlike, Targets } from './targets.ts';
+import type { AreAlike, Change } from '../changes.ts';
+import type { Targets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 

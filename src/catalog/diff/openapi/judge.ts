@@ -1,5 +1,12 @@
 import { isRecord, lookUp } from '#shared/text/json.ts';
-import { type Change, type Difference, type Impact, pointerOf, toChange } from '../changes.ts';
+import {
+  type AreAlike,
+  type Change,
+  type Difference,
+  type Impact,
+  pointerOf,
+  toChange,
+} from '../changes.ts';
 import {
   type At,
   type Comparison,
@@ -12,7 +19,7 @@ import { partsOf } from './operation-parts.ts';
 import type { Part } from './part.ts';
 import { settleSchemas } from './schema-rules.ts';
 import { compareServers } from './servers.ts';
-import { type AreAlike, createAreAlike, createTargets } from './targets.ts';
+import { createAreAlikeIn, createTargets } from './targets.ts';
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +79,7 @@ function alikenessOf({ before, after }: Record<'before' | 'after', Document>): A
   const [isOld, isNew] = [before, after].map(({ root }) => Object.hasOwn(root, 'swagger'));
   const isOneWay = isOld === isNew && before.hasSiblings === after.hasSiblings;
   if (!isOneWay || before.hasIds || after.hasIds) return () => false;
-  return createAreAlike(before.root, after.root);
+  return createAreAlikeIn(before.root, after.root);
 }
 
 /** The places that a place stands in, and itself. */

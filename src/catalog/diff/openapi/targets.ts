@@ -1,6 +1,6 @@
 import { unescape } from 'node:querystring';
 import { isRecord, lookUp, unescapePointer } from '#shared/text/json.ts';
-import { haveAlikeMembers, isContainer } from '../changes.ts';
+import { type AreAlike, createAreAlike, isContainer } from '../changes.ts';
 import { kindBelow, type PlaceKind } from '../../spec/places.ts';
 
 type Json = Record<string, unknown>;
@@ -68,26 +68,11 @@ function noteNames(value: Json, names: Names, path: readonly string[]): void {
     if (typeof anchor === 'string') names.set(`#${anchor}`, { value, at: [...path] });
 }
 
-/** Whether two values of two documents are alike, and so is all that their references lead to. */
-export type AreAlike = (before: unknown, after: unknown) => boolean;
-
-/** Looks at each value once: most of two versions is alike, and nothing in that is to be compared. */
-export function createAreAlike(before: Root, after: Root): AreAlike {
+/** Whether values of two documents are alike, with all that their references lead to. */
+export function createAreAlikeIn(before: Root, after: Root): AreAlike {
   const homeOf = rememberHomes();
   const changed = changedHomes(before, after, homeOf);
-  const known = new WeakMap<object, { was: object; isAlike: boolean }>();
-  const areAlike: AreAlike = (was, is) => {
-    if (!isContainer(was) || !isContainer(is)) return was === is;
-    const former = known.get(is);
-    if (former?.was === was) return former.isAlike;
-    const isAlike = haveAlikeMembers(was, is, {
-      members: areAlike,
-      reference: (text) => !changed.has(homeOf(text)),
-    });
-    known.set(is, { was, isAlike });
-    return isAlike;
-  };
-  return areAlike;
+  return createAreAlike((reference) => !changed.has(homeOf(reference)));
 }
 
 type Root = Readonly<Json>;
@@ -134,18 +119,10 @@ function changedHomes(before: Root, after: Root, homeOf: HomeOf): ReadonlySet<st
       users.set(used, (users.get(used) ?? new Set()).add(home));
       return true;
     };
-    if (!isAsItWas(former.get(home), value, note)) changed.add(home);
+    if (!createAreAlike(note)(former.get(home), value)) changed.add(home);
   }
   for (const home of users.keys()) if (!latter.has(home)) changed.add(home);
   // Those that are found here are looked at in their turn.
   for (const home of changed) for (const user of users.get(home) ?? []) changed.add(user);
   return changed;
-}
-
-type OfReference = (text: string) => boolean;
-
-function isAsItWas(was: unknown, is: unknown, reference: OfReference): boolean {
-  if (!isContainer(was) || !isContainer(is)) return was === is;
-  const members: AreAlike = (one, other) => isAsItWas(one, other, reference);
-  return haveAlikeMembers(was, is, { members, reference });
 }
