@@ -1,7 +1,6 @@
 /** What every part does with a service: configure, start, make a key, wait. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_ADMIN_TOKEN } from '#sandbox/tracker/tracker.ts';
 import { output, type Running, start } from './processes.ts';
 import { REPOSITORY } from './stores.ts';
@@ -58,14 +57,4 @@ const QUOTA = 100_000_000;
 /** Starts the program, with more in its environment. */
 export function serve(config: string, env: NodeJS.ProcessEnv = {}): Promise<Running> {
   return start(['bin/trackport.js', 'serve', '--config', config], env);
-}
-
-/** Resolves when the first crawl is over. */
-export async function untilDirectoryIsComplete(url: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/readyz`);
-    const { checks } = (await response.json()) as { checks: Record<string, { state: string }> };
-    if (checks['directory']?.state === 'complete') return;
-    await sleep(20);
-  }
 }

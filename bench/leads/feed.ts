@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
+import { untilDirectoryIsComplete } from '../../test/support/directory-complete.ts';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { partners } from '../partner.ts';
 import { type Running, start } from '../processes.ts';
 import { type BenchRow, median } from '../row.ts';
-import { createKey, serve, untilDirectoryIsComplete } from '../service.ts';
+import { createKey, serve } from '../service.ts';
 import type { BenchEngine } from '../stores.ts';
 import {
   billedCalls,

@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
+import { untilDirectoryIsComplete } from '../../test/support/directory-complete.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callControl } from '#sandbox/instruments/remote-controls.ts';
 import { deleteLead, isOpen, partners } from '../partner.ts';
 import { type BenchRow, median } from '../row.ts';
-import { serve, startTracker, untilDirectoryIsComplete, writeConfig } from '../service.ts';
+import { serve, startTracker, writeConfig } from '../service.ts';
 import { type BenchEngine, openBenchStore } from '../stores.ts';
 
 /** How long a deletion takes after its 202: until the lead is claimed, until the issue is closed. */

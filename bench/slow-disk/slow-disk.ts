@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { untilDirectoryIsComplete } from '../../test/support/directory-complete.ts';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -8,13 +9,7 @@ import { compileFsync } from '../../test/support/disk/preload.ts';
 import { partners } from '../partner.ts';
 import { output } from '../processes.ts';
 import { type BenchRow, median, type StoreName } from '../row.ts';
-import {
-  createKey,
-  serve,
-  startTracker,
-  untilDirectoryIsComplete,
-  writeConfig,
-} from '../service.ts';
+import { createKey, serve, startTracker, writeConfig } from '../service.ts';
 import { type BenchEngine, onPostgres, onSqlite } from '../stores.ts';
 
 const FSYNC_MS = 5;

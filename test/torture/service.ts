@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { callControl, readControl } from '#sandbox/instruments/remote-controls.ts';
@@ -50,16 +49,6 @@ export async function startChild(
   child.stderr.on('data', take);
   child.once('exit', () => url.reject(new Error(`${args.join(' ')} ended early:\n${text}`)));
   return { url: await url.promise, output: () => text, ...controlsOf(child) };
-}
-
-/** Waits until a service has read all issues. */
-export async function untilDirectoryIsComplete(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/readyz`);
-    const { checks } = (await answer.json()) as { checks: Record<string, { state: string }> };
-    if (checks['directory']?.state === 'complete') return;
-    await sleep(20);
-  }
 }
 
 function controlsOf(child: ChildProcess): Omit<Child, 'url' | 'output'> {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { untilDirectoryIsComplete } from '../support/directory-complete.ts';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIfChanged } from '../../scripts/build.js';
@@ -26,7 +27,7 @@ import {
   type TortureReport,
   WEBHOOK_SECRET,
 } from './run.ts';
-import { type RemoteTracker, startRemoteTracker, untilDirectoryIsComplete } from './service.ts';
+import { type RemoteTracker, startRemoteTracker } from './service.ts';
 import { openStore, type StoreChoice, type TortureStore } from './store.ts';
 import { floodWithEvents, keepEditing, keepReading, sendDeletions } from './traffic.ts';
 import { findViolations } from './verdict.ts';

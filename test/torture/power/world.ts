@@ -1,3 +1,4 @@
+import { untilDirectoryIsComplete } from '../../support/directory-complete.ts';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -5,13 +6,7 @@ import { promisify } from 'node:util';
 import { createDisk, type Disk } from '../../support/disk/disk.ts';
 import { programFile } from '../../support/program.ts';
 import { issueOf, SECRETS } from '../people.ts';
-import {
-  type Child,
-  type RemoteTracker,
-  startChild,
-  startRemoteTracker,
-  untilDirectoryIsComplete,
-} from '../service.ts';
+import { type Child, type RemoteTracker, startChild, startRemoteTracker } from '../service.ts';
 
 /** What was answered 202, and which leads it hides. */
 export type Acknowledged = { receiptId: string; claimed: readonly number[] };
