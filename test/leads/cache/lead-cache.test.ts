@@ -332,6 +332,17 @@ describe('an issue that the webhook brings', () => {
       },
     ],
     [
+      'comes behind more events than are remembered',
+      async (world) => {
+        const former = world.tracker.change(1, { title: 'Former' });
+        await world.clock.advance(1000);
+        const { title: _title, body: _body, ...facts } = world.tracker.change(1, { title: 'Now' });
+        for (let number = 1; number <= 20_001; number += 1)
+          world.leads.applyEvent({ kind: 'issue', issue: { ...facts, number }, isGone: false });
+        world.leads.applyEvent({ kind: 'issue', issue: former, isGone: false });
+      },
+    ],
+    [
       'is of the same second as another one',
       (world) => {
         const former = world.tracker.change(1, { title: 'Former' });
