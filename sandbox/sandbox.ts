@@ -4,7 +4,14 @@ import { randomBase62 } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import { type Issuer, startIssuer } from './issuer/issuer.ts';
-import { PORTAL_AUTHOR, PORTAL_LEAD_EXTERNAL_ID, sampleIssues, sampleLabels } from './seed.ts';
+import {
+  PORTAL_AUTHOR,
+  PORTAL_LEAD_EXTERNAL_ID,
+  SAMPLE_ISSUE_FIELDS,
+  sampleFields,
+  sampleIssues,
+  sampleLabels,
+} from './seed.ts';
 import type { Tracker } from './tracker/tracker-api.ts';
 import { startTracker } from './tracker/tracker.ts';
 
@@ -25,7 +32,7 @@ type SandboxConfig = {
     webhookSecrets: string[];
     writeInterval: string;
   };
-  leads: { portalAuthors: string[] };
+  leads: { portalAuthors: string[]; issueFields: Record<string, string> };
   identity: { issuer: string; audience: string };
   portal: { clientId: string };
   partners: Record<string, Record<string, unknown>>;
@@ -96,6 +103,7 @@ async function startSeededTracker({ clock }: SandboxDeps, secrets: Secrets): Pro
     ],
   });
   for (const label of sampleLabels) tracker.createLabel(label);
+  for (const field of sampleFields) tracker.createField(field);
   tracker.seedIssues(sampleIssues(clock.now()));
   return tracker;
 }
@@ -125,7 +133,7 @@ function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
       webhookSecrets: [secrets.webhook],
       writeInterval: '200ms',
     },
-    leads: { portalAuthors: [PORTAL_AUTHOR] },
+    leads: { portalAuthors: [PORTAL_AUTHOR], issueFields: SAMPLE_ISSUE_FIELDS },
     identity: { issuer: issuer.url, audience: issuer.audience },
     portal: { clientId: issuer.portalClientId },
     partners: {

@@ -19,6 +19,26 @@ export const sampleLabels = [
   { name: 'deleted-by-partner', color: '8250df', description: 'A partner had this lead deleted' },
 ] as const;
 
+/** Typed fields of the sample organization. */
+export const sampleFields = [
+  { name: 'Region', dataType: 'single_select', options: ['AMER', 'APAC', 'EMEA'] },
+  { name: 'Products', dataType: 'multi_select', options: ['Catalog', 'Events', 'Orders'] },
+  { name: 'Stage', dataType: 'single_select', options: ['New', 'Qualified', 'Won'] },
+  { name: 'Team size', dataType: 'number' },
+  { name: 'Call back on', dataType: 'date' },
+  { name: 'Notes', dataType: 'text' },
+] as const;
+
+/** Names that leads have them by, for the adapter's configuration. */
+export const SAMPLE_ISSUE_FIELDS = {
+  region: 'Region',
+  products: 'Products',
+  stage: 'Stage',
+  teamSize: 'Team size',
+  callBackOn: 'Call back on',
+  notes: 'Notes',
+} as const;
+
 type Person = {
   firstName: string;
   email: string;
@@ -78,7 +98,18 @@ portalRunUrl: https://portal.example.com/runs/81
 externalIds: { crm-two: "${PORTAL_LEAD_EXTERNAL_ID}" }
 -->`;
   const body = `${formBody(person).replaceAll('\r\n', '\n')}\n\n${block}\n`;
-  return { ...lead(person), body, author: PORTAL_AUTHOR, labels: ['approved', 'priority: high'] };
+  return {
+    ...lead(person),
+    body,
+    author: PORTAL_AUTHOR,
+    labels: ['approved', 'priority: high'],
+    type: 'Request',
+    fields: {
+      Region: { option: 'APAC' },
+      'Call back on': '2026-12-01',
+      Notes: 'Hana leads the team.',
+    },
+  };
 }
 
 const LONG_MESSAGE = `We have been looking for this for a while. Some background:
@@ -107,7 +138,12 @@ const samples: readonly NewIssue[] = [
       message: 'Please call me back.',
       sourcePage: '/pricing',
     },
-    { labels: ['approved', 'priority: high'], assignees: ['octo-operator'] },
+    {
+      labels: ['approved', 'priority: high'],
+      assignees: ['octo-operator'],
+      type: 'Request',
+      fields: { Region: { option: 'EMEA' }, 'Team size': 12, Notes: 'Ada prefers the telephone.' },
+    },
   ),
   pullRequest('Add a heading to the contact form'),
   lead(
@@ -123,7 +159,11 @@ const samples: readonly NewIssue[] = [
       message: 'Grüße aus Ötigheim 👋🏽\nWir würden gern mitmachen 🎉',
       sourcePage: '/partners?utm_source=mail&lang=de',
     },
-    { labels: ['approved', 'partner-program', 'priority: medium'] },
+    {
+      labels: ['approved', 'partner-program', 'priority: medium'],
+      type: 'Partnership',
+      fields: { Region: { option: 'EMEA' }, Products: ['Catalog', 'Events'] },
+    },
   ),
   lead(
     {
@@ -193,12 +233,23 @@ const samples: readonly NewIssue[] = [
     message: 'Tuesday afternoon would suit us.',
     sourcePage: '/demo',
   }),
-  lead({
-    firstName: 'Ira',
-    email: 'ira@example.com',
-    company: 'Made-up Media',
-    interest: 'Order API',
-    message: 'How many requests a minute?',
-    sourcePage: '/docs',
-  }),
+  lead(
+    {
+      firstName: 'Ira',
+      email: 'ira@example.com',
+      company: 'Made-up Media',
+      interest: 'Order API',
+      message: 'How many requests a minute?',
+      sourcePage: '/docs',
+    },
+    {
+      type: 'Question',
+      fields: {
+        Region: { option: 'AMER' },
+        Products: ['Orders'],
+        Stage: { option: 'New' },
+        'Team size': 3,
+      },
+    },
+  ),
 ];

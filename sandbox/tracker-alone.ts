@@ -1,5 +1,11 @@
 import { type Clock, DAY, SECOND } from '#shared/clock.ts';
-import { PORTAL_AUTHOR, sampleIssues, sampleLabels } from './seed.ts';
+import {
+  PORTAL_AUTHOR,
+  SAMPLE_ISSUE_FIELDS,
+  sampleFields,
+  sampleIssues,
+  sampleLabels,
+} from './seed.ts';
 import type { NewIssue } from './tracker/world/change-issues.ts';
 import { SANDBOX_ADMIN_TOKEN, startTracker } from './tracker/tracker.ts';
 import type { Tracker } from './tracker/tracker-api.ts';
@@ -43,6 +49,7 @@ export async function startTrackerAlone(
     ],
   });
   for (const label of sampleLabels) tracker.createLabel(label);
+  for (const field of sampleFields) tracker.createField(field);
   const now = clock.now();
   tracker.seedIssues(issues === undefined ? sampleIssues(now) : manyIssues(issues, now));
   if (webhookUrl !== undefined) tracker.addWebhook(webhookUrl, WEBHOOK_SECRET);
@@ -54,7 +61,7 @@ export async function startTrackerAlone(
       adminToken: SANDBOX_ADMIN_TOKEN,
       webhookSecrets: [WEBHOOK_SECRET],
     },
-    leads: { portalAuthors: [PORTAL_AUTHOR] },
+    leads: { portalAuthors: [PORTAL_AUTHOR], issueFields: SAMPLE_ISSUE_FIELDS },
   };
   return { tracker, config };
 }

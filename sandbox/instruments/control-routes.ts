@@ -20,6 +20,7 @@ const OPERATIONS = [
   'deleteRevision',
   'readIssue',
   'createLabel',
+  'createField',
   'renameLabel',
   'deleteLabel',
   'renameRepository',

@@ -1,3 +1,4 @@
+import { createField } from '../tracker/world/change-attributes.ts';
 import { addComment } from '../tracker/world/change-comments.ts';
 import {
   createIssue,
@@ -19,6 +20,7 @@ import { deleteIssue, transferIssue } from '../tracker/world/depart-issues.ts';
 import type {
   Account,
   Comment,
+  IssueField,
   IssueRecord,
   Label,
   Repository,
@@ -50,6 +52,8 @@ export type Controls = {
   /** A person deletes the text of one revision of the body (0 is the original). */
   deleteRevision(number: number, at: number): void;
   createLabel(input: LabelInput): Label;
+  /** Gives the organization a typed field, or one that it has other options. */
+  createField(input: Parameters<typeof createField>[1]): IssueField;
   renameLabel(name: string, newName: string): Label;
   deleteLabel(name: string): void;
   /** The old name redirects from now on. `name` is without the owner. */
@@ -85,6 +89,7 @@ export function createControls(deps: ControlDeps): Controls {
     },
     endVersion: (version, end) => void world.versionEnds.set(version, end),
     deleteRevision: (number, at) => deleteRevision(deps, number, at),
+    createField: (input) => createField(world, input),
     ...labelControls(deps),
     renameRepository: (name) => editRepository(world, deps, { name }),
     editRepository: (patch) => editRepository(world, deps, patch),

@@ -3,6 +3,7 @@ import { newUuid } from '#shared/ids.ts';
 import { createAppTokens } from './api/callers/app-tokens.ts';
 import { assignableLogins } from './api/callers/caller.ts';
 import { createCallLog } from '../instruments/call-log.ts';
+import { fieldValueRoutes } from './api/routes/field-values.ts';
 import { commentRoutes } from './api/routes/comments.ts';
 import { createControlRoutes } from '../instruments/control-routes.ts';
 import { createControls } from '../instruments/controls.ts';
@@ -92,6 +93,7 @@ function createParts(options: Resolved) {
       ...issueRoutes(options.pageWall, assignable),
       ...labelRoutes,
       ...commentRoutes,
+      ...fieldValueRoutes,
       ...repositoryRoutes(assignable),
       ...hookRoutes(hooks),
     ],

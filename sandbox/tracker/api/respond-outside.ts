@@ -1,5 +1,6 @@
 import { jsonResponse, notFound, refusal, type TrackerResponse } from './response.ts';
-import type { Caller } from './callers/caller.ts';
+import { type Caller, isAbleTo } from './callers/caller.ts';
+import { fieldDocument } from './documents/attributes.ts';
 import { accountDocument } from './documents/issues.ts';
 import { respondToGraphql } from '../graphql/graphql.ts';
 import { objectOf } from './input.ts';
@@ -12,8 +13,10 @@ export function respondOutside(
   request: TrackerRequest,
   { caller, segments }: { caller: Caller; segments: readonly string[] },
 ): TrackerResponse {
-  const isMint = /^app\/installations\/\d+\/access_tokens$/.test(segments.join('/'));
-  switch (`${request.method} /${isMint ? 'app/…/access_tokens' : segments.join('/')}`) {
+  const path = segments.join('/').replace(/^(app\/installations\/)\d+|^(orgs\/)[^/]+/, '$1$2…');
+  switch (`${request.method} /${path}`) {
+    case 'GET /orgs/…/issue-fields':
+      return listFields(deps, caller, segments[1]);
     case 'GET /rate_limit':
       return rateLimits(deps, caller);
     case 'GET /user':
@@ -28,11 +31,19 @@ export function respondOutside(
       return asApp(caller, () => deps.appHook.config());
     case 'GET /app/hook/deliveries':
       return asApp(caller, () => deps.appHook.deliveries(request));
-    case 'POST /app/…/access_tokens':
+    case 'POST /app/installations/…/access_tokens':
       return asApp(caller, () => deps.apps.mintToken(Number(segments[2])));
     default:
       throw notFound();
   }
+}
+
+/** A classic token needs a scope of its own for it. Others look like no organization. */
+function listFields({ world }: Responder, caller: Caller, org = ''): TrackerResponse {
+  const isKnown = world.accounts.get(org.toLowerCase())?.kind === 'Organization';
+  const isInScope = caller.scopes?.some((scope) => /^(read|write|admin):org$/.test(scope)) ?? true;
+  if (!isKnown || !isInScope || !isAbleTo(caller, 'read')) throw notFound();
+  return jsonResponse([...world.fields.values()].map((field) => fieldDocument(world, field)));
 }
 
 function asApp(caller: Caller, response: () => TrackerResponse): TrackerResponse {

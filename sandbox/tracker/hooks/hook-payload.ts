@@ -4,13 +4,18 @@ import {
   issueDocument,
   labelDocument,
 } from '../api/documents/issues.ts';
-import { changedFieldDocuments, issueTypeDocument } from '../api/documents/attributes.ts';
+import {
+  changedFieldDocuments,
+  changedValueDocument,
+  issueTypeDocument,
+} from '../api/documents/attributes.ts';
 import type { TrackerChange, World } from '../world/model.ts';
 import { repositoryDocument } from '../api/documents/repository.ts';
 
 /** The payload of a change, in the shape of the real webhooks. */
 export function payloadOf(world: World, change: TrackerChange): Record<string, unknown> {
-  const { repository, issue, comment, label, assignee, issueType, fieldValue } = change;
+  const { repository, issue, comment, label, assignee, issueType, fieldValue, formerValue } =
+    change;
   return {
     action: change.action,
     ...(issue ? { issue: issueDocument(world, repository, issue) } : {}),
@@ -21,6 +26,9 @@ export function payloadOf(world: World, change: TrackerChange): Record<string, u
     ...(assignee ? { assignee: accountDocument(world, assignee) } : {}),
     ...(issueType ? { type: issueTypeDocument(issueType) } : {}),
     ...(fieldValue ? changedFieldDocuments(world, fieldValue) : {}),
+    ...(formerValue
+      ? { changes: { issue_field_value: { from: changedValueDocument(world, formerValue) } } }
+      : {}),
     ...(change.changes ? { changes: change.changes() } : {}),
     repository: repositoryDocument(world, repository),
     organization: organizationOf(world, change),

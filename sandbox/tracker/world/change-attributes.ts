@@ -11,7 +11,7 @@ export type AttributePatch = {
   fields?: Readonly<Record<string, FieldInput>>;
 };
 
-type FieldInput = string | number | readonly string[] | { option: string } | null;
+export type FieldInput = string | number | readonly string[] | { option: string } | null;
 type Attributes = Pick<IssueRecord, 'type' | 'status' | 'fieldValues'>;
 
 const NO_ATTRIBUTES: Attributes = { type: null, status: null, fieldValues: [] };
@@ -67,13 +67,28 @@ function fieldValuesAfter(
   return known ? values.with(at, next) : [...values, next];
 }
 
-/** A field is made by its first value. */
+/** A field is made by its first value, where it was not before. */
 function fieldFor(world: World, name: string, input: Exclude<FieldInput, null>): IssueField {
-  const known = world.fields.get(name);
-  if (known) return known;
-  const field = { id: nextId(world), name, dataType: dataTypeOf(input) };
+  return (
+    world.fields.get(name) ??
+    createField(world, { name, dataType: dataTypeOf(input), options: optionsOf(input) })
+  );
+}
+
+/** Gives the organization a field; one of that name has these options from now on. */
+export function createField(
+  world: World,
+  { name, dataType, options = [] }: Omit<IssueField, 'id' | 'options'> & Partial<IssueField>,
+): IssueField {
+  const id = world.fields.get(name)?.id ?? nextId(world);
+  const field = { id, name, dataType, options };
   world.fields.set(name, field);
   return field;
+}
+
+function optionsOf(input: Exclude<FieldInput, null>): readonly string[] {
+  if (typeof input !== 'object') return [];
+  return 'option' in input ? [input.option] : input;
 }
 
 function dataTypeOf(input: Exclude<FieldInput, null>): IssueField['dataType'] {

@@ -224,8 +224,10 @@ function publishAttributes(world: World, target: IssueTarget, issue: IssueRecord
   if (old.type !== issue.type && issue.type) tell({ action: 'typed', issueType: issue.type });
   for (const fieldValue of missing(old.fieldValues, issue.fieldValues))
     tell({ action: 'field_removed', fieldValue });
-  for (const fieldValue of issue.fieldValues.filter((value) => !old.fieldValues.includes(value)))
-    tell({ action: 'field_added', fieldValue });
+  for (const fieldValue of issue.fieldValues.filter((value) => !old.fieldValues.includes(value))) {
+    const formerValue = old.fieldValues.find(({ id }) => id === fieldValue.id);
+    tell({ action: 'field_added', fieldValue, ...(formerValue && { formerValue }) });
+  }
   if (old.status === issue.status) return;
   const state = old.state === issue.state ? {} : { state: { from: old.state } };
   tell({ action: 'status_changed', changes: () => ({ status: { from: old.status }, ...state }) });
@@ -238,6 +240,7 @@ type IssueChange = {
   assignee?: Account;
   issueType?: IssueType;
   fieldValue?: FieldValue;
+  formerValue?: FieldValue;
   changes?: () => Record<string, unknown>;
 };
 

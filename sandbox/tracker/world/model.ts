@@ -40,6 +40,8 @@ export type IssueField = {
   id: number;
   name: string;
   dataType: 'text' | 'number' | 'date' | 'single_select' | 'multi_select';
+  /** Names; a field of another kind has none. */
+  options: readonly string[];
 };
 
 export type FieldValue = {
@@ -119,6 +121,8 @@ export type TrackerChange = {
   assignee?: Account;
   issueType?: IssueType;
   fieldValue?: FieldValue;
+  /** Of a value that took the place of another one. */
+  formerValue?: FieldValue;
   /** Documents of the `changes` member; built late, since most changes have no listener. */
   changes?: () => Record<string, unknown>;
 };

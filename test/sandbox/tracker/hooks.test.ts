@@ -49,7 +49,7 @@ function changeEverything(tracker: Tracker): void {
   tracker.editIssue(1, { type: 'Bug' });
   tracker.editIssue(1, { type: null });
   tracker.editIssue(1, { fields: { Region: { option: 'EMEA' }, Size: 3, Products: ['A', 'B'] } });
-  tracker.editIssue(1, { fields: { Due: '2026-12-01', Note: 'soon', Region: null } });
+  tracker.editIssue(1, { fields: { Due: '2026-12-01', Note: 'soon', Region: null, Size: 4 } });
   tracker.addComment(1, 'Hello');
   tracker.relabel(1, { add: ['approved'] });
   tracker.renameLabel('approved', 'accepted');
@@ -70,6 +70,7 @@ describe('payloads', () => {
       'issues.closed',
       'issues.deleted',
       'issues.edited',
+      'issues.field_added',
       'issues.field_added',
       'issues.field_added',
       'issues.field_added',

@@ -1,5 +1,5 @@
 import { idOf } from '../../world/change-attributes.ts';
-import type { FieldValue, IssueRecord, IssueType, World } from '../../world/model.ts';
+import type { FieldValue, IssueField, IssueRecord, IssueType, World } from '../../world/model.ts';
 import { nodeId } from './node-id.ts';
 
 /** Type, status and field values as the REST API and webhooks write them. */
@@ -27,7 +27,7 @@ export function issueTypeDocument({ id, name }: IssueType): Document {
   };
 }
 
-function fieldValueDocument(world: World, { id, field, value }: FieldValue): Document {
+export function fieldValueDocument(world: World, { id, field, value }: FieldValue): Document {
   const options = optionDocuments(world, { id, field, value });
   return {
     issue_field_id: field.id,
@@ -40,8 +40,30 @@ function fieldValueDocument(world: World, { id, field, value }: FieldValue): Doc
   };
 }
 
+/** A field as the organization lists it. */
+export function fieldDocument(world: World, { id, name, dataType, options }: IssueField): Document {
+  const isSelect = dataType.endsWith('_select');
+  return {
+    id,
+    node_id: nodeId('IF', id),
+    name,
+    description: null,
+    data_type: dataType,
+    visibility: 'all',
+    ...(isSelect && { options: options.map((option) => optionDocument(world, id, option)) }),
+  };
+}
+
 /** What `field_added` and `field_removed` carry beside the issue. */
 export function changedFieldDocuments(world: World, fieldValue: FieldValue): Document {
+  const { field } = fieldValue;
+  return {
+    issue_field: { id: field.id, name: field.name, field_type: field.dataType },
+    issue_field_value: changedValueDocument(world, fieldValue),
+  };
+}
+
+export function changedValueDocument(world: World, fieldValue: FieldValue): Document {
   const { id, field, value } = fieldValue;
   const options = optionDocuments(world, fieldValue);
   const ids = options.map((option) => option.id);
@@ -52,17 +74,14 @@ export function changedFieldDocuments(world: World, fieldValue: FieldValue): Doc
     single_select: { value_id: ids[0], option: options[0] },
     multi_select: { value_ids: ids, options },
   }[field.dataType];
-  return {
-    issue_field: { id: field.id, name: field.name, field_type: field.dataType },
-    issue_field_value: { id, ...content },
-  };
+  return { id, ...content };
 }
 
 function optionDocuments(world: World, { field, value }: FieldValue) {
   const names = Array.isArray(value) ? (value as readonly string[]) : [String(value)];
-  return names.map((name) => ({
-    id: idOf(world, `option ${field.id} ${name}`),
-    name,
-    color: 'gray',
-  }));
+  return names.map((name) => optionDocument(world, field.id, name));
+}
+
+function optionDocument(world: World, fieldId: number, name: string) {
+  return { id: idOf(world, `option ${fieldId} ${name}`), name, color: 'gray' };
 }

@@ -35,7 +35,7 @@ function listRow(repository: Repository, issue: IssueRecord, now: number): strin
   const assignees = issue.assignees.map(({ login }) => login).join(', ');
   return `<tr${now - issue.updatedAt < FRESH_MS ? ' class="fresh"' : ''}><td>${stateMark(issue)}</td>
 <td><a href="${escape(path)}">${escape(issue.title)}</a><br><small>#${issue.number} by ${authorOf(issue)}${comments}${assignees ? ` · ${escape(assignees)}` : ''}</small></td>
-<td>${labelMarks(issue)}</td><td><small>${time(issue.updatedAt)}</small></td></tr>`;
+<td>${typeMark(issue)} ${labelMarks(issue)}</td><td><small>${time(issue.updatedAt)}</small></td></tr>`;
 }
 
 /** One issue with its body, labels and comments. */
@@ -47,8 +47,8 @@ export function issuePage(repository: Repository, issue: IssueRecord): TrackerRe
   return htmlAnswer(
     `${issue.title} · #${issue.number}`,
     `<p><a href="/">${escape(fullNameOf(repository))}</a></p>
-<p>${stateMark(issue)} ${labelMarks(issue)}</p>
-<p><small>by ${authorOf(issue)}, ${time(issue.createdAt)}</small></p><pre>${escape(issue.body ?? '')}</pre>
+<p>${stateMark(issue)} ${typeMark(issue)} ${labelMarks(issue)}</p>
+${fieldTable(issue)}<p><small>by ${authorOf(issue)}, ${time(issue.createdAt)}</small></p><pre>${escape(issue.body ?? '')}</pre>
 <h2>${countOf(issue.comments.length, 'comment')}</h2>${comments.join('\n')}`,
     { refreshSeconds: REFRESH_SECONDS },
   );
@@ -74,6 +74,20 @@ function labelMarks({ labels }: IssueRecord): string {
       return `<span class="mark" style="background:#${color};color:${ink}">${escape(name)}</span>`;
     })
     .join(' ');
+}
+
+function typeMark({ type }: IssueRecord): string {
+  return type ? `<span class="mark type">${escape(type.name)}</span>` : '';
+}
+
+function fieldTable({ fieldValues }: IssueRecord): string {
+  if (fieldValues.length === 0) return '';
+  const rows = fieldValues.map(
+    ({ field, value }) =>
+      `<tr><th scope="row">${escape(field.name)}</th><td>${escape([value].flat().join(', '))}</td></tr>`,
+  );
+  return `<table class="fields"><tbody>${rows.join('\n')}</tbody></table>
+`;
 }
 
 function isLight(color: string): boolean {
@@ -108,7 +122,7 @@ table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.5rem;bo
 a{color:#0969da;text-decoration:none}a:hover{text-decoration:underline}small{color:#59636e}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:1rem;border-radius:6px}
 .mark{display:inline-block;border-radius:1em;padding:0 .6em;font-size:.85em;white-space:nowrap}
-.open{background:#1a7f37;color:#fff}.closed{background:#8250df;color:#fff}.pull{background:#59636e;color:#fff}
+.open{background:#1a7f37;color:#fff}.closed{background:#8250df;color:#fff}.pull{background:#59636e;color:#fff}.type{border:1px solid currentcolor}.fields{width:auto}
 .fresh td{background:#ddf4ff}time{white-space:nowrap}
 @media(max-width:45rem){body{margin:1rem auto}thead{display:none}tbody,td{display:block}tr{display:block;border-top:1px solid #d1d9e0;padding:.5rem 0}td{border:0;padding:.15rem .5rem}td:empty{display:none}}
 .note{background:#fff8c5;border:1px solid #d4a72c;border-radius:6px;padding:.5rem 1rem}

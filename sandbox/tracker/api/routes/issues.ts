@@ -11,6 +11,7 @@ import { isAbleTo } from '../callers/caller.ts';
 import { createIssue, editIssue, type IssuePatch, lockIssue } from '../../world/change-issues.ts';
 import { issueDocument } from '../documents/issues.ts';
 import { namesOf, textOf, textOrNullOf } from '../input.ts';
+import { fieldsIn } from '../field-input.ts';
 import { listIssuesRoute } from './issue-list.ts';
 import type { IssueRecord, StateReason } from '../../world/model.ts';
 import type { Route, RouteContext } from '../route.ts';
@@ -88,6 +89,7 @@ function openIssue(context: RouteContext, assignable: ReadonlySet<string>): Trac
       ...(patch.labels ? { labels: patch.labels } : {}),
       ...(patch.assignees ? { assignees: patch.assignees } : {}),
       ...(patch.type ? { type: patch.type } : {}),
+      ...(patch.fields ? { fields: patch.fields } : {}),
     },
   );
   const document = detailOf(context, issue);
@@ -124,12 +126,16 @@ function tooLong(field: string, max: number) {
   return invalid({ resource: 'Issue', field, code: 'custom', message });
 }
 
-/** Without push access labels, assignees and the type are dropped in silence, as documented. */
-function listPatch({ body, caller }: RouteContext, assignable: ReadonlySet<string>): IssuePatch {
+/** Without push access labels, assignees, type and fields are dropped in silence, as documented. */
+function listPatch(
+  { body, caller, world }: RouteContext,
+  assignable: ReadonlySet<string>,
+): IssuePatch {
   const labels = namesOf(body, 'labels');
   const assignees = namesOf(body, 'assignees');
   const type = textOrNullOf(body, 'type');
   if (!isAbleTo(caller, 'write')) return {};
+  const fields = fieldsIn(world, body);
   const refused = assignees?.find((login) => !assignable.has(login.toLowerCase()));
   if (refused !== undefined)
     throw invalid({ value: refused, resource: 'Issue', field: 'assignees', code: 'invalid' });
@@ -137,6 +143,7 @@ function listPatch({ body, caller }: RouteContext, assignable: ReadonlySet<strin
     ...(labels ? { labels } : {}),
     ...(assignees ? { assignees } : {}),
     ...(type === undefined ? {} : { type }),
+    ...(fields ? { fields } : {}),
   };
 }
 
