@@ -6,6 +6,17 @@
 /** So long after a change a replica of the tracker may answer as before it, and of a new issue that there is none. */
 export const REPLICA_LAG_MAX_MS = 15_000;
 
+/** The value of one of the tracker's typed fields. */
+export type FieldValue = {
+  /** The field's number. */
+  id: number;
+  name: string;
+  /** `text`, `number`, `date`, `single_select`, `multi_select`, or what may come. */
+  kind: string;
+  /** Of options their names. Empty where nothing can be read. */
+  value: string | number | readonly string[];
+};
+
 /** An issue as the tracker has it, whatever shape its wire format has. Pull requests included. */
 export type Issue = {
   number: number;
@@ -20,6 +31,10 @@ export type Issue = {
   assignees: readonly string[];
   /** Login; undefined when the account was deleted. */
   author?: string;
+  /** Name of its type. */
+  type?: string;
+  /** Undefined: the tracker told nothing of them, which older ones and some of its events do not. */
+  fieldValues?: readonly FieldValue[];
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
   /** Milliseconds since the Unix epoch; the tracker keeps whole seconds. */

@@ -32,9 +32,9 @@ describe('config/default.yaml', () => {
     const paths = pathsOf(parse(everyKey()));
     const shown = new Set(paths.map((path) => path.replace(/^partners\.[\w-]+/, 'partners.*')));
     const wanted = allKeyPaths();
-    // Names of form fields are the user's own; the default form stands for all of them.
-    const isOfForm = (path: string): boolean => path.startsWith('leads.form.*');
-    expect(wanted.filter((path) => !shown.has(path) && !isOfForm(path))).toEqual([]);
+    // Names of fields are the user's own; the default form and the examples stand for all of them.
+    const isNamed = (path: string): boolean => /^leads\.(form|issueFields)\.\*/.test(path);
+    expect(wanted.filter((path) => !shown.has(path) && !isNamed(path))).toEqual([]);
   });
 
   test('shows examples that are valid', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Issue } from '#leads/lead-tracker.ts';
+import type { FieldValue, Issue } from '#leads/lead-tracker.ts';
 import type { EditableIssue } from '#partners/worker/act/issue-editor.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 
@@ -10,7 +10,9 @@ const label = z.union([z.string(), z.object({ name: z.string().nullish() })]);
 /** The tracker gives an issue no more of either. What is beyond would be stored, and looked through, for each lead. */
 const LISTED_MAX = 100;
 /** The tracker's own names of labels have 50. */
-const LABEL_CHARACTERS_MAX = 255;
+const NAME_CHARACTERS_MAX = 255;
+/** As many as a body has. */
+const FIELD_CHARACTERS_MAX = 65_536;
 
 /** The first of a list. What is behind them is not even looked at. */
 function firstOf<Item extends z.ZodType>(item: Item) {
@@ -20,9 +22,41 @@ function firstOf<Item extends z.ZodType>(item: Item) {
     .pipe(z.array(item));
 }
 
-/** Whether this is a name that a label can have; what has another one is read as if it had no such label. */
-export function isLabelName(name: string): boolean {
-  return !isLongerThan(name, LABEL_CHARACTERS_MAX);
+/** Whether a label, a type, a field or an option can be called so; one that is not is read as if it were not there. */
+export function isName(name: string): boolean {
+  return !isLongerThan(name, NAME_CHARACTERS_MAX);
+}
+
+const named = z.object({ name: z.string().refine(isName) });
+
+/** @see https://docs.github.com/en/rest/issues/issue-field-values */
+const fieldValue = z
+  .object({
+    issue_field_id: z.int(),
+    issue_field_name: z.string().refine(isName).catch(''),
+    data_type: z.string().refine(isName).catch(''),
+    value: z.union([z.number(), z.string()]).catch(''),
+    single_select_option: named.nullish().catch(undefined),
+    multi_select_options: firstOf(named.optional().catch(undefined)).nullish().catch(undefined),
+  })
+  .transform(({ issue_field_id: id, issue_field_name: name, data_type: kind, ...wire }) => {
+    return { id, name, kind, value: valueOf(kind, wire) };
+  });
+
+function valueOf(
+  kind: string,
+  wire: {
+    value: string | number;
+    single_select_option?: { name: string } | null;
+    multi_select_options?: readonly ({ name: string } | undefined)[] | null;
+  },
+): FieldValue['value'] {
+  if (kind === 'multi_select')
+    return present((wire.multi_select_options ?? []).map((option) => option?.name));
+  const value = wire.single_select_option?.name ?? wire.value;
+  if (typeof value === 'number' || isLongerThan(value, FIELD_CHARACTERS_MAX))
+    return typeof value === 'number' ? value : '';
+  return kind === 'number' && value.trim() !== '' ? Number(value) : value;
 }
 
 /**
@@ -40,6 +74,8 @@ export const issueSchema = z
     labels: firstOf(label),
     assignees: firstOf(account).nullish(),
     user: account,
+    type: named.nullish().catch(undefined),
+    issue_field_values: firstOf(fieldValue.optional().catch(undefined)).nullish().catch(undefined),
     created_at: instant,
     updated_at: instant,
     pull_request: z.unknown().optional(),
@@ -55,6 +91,8 @@ type WireIssue = {
   labels: readonly z.infer<typeof label>[];
   assignees?: readonly z.infer<typeof account>[] | null;
   user?: z.infer<typeof account>;
+  type?: z.infer<typeof named> | null;
+  issue_field_values?: readonly (FieldValue | undefined)[] | null;
   created_at: number;
   updated_at: number;
   pull_request?: unknown;
@@ -70,6 +108,10 @@ function toIssue(wire: WireIssue): Issue {
     labels: present(wire.labels.map((label) => nameOf(label))),
     assignees: present((wire.assignees ?? []).map((account) => account?.login)),
     author: wire.user?.login,
+    ...(wire.type && { type: wire.type.name }),
+    ...(wire.issue_field_values && {
+      fieldValues: wire.issue_field_values.filter((value) => value !== undefined),
+    }),
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
     isPullRequest: wire.pull_request !== undefined && wire.pull_request !== null,
@@ -78,7 +120,7 @@ function toIssue(wire: WireIssue): Issue {
 
 function nameOf(label: string | { name?: string | null }): string | undefined {
   const name = typeof label === 'string' ? label : label.name;
-  return name != null && isLabelName(name) ? name : undefined;
+  return name != null && isName(name) ? name : undefined;
 }
 
 function present(values: readonly (string | undefined)[]): readonly string[] {

@@ -6,7 +6,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { isRecord, parseTrustedJson } from '#shared/text/json.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 
-import { isLabelName, issueSchema } from './issue.ts';
+import { isName, issueSchema } from './issue.ts';
 import type { RepositoryName } from './repository.ts';
 
 /** One call of the tracker's webhook, as it came. */
@@ -91,7 +91,7 @@ function toLabelEvent(payload: unknown): TrackerEvent {
   const { from } = renamed.changes.name;
   const to = renamed.label.name;
   // Every lead that carries it would be written with a name that no label can have.
-  if (![from, to].every(isLabelName)) return { kind: 'everything' };
+  if (![from, to].every(isName)) return { kind: 'everything' };
   return { kind: 'everything', renamedLabel: { from, to } };
 }
 

@@ -22,6 +22,7 @@ import {
   shaped,
   size,
   storeUrl,
+  trackerName,
   word,
 } from './values.ts';
 import { keyMaterial, pemKey, secret } from './secrets.ts';
@@ -99,12 +100,14 @@ const formField = z.union(
   { error: 'a heading, or { heading, multiline, expose }' },
 );
 
+const fieldNames = {
+  pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
+  allowed: 'a field name of letters, digits and underscores',
+};
+
 const form = named(
   formField,
-  {
-    pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-    allowed: 'a field name of letters, digits and underscores',
-  },
+  fieldNames,
   'the fields of the issue form in its order, each with its heading',
 ).transform((fields) =>
   Object.entries(fields).map(([name, field]) => {
@@ -134,6 +137,11 @@ const leads = section({
   }),
   portalAuthors: list(line('a login'), 'logins').prefault([]),
   url: flag().prefault(false),
+  issueFields: named(
+    trackerName('a typed field of the tracker'),
+    fieldNames,
+    "names of the tracker's typed fields, each by the name that readers get",
+  ).prefault({}),
   freshFor: duration(0, HOUR).prefault('15s'),
   staleIfError: duration(0, 30 * DAY).prefault('1h'),
   feedInterval: duration(SECOND, HOUR).prefault('1m'),

@@ -38,14 +38,16 @@ export function line(allowed = 'a text of one line') {
     .transform((text) => text.trim());
 }
 
-const LABEL_CHARACTERS_MAX = 255;
+const NAME_CHARACTERS_MAX = 255;
 
-/** The name of a label, as long as one of the tracker can be. */
-export function labelName() {
-  return line('the name of a label').refine((text) => !isLongerThan(text, LABEL_CHARACTERS_MAX), {
-    error: `the name of a label, of at most ${LABEL_CHARACTERS_MAX} characters`,
+/** The name of something in the tracker, as long as one can be there. */
+export function trackerName(what: string) {
+  return line(`the name of ${what}`).refine((text) => !isLongerThan(text, NAME_CHARACTERS_MAX), {
+    error: `the name of ${what}, of at most ${NAME_CHARACTERS_MAX} characters`,
   });
 }
+
+export const labelName = () => trackerName('a label');
 
 /** Text of one fixed shape. */
 export function shaped(pattern: RegExp, allowed: string) {

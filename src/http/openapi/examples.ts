@@ -7,6 +7,8 @@ const lead = {
   priority: 'high',
   assignee: 'octo-operator',
   labels: ['approved', 'priority: high'],
+  type: 'Request',
+  fields: { region: 'EMEA', teamSize: 12, products: ['Catalog', 'Events'] },
   createdAt: '2026-03-01T10:00:00Z',
   updatedAt: '2026-03-02T08:30:00Z',
   contact: {

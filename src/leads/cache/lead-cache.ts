@@ -21,7 +21,7 @@ import {
   type Source,
 } from './confirmed-cache.ts';
 import { type LeadFilter, matchesFilter } from '../model/filter.ts';
-import { contactLength, isApproved, type LeadRules, toLead } from '../model/lead.ts';
+import { isApproved, type LeadRules, tellsFields, textLength, toLead } from '../model/lead.ts';
 import type { InstanceChange } from '../instance-changes/instance-change.ts';
 import type { Issue, IssueQuery, LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { createRecentEvents, lagsBehind, type RecentEvents, supersedes } from './recent-events.ts';
@@ -145,7 +145,8 @@ function take(
   { pages, issues, isKnown }: ReturnType<typeof createCaches>,
   event: TrackerEvent | InstanceChange,
 ): void {
-  const whole = isWhole(event) && !isKnown(event.issue) ? event.issue : undefined;
+  const isUsable = isWhole(event) && tellsFields(event.issue, rules) && !isKnown(event.issue);
+  const whole = isUsable ? event.issue : undefined;
   const heldAt = whole && events.heldAt(whole);
   const change = events.take(event);
   if (change === 'nothing') return;
@@ -176,8 +177,7 @@ function createCaches(options: LeadCacheOptions) {
   const issues = createConfirmedCache<CachedIssue>({
     ...common,
     bytesMax: Math.floor(bytesMax * ISSUES_SHARE),
-    sizeOf: ({ found }) =>
-      LEAD_OVERHEAD_BYTES + (found ? contactLength(found.lead.contact) : 0) * 2,
+    sizeOf: ({ found }) => LEAD_OVERHEAD_BYTES + (found ? textLength(found.lead) : 0) * 2,
   });
   const rowIn = (
     number: number,

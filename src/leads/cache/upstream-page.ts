@@ -2,7 +2,7 @@ import { memoize } from '#shared/caching.ts';
 
 import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
-import { isApproved, type LeadRules, mapIssues, toLead } from '../model/lead.ts';
+import { isApproved, type LeadRules, mapIssues, textLength, toLead } from '../model/lead.ts';
 import { type Lead, renderLead } from '../model/lead-out.ts';
 import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { type IssueEvent, lagsBehind } from './recent-events.ts';
@@ -56,6 +56,7 @@ export async function toLoadedPage(
     (issue) => matchesFilter(issue, query) && isApproved(issue, rules),
   );
   const last = issues.at(-1);
+  let bytes = 0;
   const value: UpstreamPage = {
     query,
     from,
@@ -63,12 +64,13 @@ export async function toLoadedPage(
       await mapIssues(approved, (issue) => {
         const lead = toLead(issue, rules);
         renderLead(lead);
+        bytes += LEAD_OVERHEAD_BYTES + Math.max(issue.body.length, textLength(lead)) * 2;
         return [issue.number, { issue: withoutBody(issue), lead }];
       }),
     ),
     ...(last && { lastTime: orderTime(last, query.order) }),
     after,
-    bytes: approved.reduce((sum, issue) => sum + LEAD_OVERHEAD_BYTES + issue.body.length * 2, 0),
+    bytes,
   };
   return { value, validator: result.validator };
 }
@@ -100,9 +102,9 @@ export const pageKey: (query: IssueQuery) => string = memoize(
     JSON.stringify([order, state, since ?? 0, labels, after ?? '']),
 );
 
-/** Bodies hold personal data and are big: what is needed of them has been read. */
+/** Bodies and fields hold personal data and are big: what is needed of them has been read. */
 export function withoutBody(issue: Issue): Issue {
-  return { ...issue, body: '' };
+  return { ...issue, body: '', fieldValues: undefined };
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();

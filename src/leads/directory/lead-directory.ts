@@ -8,7 +8,7 @@ import {
   normalizeIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
-import { isReadable, type LeadRules, readIssueBody, toLead } from '../model/lead.ts';
+import { isReadable, type LeadRules, readIssueBody, tellsFields, toLead } from '../model/lead.ts';
 import { lookOf } from '../model/lead-out.ts';
 import type { Issue } from '../lead-tracker.ts';
 
@@ -142,7 +142,7 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     updatedAt: issue.updatedAt,
     isApproved,
     labels: foldLabels(issue.labels),
-    ...(isApproved && { look: lookOf(key, toLead(issue, rules)) }),
+    ...(isApproved && tellsFields(issue, rules) && { look: lookOf(key, toLead(issue, rules)) }),
     identities: identities
       .filter((identity) => normalizeIdentity(identity) !== '')
       .map((identity) => toHashedIdentity(key, identity)),

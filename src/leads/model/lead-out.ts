@@ -29,6 +29,12 @@ const connectOut = z
   })
   .describe('How the lead connects to the portal that took it in.');
 
+const fieldsOut = z
+  .record(z.string(), z.union([z.string(), z.number(), z.array(z.string()).readonly()]))
+  .describe(
+    "The tracker's typed fields that the configuration names: a text, a number, a date, the name of an option, or several.",
+  );
+
 /** A lead as it leaves the service. What is not named here cannot leave. */
 export const leadOut = z
   .object({
@@ -39,6 +45,8 @@ export const leadOut = z
     priority: z.string().optional().describe('From the first priority label, in lower case.'),
     assignee: z.string().optional().describe('Login of the first assignee.'),
     labels: z.array(z.string()).readonly(),
+    type: z.string().optional().describe("Name of the issue's type."),
+    fields: fieldsOut.optional(),
     createdAt: instantOut,
     updatedAt: instantOut,
     contact: contactOut,

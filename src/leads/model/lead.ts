@@ -18,6 +18,8 @@ export type LeadRules = {
   portalAuthors: readonly string[];
   /** Whether readers get the issue's own address. Default: false. */
   url?: boolean;
+  /** Typed fields of the tracker that readers get: the tracker's names by theirs. Default: none. */
+  issueFields?: Readonly<Record<string, string>>;
 };
 
 /** GitHub takes 65,536 characters; a body beyond four times that is not read. */
@@ -115,6 +117,8 @@ export function toLead(issue: Issue, rules: LeadRules): Lead {
     priority,
     assignee,
     labels: issue.labels,
+    type: issue.type,
+    fields: fieldsOf(issue, rules),
     createdAt: toRfc3339(issue.createdAt),
     updatedAt: toRfc3339(issue.updatedAt),
     contact,
@@ -122,9 +126,26 @@ export function toLead(issue: Issue, rules: LeadRules): Lead {
   };
 }
 
-/** Characters of a contact's long texts, for what caches take in memory. */
-export function contactLength({ message = '', fields = {} }: Contact): number {
-  return Object.values(fields).reduce((sum, text) => sum + text.length, message.length);
+/** In the order of the configuration, so that a lead looks the same whatever order the tracker has. */
+function fieldsOf({ fieldValues = [] }: Issue, { issueFields = {} }: LeadRules): Lead['fields'] {
+  const fields = Object.entries(issueFields).flatMap(([key, name]) => {
+    const value = fieldValues.find((field) => foldLabel(field.name) === foldLabel(name))?.value;
+    const isThere = typeof value === 'number' || (value !== undefined && value.length > 0);
+    return isThere ? [[key, value] as const] : [];
+  });
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+/** Whether what readers get of the issue's fields is known. */
+export function tellsFields({ fieldValues }: Issue, { issueFields = {} }: LeadRules): boolean {
+  return fieldValues !== undefined || Object.keys(issueFields).length === 0;
+}
+
+/** Characters of a lead's long texts, for what caches take in memory. */
+export function textLength({ contact, fields = {} }: Lead): number {
+  const { message = '', fields: ofForm = {} } = contact;
+  const texts = [...Object.values(ofForm), ...Object.values(fields)];
+  return texts.reduce<number>((sum, text) => sum + String(text).length, message.length);
 }
 
 function priorityOf(labels: readonly string[], prefix: string): string | undefined {

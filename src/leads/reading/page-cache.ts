@@ -1,4 +1,4 @@
-import { contactLength } from '../model/lead.ts';
+import { textLength } from '../model/lead.ts';
 import type { LeadList } from '../model/lead-out.ts';
 import { LRUCache } from 'lru-cache';
 
@@ -46,7 +46,7 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
     maxSize: deps.bytesMax,
     sizeCalculation: ({ list: { items } }, key) =>
       items.reduce(
-        (sum, { contact }) => sum + OVERHEAD_BYTES + contactLength(contact),
+        (sum, lead) => sum + OVERHEAD_BYTES + textLength(lead),
         key.length + OVERHEAD_BYTES,
       ),
   });

@@ -76,6 +76,62 @@ describe('an issue of the tracker', () => {
   });
 
   test.each([
+    ['a name', { id: 1, node_id: 'IT_1', name: 'Bug', description: null }, 'Bug'],
+    ['none', null, undefined],
+    ['no such thing', undefined, undefined],
+    ['what cannot be read', 'Bug', undefined],
+    ['a name that none can have', { name: 'x'.repeat(256) }, undefined],
+  ])('has a type with %s', (_, type, name) => {
+    expect(issueSchema.parse({ ...wireIssue, type }).type).toBe(name);
+  });
+
+  test('has values of typed fields, in whatever form the tracker gives them', () => {
+    const option = (name: string) => ({ id: 1, name, color: 'red' });
+    const of = (kind: string, rest: object) => ({
+      issue_field_id: 7,
+      issue_field_name: 'A',
+      node_id: 'IFV_1',
+      data_type: kind,
+      ...rest,
+    });
+    const rows: [object, unknown][] = [
+      [of('text', { value: 'soon' }), 'soon'],
+      [of('text', { value: 'x'.repeat(65_537) }), ''],
+      [of('date', { value: '2026-12-01' }), '2026-12-01'],
+      [of('number', { value: 0 }), 0],
+      [of('number', { value: '2.5' }), 2.5],
+      [of('number', { value: null }), ''],
+      [of('single_select', { value: '4', single_select_option: option('EMEA') }), 'EMEA'],
+      [of('single_select', { value: 'EMEA', single_select_option: null }), 'EMEA'],
+      [of('multi_select', { value: 'A,B', multi_select_options: ['A', 'B'].map(option) }), 'A B'],
+      [of('multi_select', { value: null, multi_select_options: null }), ''],
+      [of('a kind of next year', { value: 'x' }), 'x'],
+    ];
+    const { fieldValues = [] } = issueSchema.parse({
+      ...wireIssue,
+      issue_field_values: rows.map(([wire]) => wire),
+    });
+    expect(
+      fieldValues.map(({ value }) => (Array.isArray(value) ? value.join(' ') : value)),
+    ).toEqual(rows.map(([, value]) => value));
+    expect(fieldValues[0]).toEqual({ id: 7, name: 'A', kind: 'text', value: 'soon' });
+  });
+
+  test('is read whatever its fields are, and tells whether the tracker told any', () => {
+    const read = (issue_field_values: unknown) =>
+      issueSchema.parse({ ...wireIssue, issue_field_values }).fieldValues;
+    expect(read(undefined)).toBeUndefined();
+    expect(read(null)).toBeUndefined();
+    expect(read('x')).toBeUndefined();
+    expect(read([])).toEqual([]);
+    expect(read([null, 7, {}, { issue_field_id: 1, value: {} }])).toEqual([
+      { id: 1, name: '', kind: '', value: '' },
+    ]);
+    const many = Array.from({ length: 100_000 }, () => ({ issue_field_id: 1 }));
+    expect(read(many)).toHaveLength(100);
+  });
+
+  test.each([
     ['an object', { url: 'x' }, true],
     ['null', null, false],
     ['missing', undefined, false],

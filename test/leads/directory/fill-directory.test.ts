@@ -149,6 +149,8 @@ describe('the tracker’s webhook', () => {
     if (!record) throw new Error('no such issue');
     return {
       ...record,
+      type: undefined,
+      fieldValues: undefined,
       body: record.body ?? '',
       labels: record.labels.map(({ name }) => name),
       assignees: [],

@@ -52,6 +52,40 @@ describe('a lead', () => {
   });
 });
 
+describe('type and fields of a lead', () => {
+  const fielded: LeadRules = {
+    ...rules,
+    issueFields: { region: 'Region', size: 'Size', tags: 'Tags' },
+  };
+  const value = (name: string, given: string | number | string[]) => {
+    return { id: 1, name, kind: 'text', value: given };
+  };
+
+  test('are those that the configuration names, in its order, by any case of the name', () => {
+    const fieldValues = [value('Tags', ['a', 'b']), value('REGION', 'EMEA'), value('Secret', 'x')];
+    const lead = toLead({ ...issue, type: 'Feature', fieldValues }, fielded);
+    expect(lead.type).toBe('Feature');
+    expect(JSON.stringify(lead.fields)).toBe('{"region":"EMEA","tags":["a","b"]}');
+  });
+
+  test('have numbers, 0 among them, and nothing that is empty', () => {
+    const fieldValues = [value('Size', 0), value('Region', ''), value('Tags', [])];
+    expect(toLead({ ...issue, fieldValues }, fielded).fields).toEqual({ size: 0 });
+  });
+
+  test.each([[undefined], [[]], [[value('Other', 'x')]]])(
+    'are absent where none has a value: %j',
+    (fieldValues) => {
+      expect(toLead({ ...issue, ...(fieldValues && { fieldValues }) }, fielded).fields).toBe(
+        undefined,
+      );
+      expect(toLead({ ...issue, ...(fieldValues && { fieldValues }) }, rules).fields).toBe(
+        undefined,
+      );
+    },
+  );
+});
+
 describe('what the configuration adds to a lead', () => {
   const exposing: LeadRules = {
     ...rules,
