@@ -61,7 +61,7 @@ function hmacSections({ url, hmacPartner, leadId: read, now }: BannerFacts): Sec
   const common = { eventId: 'demo-1', occurredAt: toRfc3339(wholeSeconds(now)) };
   return [
     {
-      title: `Send a signed event of ${id}, hmac-sha256. The issue of lead ${read} gets a label and a comment`,
+      title: `Send a signed event of ${id}, hmac-sha256. The issue of lead ${read} gets a label, a stage and a comment`,
       lines: hmacCommand(`${url}/api/v1/webhooks/partners/${id}/events`, secret, {
         eventType: 'lead.qualified',
         ...common,

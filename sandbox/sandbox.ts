@@ -145,6 +145,7 @@ function configOf({ tracker, issuer, secrets }: Parts): SandboxConfig {
           {
             type: 'lead.qualified',
             addLabels: ['qualified'],
+            setFields: { stage: 'Qualified' },
             comment: '{partner} has qualified this lead. Receipt: {receiptId}',
           },
         ],

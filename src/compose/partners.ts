@@ -2,7 +2,12 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { type PartnerRegistry, createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
-import { createPartner, createPartnerList, type PartnerList } from '#partners/partner.ts';
+import {
+  createPartner,
+  createPartnerList,
+  type EventRule,
+  type PartnerList,
+} from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createTimedIds } from '#shared/ids.ts';
 import type { BaseParts, ServiceParts } from './parts.ts';
@@ -81,9 +86,25 @@ function settingsPorts({ config, settings }: BaseParts) {
   } satisfies Partial<PartnersPorts>;
 }
 
-function toPartnerList({ partners }: Config): PartnerList {
+function toPartnerList({ partners, leads }: Config): PartnerList {
+  const toRule = ({ setFields, ...rule }: EventRule): EventRule => ({
+    ...rule,
+    ...(setFields && { setFields: byTrackerNames(setFields, leads.issueFields) }),
+  });
   return createPartnerList(
-    Object.entries(partners).map(([id, settings]) => createPartner(id, settings)),
+    Object.entries(partners).map(([id, settings]) =>
+      createPartner(id, { ...settings, events: settings.events?.map(toRule) }),
+    ),
+  );
+}
+
+/** The configuration knows every name: it is checked, and `leads` stays as it was at the start. */
+function byTrackerNames(
+  setFields: NonNullable<EventRule['setFields']>,
+  issueFields: Config['leads']['issueFields'],
+): NonNullable<EventRule['setFields']> {
+  return Object.fromEntries(
+    Object.entries(setFields).map(([name, value]) => [issueFields[name] ?? name, value]),
   );
 }
 

@@ -33,7 +33,12 @@ export type EventRule = {
   reopen?: boolean;
   /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */
   comment?: string;
+  /** Typed fields of the tracker with the values that they get. By what name is for who reads it. */
+  setFields?: Readonly<Record<string, FieldInput>>;
 };
+
+/** A text, a number, a date, the name of an option or several. */
+type FieldInput = string | number | readonly string[];
 
 export type FieldName =
   | 'eventType'

@@ -38,8 +38,11 @@ test('a rule may do everything that rules can, and approve where it says so', ()
     { type: 'a', addLabels: ['approved'], removeLabels: ['won'], mayApprove: true, reopen: true },
     { type: 'b', assign: 'octocat' },
     { type: '*', assign: ['octocat', 'robot[bot]'], close: true, comment: '{partner} {type}' },
+    { type: 'c', setFields: { region: 'EMEA', size: 0, due: '2026-12-01', products: ['A', 'B'] } },
   ];
-  expect(problems({ ...base, partners: { crm: { ...partner, events } } })).toEqual([]);
+  const issueFields = { region: 'Region', size: 'Size', due: 'Due', products: 'Products' };
+  const leads = { issueFields };
+  expect(problems({ ...base, leads, partners: { crm: { ...partner, events } } })).toEqual([]);
 });
 
 describe('one wrong value of a rule for events is one problem at its key', () => {
@@ -56,9 +59,17 @@ describe('one wrong value of a rule for events is one problem at its key', () =>
     ['events[0].assign[0]', { type: '*', assign: ['no login'] }],
     ['events[0].comment', { type: '*', comment: 'for {email}' }],
     ['events[0].label', { type: '*', close: true, label: 'won' }],
+    ['events[0].setFields.regoin', { type: '*', setFields: { regoin: 'EMEA' } }],
+    ['events[0].setFields.Region', { type: '*', setFields: { Region: 'EMEA' } }],
+    ['events[0].setFields.region', { type: '*', setFields: { region: true } }],
+    ['events[0].setFields.region', { type: '*', setFields: { region: '' } }],
+    ['events[0].setFields.region', { type: '*', setFields: { region: [] } }],
+    ['events[0].setFields.region', { type: '*', setFields: { region: null } }],
+    ['events[0].setFields', { type: '*', setFields: 'region' }],
   ])('%s', (key, rule) => {
     const crm = { ...partner, events: [rule] };
-    expect(problems({ ...base, partners: { crm } })).toMatchObject([
+    const leads = { issueFields: { region: 'Region' } };
+    expect(problems({ ...base, leads, partners: { crm } })).toMatchObject([
       { path: `partners.crm.${key}` },
     ]);
   });
@@ -110,6 +121,10 @@ describe('one wrong value is one problem at its key', () => {
     ],
     ['leads.form.b', { ...base, leads: { form: { a: 'Same', b: ' same ' } } }],
     ['leads.form.a', { ...base, leads: { form: { a: 'two\nlines' } } }],
+    ['leads.issueFields', { ...base, leads: { issueFields: ['Region'] } }],
+    ['leads.issueFields.region', { ...base, leads: { issueFields: { region: '' } } }],
+    ['leads.issueFields.region', { ...base, leads: { issueFields: { region: 'x'.repeat(256) } } }],
+    ['leads.issueFields.my region', { ...base, leads: { issueFields: { 'my region': 'R' } } }],
     ['leads.freshFor', { ...base, leads: { freshFor: '15' } }],
     ['leads.freshFor', { ...base, leads: { freshFor: '2h' } }],
     ['leads.cacheSizeMax', { ...base, leads: { cacheSizeMax: '64MB' } }],

@@ -1,12 +1,18 @@
+import { z } from 'zod';
 import { type Clock, SECOND } from '#shared/clock.ts';
+import type { FieldValue } from '#leads/lead-tracker.ts';
+import { foldLabel } from '#leads/model/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
 import type { IssueEditor, Refusal } from '#partners/worker/act/issue-editor.ts';
+import type { FieldSetting } from '#partners/worker/progress.ts';
+import { createFieldNumbers } from './issue-fields.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {
   commentsSchema,
   COUNT_REVISIONS,
   DELETE_ISSUE,
   editableSchema,
+  fieldValuesSchema,
   isTransientError,
   lockSchema,
   postedSchema,
@@ -32,12 +38,16 @@ export type IssueEditorDeps = {
 export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
   const ofIssue = <T>(work: () => Promise<T>) =>
     refusing(deps, () => explainingForbidden(deps, work));
+  const numberOf = createFieldNumbers(deps);
   return {
     canRemove: () => deps.adminClient() !== undefined,
     checkRepository: () => refusing(deps, () => checkRepository(deps)),
     checkWriting: () => refusing(deps, () => checkWriting(deps)),
     read: (number) => ofIssue(() => read(deps, number)),
     edit: (number, edit) => ofIssue(() => write(deps, number, edit)),
+    setFields: (number, settings, known) =>
+      ofIssue(() => setFields({ ...deps, numberOf }, number, { settings, known })),
+    clearField: (number, fieldId) => ofIssue(() => clearField(deps, number, fieldId)),
     findComment: (number, marker) => ofIssue(() => findComment(deps, number, marker)),
     comment: (number, text) => ofIssue(() => comment(deps, number, text)),
     remove: (nodeId) => refusing(deps, () => remove(deps, nodeId)),
@@ -87,6 +97,40 @@ function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unk
     fields,
     options: { schema: editableSchema },
   });
+}
+
+type FieldWrite = { settings: readonly FieldSetting[]; known: readonly FieldValue[] };
+
+/** @see https://docs.github.com/en/rest/issues/issue-field-values */
+async function setFields(
+  deps: IssueEditorDeps & { numberOf: ReturnType<typeof createFieldNumbers> },
+  number: number,
+  { settings, known }: FieldWrite,
+) {
+  const values: { field_id: number; value: unknown }[] = [];
+  for (const { name, value } of settings) {
+    const own = known.find((field) => foldLabel(field.name) === foldLabel(name));
+    const field_id = own?.id ?? (await deps.numberOf(name));
+    if (field_id === undefined) return { kind: 'invalid', code: 'field-unknown' } as const;
+    values.push({ field_id, value });
+  }
+  const response = await requestIssue(deps, number, {
+    route: `POST ${ISSUE}/issue-field-values`,
+    fields: { issue_field_values: values },
+    options: { schema: fieldValuesSchema },
+  });
+  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  return { kind: 'done', fieldValues: response.data } as const;
+}
+
+async function clearField(deps: IssueEditorDeps, number: number, fieldId: number) {
+  const response = await requestIssue(deps, number, {
+    route: `DELETE ${ISSUE}/issue-field-values/{issue_field_id}`,
+    fields: { issue_field_id: fieldId },
+    options: { schema: z.unknown() },
+  });
+  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  return { kind: 'done' } as const;
 }
 
 /** Comments are listed by page, oldest first; a list of them has no cursors. */

@@ -29,33 +29,41 @@ export function isName(name: string): boolean {
 
 const named = z.object({ name: z.string().refine(isName) });
 
-/** @see https://docs.github.com/en/rest/issues/issue-field-values */
+/**
+ * Undefined for a field without a value: there is nothing to clear.
+ * @see https://docs.github.com/en/rest/issues/issue-field-values
+ */
 const fieldValue = z
   .object({
     issue_field_id: z.int(),
     issue_field_name: z.string().refine(isName).catch(''),
     data_type: z.string().refine(isName).catch(''),
-    value: z.union([z.number(), z.string()]).catch(''),
+    value: z.union([z.number(), z.string(), z.null()]).catch(''),
     single_select_option: named.nullish().catch(undefined),
     multi_select_options: firstOf(named.optional().catch(undefined)).nullish().catch(undefined),
   })
   .transform(({ issue_field_id: id, issue_field_name: name, data_type: kind, ...wire }) => {
-    return { id, name, kind, value: valueOf(kind, wire) };
+    const value = valueOf(kind, wire);
+    return value === null ? undefined : { id, name, kind, value };
   });
+
+export const fieldValuesSchema = firstOf(fieldValue.optional().catch(undefined)).transform(
+  (values) => values.filter((value) => value !== undefined),
+);
 
 function valueOf(
   kind: string,
   wire: {
-    value: string | number;
+    value: string | number | null;
     single_select_option?: { name: string } | null;
     multi_select_options?: readonly ({ name: string } | undefined)[] | null;
   },
-): FieldValue['value'] {
+): FieldValue['value'] | null {
   if (kind === 'multi_select')
     return present((wire.multi_select_options ?? []).map((option) => option?.name));
   const value = wire.single_select_option?.name ?? wire.value;
-  if (typeof value === 'number' || isLongerThan(value, FIELD_CHARACTERS_MAX))
-    return typeof value === 'number' ? value : '';
+  if (typeof value !== 'string') return value;
+  if (isLongerThan(value, FIELD_CHARACTERS_MAX)) return '';
   return kind === 'number' && value.trim() !== '' ? Number(value) : value;
 }
 
@@ -75,7 +83,7 @@ export const issueSchema = z
     assignees: firstOf(account).nullish(),
     user: account,
     type: named.nullish().catch(undefined),
-    issue_field_values: firstOf(fieldValue.optional().catch(undefined)).nullish().catch(undefined),
+    issue_field_values: fieldValuesSchema.nullish().catch(undefined),
     created_at: instant,
     updated_at: instant,
     pull_request: z.unknown().optional(),
@@ -92,7 +100,7 @@ type WireIssue = {
   assignees?: readonly z.infer<typeof account>[] | null;
   user?: z.infer<typeof account>;
   type?: z.infer<typeof named> | null;
-  issue_field_values?: readonly (FieldValue | undefined)[] | null;
+  issue_field_values?: readonly FieldValue[] | null;
   created_at: number;
   updated_at: number;
   pull_request?: unknown;
@@ -109,9 +117,7 @@ function toIssue(wire: WireIssue): Issue {
     assignees: present((wire.assignees ?? []).map((account) => account?.login)),
     author: wire.user?.login,
     ...(wire.type && { type: wire.type.name }),
-    ...(wire.issue_field_values && {
-      fieldValues: wire.issue_field_values.filter((value) => value !== undefined),
-    }),
+    ...(wire.issue_field_values && { fieldValues: wire.issue_field_values }),
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
     isPullRequest: wire.pull_request !== undefined && wire.pull_request !== null,
@@ -141,9 +147,10 @@ export const editableSchema = z
       context.addIssue({ code: 'custom', message: 'not an issue' });
       return z.NEVER;
     }
-    const { number, title, body, state, labels, assignees, isPullRequest } = parsed.data;
+    const { number, title, body, state, labels, assignees, fieldValues, isPullRequest } =
+      parsed.data;
     const nodeId = wire.node_id;
-    return { number, title, body, state, labels, assignees, isPullRequest, nodeId };
+    return { number, title, body, state, labels, assignees, fieldValues, isPullRequest, nodeId };
   });
 
 export const lockSchema = z.object({ locked: z.boolean().nullish() });

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from '#shared/text/address.ts';
 import { normalizePrivateKey } from '#shared/crypto/private-key.ts';
 import { isRecord, lookUp } from '#shared/text/json.ts';
+import { nearMiss } from '#shared/text/near-miss.ts';
 import type { Problem } from '../problems.ts';
 import { checkPartners } from './partner-checks.ts';
 import { defaults } from './schema.ts';
@@ -171,19 +172,33 @@ function labelsOf(given: unknown): { approved: unknown; deleted: unknown } {
   };
 }
 
-const ACTIONS = ['addLabels', 'removeLabels', 'assign', 'close', 'reopen', 'comment'] as const;
+const ACTIONS = [
+  'addLabels',
+  'removeLabels',
+  'assign',
+  'close',
+  'reopen',
+  'comment',
+  'setFields',
+] as const;
 
 /** What concerns more than one key of the rules for events. */
 function checkRules(given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);
   const labels = labelsOf(given);
+  const issueFields = lookUp(given, ['leads', 'issueFields']);
+  const known = Object.keys(isRecord(issueFields) ? issueFields : {});
   return Object.entries(isRecord(partners) ? partners : {}).flatMap(([id, partner]) => {
     const rules = lookUp(partner, ['events']);
     if (!Array.isArray(rules)) return [];
     return rules.flatMap((rule: unknown, at) => {
       const path = `partners.${id}.events[${at}]`;
       return isRecord(rule)
-        ? [...checkActions(path, rule), ...checkRuleLabels(path, rule, labels)]
+        ? [
+            ...checkActions(path, rule),
+            ...checkRuleLabels(path, rule, labels),
+            ...checkRuleFields(path, rule, known),
+          ]
         : [];
     });
   });
@@ -215,6 +230,21 @@ function checkRuleLabels(path: string, rule: Rule, labels: ReturnType<typeof lab
       ];
     },
   );
+}
+
+function checkRuleFields(path: string, { setFields }: Rule, known: readonly string[]): Problem[] {
+  const unknown = Object.keys(isRecord(setFields) ? setFields : {}).filter(
+    (name) => !known.includes(name),
+  );
+  return unknown.map((name) => {
+    const meant = nearMiss(name, known);
+    return {
+      path: `${path}.setFields.${name}`,
+      found: 'a name that leads.issueFields does not have',
+      allowed: known.length === 0 ? 'a name there' : `one of ${known.join(', ')}`,
+      ...(meant !== undefined && { suggestion: `did you mean ${meant}?` }),
+    };
+  });
 }
 
 function namesIn(rule: Rule, key: 'addLabels' | 'removeLabels') {

@@ -5,6 +5,7 @@ import type { Secret } from '#shared/crypto/secret.ts';
 
 import {
   duration,
+  fieldNames,
   flag,
   headerName,
   instant,
@@ -12,6 +13,7 @@ import {
   labelName,
   line,
   list,
+  named,
   pointers,
   section,
   shaped,
@@ -91,6 +93,14 @@ const login = shaped(/^[\w-]{1,60}(?:\[bot\])?$/, 'a login');
 const logins = list(login, 'logins', { min: 1, max: 10 });
 const COMMENT_CHARACTERS_MAX = 10_000;
 
+// https://docs.github.com/en/rest/issues/issue-field-values
+const FIELDS_MAX = 25;
+const FIELDS_ALLOWED = `values by names of leads.issueFields, at most ${FIELDS_MAX}`;
+const OPTION = 'the name of an option';
+const fieldInput = z.union([line(), z.number(), list(line(OPTION), 'options', { min: 1 })], {
+  error: 'a text, a number, a date such as "2026-12-01", an option, or a list of options',
+});
+
 /** What an event does. */
 const rule = section({
   type: line('an event type, or *'),
@@ -104,6 +114,9 @@ const rule = section({
     'a text with no braces but those of {partner}, {type}, {receiptId} and {occurredAt}',
   )
     .max(COMMENT_CHARACTERS_MAX, { error: `at most ${COMMENT_CHARACTERS_MAX} characters` })
+    .optional(),
+  setFields: named(fieldInput, fieldNames, FIELDS_ALLOWED)
+    .refine((fields) => Object.keys(fields).length <= FIELDS_MAX, { error: FIELDS_ALLOWED })
     .optional(),
   mayApprove: flag().optional(),
 });

@@ -9,6 +9,7 @@ import {
   browserOrigin,
   duration,
   exactHttpUrl,
+  fieldNames,
   flag,
   httpUrl,
   integer,
@@ -99,11 +100,6 @@ const formField = z.union(
   [heading, z.strictObject({ heading, multiline: flag().optional(), expose: flag().optional() })],
   { error: 'a heading, or { heading, multiline, expose }' },
 );
-
-const fieldNames = {
-  pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
-  allowed: 'a field name of letters, digits and underscores',
-};
 
 const form = named(
   formField,

@@ -12,6 +12,7 @@ import {
   parseSize,
   SIZE_PATTERN,
 } from '#shared/text/units.ts';
+import { isRecord } from '#shared/text/json.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import { refuseStray } from './secrets.ts';
 
@@ -106,10 +107,16 @@ export function named<Value extends z.ZodType>(
             params: { name: true },
           });
       },
-      { when: ({ value: values }) => typeof values === 'object' && values !== null },
+      { when: ({ value: values }) => isRecord(values) },
     )
     .meta({ propertyNames: { pattern: name.pattern.source } });
 }
+
+/** How fields may be called, of the form and of the tracker, where readers get them. */
+export const fieldNames = {
+  pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
+  allowed: 'a field name of letters, digits and underscores',
+};
 
 /** A duration within both bounds, read as milliseconds. */
 export function duration(min: number, max: number) {

@@ -13,6 +13,8 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
   receiptStatuses,
+  remainders,
+  remainsOf,
   type ReceiptSummary,
   stepKinds,
   whyOf,
@@ -66,6 +68,14 @@ const eventStepOut = z
   })
   .meta({ id: 'ReceiptEventStep', description: 'One thing that happened to an event.' });
 
+/** Left out where nothing is known to remain. */
+export const remainsOut = z
+  .array(z.enum(remainders))
+  .readonly()
+  .describe(
+    'What was not erased, for the tracker did not allow it. `fields`: texts, numbers and dates in its typed fields.',
+  );
+
 const receiptEventOut = z
   .object({
     eventType: z.string().optional().describe('As it was sent.'),
@@ -76,6 +86,7 @@ const receiptEventOut = z
       .enum(erasures)
       .optional()
       .describe('How complete the strongest action that succeeded has erased the data.'),
+    remains: remainsOut.optional(),
     note: z
       .enum(eventNotes)
       .optional()
@@ -180,6 +191,7 @@ function toEventOut(
   const { completedAt, acknowledgedAt, history, ...same } = shown;
   return {
     ...same,
+    remains: remainsOf(event),
     lastError: whyOf(path, event),
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),

@@ -25,6 +25,9 @@ export const erasures = ['complete', 'incomplete-history', 'impossible'] as cons
 /** How complete the strongest action that succeeded has erased the person's data. */
 export type Erasure = (typeof erasures)[number];
 
+/** What of a person can be left where it was. */
+export const remainders = ['fields'] as const;
+
 export const eventNotes = [
   'event-id-reused',
   'lead-id-conflict',
@@ -84,6 +87,7 @@ export type RuleEffect = {
   /** Logins. */
   assign: readonly string[];
   state?: 'open' | 'closed';
+  setFields?: readonly { name: string; value: string | number | readonly string[] }[];
   comments: boolean;
 };
 
@@ -208,6 +212,10 @@ export const eventErrors = {
   'not-found': 'the issue is not found by its number, or was not just now',
   'not-applied': 'the issue does not show what was written',
   'labels-dropped': 'the tracker dropped the labels in silence',
+  'fields-refused': 'the credential may not set or clear typed fields, perhaps for a while only',
+  'fields-remain': 'typed fields still hold what they held: the credential may not clear them',
+  'field-unknown':
+    'the tracker has no typed field that the rule names, or does not show it to the credential',
   'delete-refused': 'the issue may not be deleted, perhaps for a while only',
   'not-deleted': 'the issue is still there after it was deleted',
   'tracker-limited': 'a rate limit of the tracker is in force',
@@ -229,6 +237,17 @@ export function whyOf(
 ): string | undefined {
   if (outcome !== 'IGNORED' || lastError !== undefined) return lastError;
   return path === 'events' ? 'no-rule' : 'type-not-listed';
+}
+
+/** What the event has left where it was, since the tracker did not let it be taken away. */
+export function remainsOf({
+  outcome,
+  lastError,
+}: {
+  outcome: Outcome;
+  lastError?: string;
+}): readonly (typeof remainders)[number][] | undefined {
+  return outcome === 'DONE' && lastError === 'fields-remain' ? ['fields'] : undefined;
 }
 
 export const eventErrorCodes = Object.keys(eventErrors) as [EventErrorCode, ...EventErrorCode[]];

@@ -11,9 +11,10 @@ import {
   type Receipt,
   type ReceiptEventDetail,
   receiptStatuses,
+  remainsOf,
   whyOf,
 } from './receipt.ts';
-import { repeatsOut } from './receipt-out.ts';
+import { remainsOut, repeatsOut } from './receipt-out.ts';
 import type { ReceiptStore } from './receipt-store.ts';
 
 const NONCE_BYTES = 12;
@@ -104,6 +105,7 @@ export const receiptStatusOut = z
             .enum(erasures)
             .optional()
             .describe('How complete the strongest action that succeeded has erased the data.'),
+          remains: remainsOut.optional(),
           note: z.enum(eventNotes).optional().describe('As on the receipt.'),
           lastError: z.string().optional().describe('Why it ended so: a code, as on the receipt.'),
           completedAt: z.iso.datetime().optional(),
@@ -157,6 +159,7 @@ function toStatusEvent(path: PartnerPath, event: ReceiptEventDetail): StatusEven
     eventId,
     outcome,
     erasure,
+    remains: remainsOf(event),
     ...(completedAt !== undefined && {
       note,
       lastError: whyOf(path, event),

@@ -16,6 +16,10 @@ const leadSchema = z.strictObject({
   /** How many tries were refused the deletion, in a way that may pass. */
   removalRefusals: z.int().optional(),
   isCommented: z.boolean().optional(),
+  /** How many tries were refused the clearing of its typed fields. */
+  fieldRefusals: z.int().optional(),
+  /** It was given up: what the fields hold stays. */
+  fieldsRemain: z.boolean().optional(),
   /** Since when the issue is not found, in ms: a replica that lags looks the same. */
   missingSince: z.int().optional(),
 });
@@ -26,6 +30,15 @@ const effectSchema = z.strictObject({
   removeLabels: z.array(z.string()),
   assign: z.array(z.string()),
   state: z.enum(['open', 'closed']).optional(),
+  /** By the tracker's names. */
+  setFields: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        value: z.union([z.string(), z.number(), z.array(z.string()).readonly()]),
+      }),
+    )
+    .optional(),
   comment: z.strictObject({ marker: z.string(), text: z.string() }).optional(),
   /** Whose issues the numbers of the leads are. */
   repositoryId: z.int().optional(),
@@ -58,6 +71,7 @@ export type EventProgress = z.infer<typeof schema>;
 export type MatchProgress = Extract<EventProgress, { stage: 'match' }>;
 export type ActProgress = Extract<EventProgress, { stage: 'act' }>;
 export type Effect = z.infer<typeof effectSchema>;
+export type FieldSetting = NonNullable<Effect['setFields']>[number];
 /** What is to be done to each lead. */
 export type Todo = Pick<ActProgress, 'actions' | 'effect'>;
 export type LeadProgress = z.infer<typeof leadSchema>;

@@ -1,12 +1,17 @@
 /** Types and typed fields of the tracker, in the whole service. */
 import type { FeedPage } from '#leads/lead-feed/feed-item.ts';
+import type { receiptStatusOut } from '#partners/receipts/status.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { z } from 'zod';
 import { whileTimePasses } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { follow, type FeedWorld, openFeedWorld } from '../client/support.ts';
 import { WEBHOOK_SECRET } from '../support/composed.ts';
+import { crmOne, sendDeletion } from '../support/world.ts';
+
+type ReceiptStatus = z.infer<typeof receiptStatusOut>;
 
 const issueFields = { region: 'Region', size: 'Team size', due: 'Due', products: 'Products' };
 const settings = { leads: { freshFor: '1h', issueFields: { ...issueFields, missing: 'No such' } } };
@@ -101,4 +106,54 @@ test('stay where the webhook says nothing of them', async () => {
   await eventually(async () => {
     expect(await read<Lead>(world, `/${id}`)).toMatchObject({ title: 'Another', fields });
   });
+});
+
+async function endOf({ service }: FeedWorld, answer: Response) {
+  const address = new URL(answer.headers.get('location') ?? '', service.url);
+  return eventually(async () => {
+    await service.clock.advance(1000);
+    const status = (await (await fetch(address)).json()) as ReceiptStatus;
+    expect(status.status).not.toBe('ACCEPTED');
+    return status.events[0];
+  });
+}
+
+test('are set by a rule of a partner, by the name that readers know', async () => {
+  const events = [{ type: '*', setFields: { region: 'APAC', size: 5 } }];
+  const partners = { 'crm-one': { ...crmOne, events } };
+  const world = await openFeedWorld({ ...settings, partners });
+  world.tracker.createField({ name: 'Region', dataType: 'single_select', options: ['APAC'] });
+  world.tracker.createField({ name: 'Team size', dataType: 'number' });
+  const id = world.lead();
+  const answer = await sendDeletion(world.service.url, { leadId: id }, { path: 'events' });
+  expect(await endOf(world, answer)).toMatchObject({ outcome: 'DONE' });
+  await world.tracker.hooks.settled();
+  expect((await read<Lead>(world, `/${id}`)).fields).toEqual({ region: 'APAC', size: 5 });
+});
+
+test.each([
+  ['may', {}, { erasure: 'incomplete-history' }],
+  [
+    'may not',
+    { kind: 'status', status: 403, method: 'DELETE', path: 'field-values', count: 99 } as const,
+    { erasure: 'impossible', remains: ['fields'], lastError: 'fields-remain' },
+  ],
+])('are cleared by redact where the credential %s', async (_what, fault, report) => {
+  const deletions = { actions: ['redact'] };
+  const world = await openFeedWorld({
+    ...settings,
+    partners: { 'crm-one': { ...crmOne, deletions } },
+  });
+  const { tracker, service } = world;
+  const id = world.lead();
+  tracker.editIssue(Number(id), { fields: given });
+  if ('kind' in fault) tracker.fault(fault);
+  const event = await endOf(world, await sendDeletion(service.url, { leadId: id }));
+  expect(event).toMatchObject({ outcome: 'DONE', ...report });
+  expect(event?.remains).toEqual('remains' in report ? report.remains : undefined);
+  const left = tracker.readIssue(Number(id))?.fieldValues.map(({ field }) => field.name);
+  expect(left).toEqual(
+    'kind' in fault ? ['Region', 'Team size', 'Due', 'Products', 'Secret'] : ['Region', 'Products'],
+  );
+  expect(service.logText()).not.toContain('nobody reads this');
 });

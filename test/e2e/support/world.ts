@@ -73,14 +73,14 @@ function signatureOf(body: string, secret = PARTNER_SECRET) {
   return { 'x-partner-signature': `sha256=${digest}` };
 }
 
-/** Sends a deletion as the partner does. */
+/** Sends a deletion, or what else `path` says, as the partner does. */
 export function sendDeletion(
   url: string,
   event: object,
-  { partner = 'crm-one', secret = PARTNER_SECRET } = {},
+  { partner = 'crm-one', secret = PARTNER_SECRET, path = 'deletions' } = {},
 ): Promise<Response> {
   const body = JSON.stringify(event);
-  return fetch(`${url}/api/v1/webhooks/partners/${partner}/deletions`, {
+  return fetch(`${url}/api/v1/webhooks/partners/${partner}/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...signatureOf(body, secret) },
     body,

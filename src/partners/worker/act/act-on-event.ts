@@ -237,7 +237,13 @@ async function settle(
   const error = leads.find(({ state }) => state === 'failed')?.error;
   if (error !== undefined) return endFailed(deps, item, leads, { lastError: error, attempts });
   if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
-  return end(deps, item, { outcome: 'DONE', ...erasureOf(leads), attempts });
+  const remains = leads.some(({ fieldsRemain }) => fieldsRemain);
+  return end(deps, item, {
+    outcome: 'DONE',
+    ...erasureOf(leads),
+    ...(remains && { lastError: 'fields-remain' }),
+    attempts,
+  });
 }
 
 async function endWithoutLeads(

@@ -2,6 +2,7 @@ import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
+import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
@@ -12,9 +13,6 @@ import type { Erasure, EventErrorCode } from '../../receipts/receipt.ts';
 export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
 
 const ASK_LIST_AGAIN_MS = MINUTE;
-
-/** A refusal that may pass is believed when it came so often: what is given up stays in the issue. */
-const REMOVAL_REFUSALS_BELIEVED = 3;
 
 export type LeadDeps = {
   editor: IssueEditor;
@@ -61,7 +59,7 @@ export type LeadResult = { lead: LeadProgress; delay?: Delay };
 
 /**
  * Does what is still to be done to one issue: deletion, else one write for relabel, close and
- * redact, or for a rule, then the comment. Every step looks first whether it is already done, so that a crash at
+ * redact, or for a rule, then its typed fields, then the comment. Every step looks first whether it is already done, so that a crash at
  * any point costs nothing but a repeat.
  */
 export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadResult> {
@@ -74,13 +72,16 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   const { issue } = onTurn;
   const edited = await editIssue(deps, { ...task, lead }, issue);
   if (edited) return refused(deps, { ...task, lead }, edited);
+  const fields = await writeFields(deps, { ...task, lead }, issue);
+  ({ lead } = fields);
+  if (fields.refusal) return refused(deps, { ...task, lead }, seenBefore(fields.refusal));
   const comment = commentFor(task, task.receiptId);
   if (comment && !lead.isCommented) {
     const commented = await postComment(deps, { ...task, lead }, comment);
     if (commented) return refused(deps, { ...task, lead }, commented);
     lead = { ...lead, isCommented: true };
   }
-  return { lead: done(lead, await erasureOf(deps, actions, issue)) };
+  return { lead: done(lead, await erasureOf(deps, { actions, lead }, issue)) };
 }
 
 type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };
@@ -136,7 +137,7 @@ function removalRefused(
   { isCertain } = { isCertain: false },
 ): LeadResult {
   const removalRefusals = (lead.removalRefusals ?? 0) + 1;
-  if (isCertain || isLastTry || removalRefusals >= REMOVAL_REFUSALS_BELIEVED)
+  if (isCertain || isLastTry || removalRefusals >= REFUSALS_BELIEVED)
     return { lead: { ...lead, removal: 'impossible' } };
   return {
     lead: { ...lead, removalRefusals },
@@ -195,13 +196,13 @@ function seenBefore(refusal: Refusal): Refusal {
 /** An edit leaves the old text in the issue's history, where only a person can take it out. */
 async function erasureOf(
   { editor, log }: LeadDeps,
-  actions: readonly Action[],
+  { actions, lead }: Pick<LeadTask, 'actions' | 'lead'>,
   issue: EditableIssue,
 ): Promise<Erasure | undefined> {
   if (!actions.includes('redact')) return actions.includes('delete') ? 'impossible' : undefined;
   const revisions = await editor.countRevisions(issue.nodeId);
   log.info({ issue: issue.number, revisions }, 'a redacted lead keeps its edit history');
-  return 'incomplete-history';
+  return lead.fieldsRemain ? 'impossible' : 'incomplete-history';
 }
 
 async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promise<LeadResult> {

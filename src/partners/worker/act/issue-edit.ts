@@ -1,10 +1,11 @@
 /** What a deletion or a rule writes to an issue. */
-import { foldLabel } from '#leads/model/labels.ts';
+import type { FieldValue } from '#leads/lead-tracker.ts';
+import { foldLabel, foldLabels } from '#leads/model/labels.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
 import { type Erasure, erasures } from '../../receipts/receipt.ts';
-import type { Effect, Todo } from '../progress.ts';
+import type { Effect, FieldSetting, Todo } from '../progress.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';
@@ -18,6 +19,8 @@ export type IssueContent = {
   labels: readonly string[];
   /** Logins. */
   assignees: readonly string[];
+  /** Undefined: the tracker has no typed fields. */
+  fieldValues?: readonly FieldValue[];
 };
 
 /** One write. Only what is there is changed. */
@@ -64,6 +67,18 @@ function withoutLabel(names: readonly string[], unwanted: string): string[] {
   return names.filter((name) => foldLabel(name) !== foldLabel(unwanted));
 }
 
+/**
+ * Fields that `redact` has still to clear: what somebody typed may be about the person, a chosen option is one of the
+ * organization's. Of a kind that is new nobody knows.
+ */
+export function fieldsToClear(
+  { fieldValues = [] }: IssueContent,
+  actions: readonly Action[],
+): readonly FieldValue[] {
+  if (!actions.includes('redact')) return [];
+  return fieldValues.filter(({ kind }) => !kind.endsWith('_select'));
+}
+
 /** How completely the leads of one event were erased: no better than the worst of them. */
 export function leastErasure(ofLeads: readonly (Erasure | undefined)[]): Erasure | undefined {
   return erasures.findLast((erasure) => ofLeads.includes(erasure));
@@ -92,12 +107,16 @@ type EventOfRule = {
 /** What the rule does for one event. */
 export function effectOf(rule: EventRule, event: PartnerEvent, of: EventOfRule): Effect {
   const { addLabels = [], removeLabels = [], assign = [], close, reopen, comment } = rule;
+  const { setFields } = rule;
   const state = close ? 'closed' : 'open';
   return {
     addLabels: [...addLabels],
     removeLabels: [...removeLabels],
     assign: [assign].flat(),
     ...((close || reopen) && { state }),
+    ...(setFields && {
+      setFields: Object.entries(setFields).map(([name, value]) => ({ name, value })),
+    }),
     ...(comment !== undefined && { comment: commentOf(comment, event, of) }),
   };
 }
@@ -145,6 +164,22 @@ export function planEffect(issue: IssueContent, effect: Effect): IssueEdit | und
   if (effect.state === 'closed' && issue.state === 'open') edit.close = 'completed';
   if (effect.state === 'open' && issue.state === 'closed') edit.reopen = true;
   return Object.keys(edit).length === 0 ? undefined : edit;
+}
+
+/** Fields that a rule has still to set. Names of fields and options compare as those of labels do. */
+export function fieldsToSet(
+  { fieldValues = [] }: IssueContent,
+  { setFields = [] }: Effect,
+): readonly FieldSetting[] {
+  return setFields.filter(({ name, value }) => {
+    const own = fieldValues.find((field) => foldLabel(field.name) === foldLabel(name));
+    return !own || comparable(own.kind, own.value) !== comparable(own.kind, value);
+  });
+}
+
+function comparable(kind: string, value: FieldValue['value']): string {
+  const texts = [value].flat().map(String);
+  return JSON.stringify(kind.endsWith('_select') ? foldLabels(texts) : texts);
 }
 
 /** What a deletion or a rule has still to write; undefined when all is already so. */

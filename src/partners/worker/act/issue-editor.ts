@@ -1,3 +1,5 @@
+import type { FieldValue } from '#leads/lead-tracker.ts';
+import type { FieldSetting } from '../progress.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { IssueEdit, IssueContent } from './issue-edit.ts';
 
@@ -49,6 +51,17 @@ export type IssueEditor = {
   ): Promise<{ kind: 'issue'; issue: EditableIssue } | { kind: 'pull-request' } | Refusal>;
   /** Writes all of the edit at once and returns the issue as it is then. */
   edit(number: number, edit: IssueEdit): Promise<{ kind: 'done'; issue: IssueContent } | Refusal>;
+  /**
+   * Gives typed fields of the tracker values, by their names, and returns those that the issue has then. `known` are
+   * those that it has now. `forbidden` is the credential's own.
+   */
+  setFields(
+    number: number,
+    settings: readonly FieldSetting[],
+    known: readonly FieldValue[],
+  ): Promise<{ kind: 'done'; fieldValues: readonly FieldValue[] } | Refusal>;
+  /** Takes the value of a typed field away; `forbidden` is the credential's own. */
+  clearField(number: number, fieldId: number): Promise<{ kind: 'done' } | Refusal>;
   /** Looks through the comments for a text that contains the marker. */
   findComment(
     number: number,

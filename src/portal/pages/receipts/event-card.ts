@@ -137,7 +137,8 @@ function matched(
 }
 
 /** What the rule does to each of them that is not so already. */
-function ruleWords({ addLabels, removeLabels, assign, state, comments }: RuleEffect): Html {
+function ruleWords(effect: RuleEffect): Html {
+  const { addLabels, removeLabels, assign, state, setFields = [], comments } = effect;
   const names = (list: readonly string[]): Html =>
     html`${list.map((name, at) => html`${at > 0 && ', '}${foreign(name, NAME_CHARACTERS_MAX)}`)}`;
   const parts = [
@@ -146,10 +147,14 @@ function ruleWords({ addLabels, removeLabels, assign, state, comments }: RuleEff
     assign.length > 0 && html`assigns ${names(assign)}`,
     state === 'closed' && 'closes the issue',
     state === 'open' && 'opens the issue again',
+    setFields.length > 0 && html`sets ${names(setFields.map(fieldWords))}`,
     comments && 'writes a comment',
   ].filter((part) => part !== false);
   return html`<p>The rule ${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}.</p>`;
 }
+
+const fieldWords = ({ name, value }: NonNullable<RuleEffect['setFields']>[number]): string =>
+  `${name} to ${[value].flat().join(', ')}`;
 
 function leadOfRule(number: string, { issueAddress, claimed }: Leads): Html {
   const issue = issueLink(number, issueAddress);

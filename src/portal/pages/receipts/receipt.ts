@@ -6,6 +6,7 @@ import {
   erasures,
   type ReceiptDetail,
   type ReceiptEventDetail,
+  remainsOf,
 } from '#partners/receipts/receipt.ts';
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
@@ -193,12 +194,13 @@ function statusLink(address: string, receivedAt: number, viewer: Viewer): Html {
 
 const HISTORIES_MAX = 5;
 
-type Kind = Erasure | 'none' | 'open';
+type Kind = Erasure | 'fields' | 'none' | 'open';
 
 const WORDS: Readonly<Record<Kind, BadgeWords>> = {
   complete: { state: 'ok', words: 'Complete' },
   'incomplete-history': { state: 'warn', words: 'Incomplete: history' },
   impossible: { state: 'bad', words: 'Deleting was not allowed' },
+  fields: { state: 'bad', words: 'Typed fields remain' },
   none: { state: 'mute', words: 'Not erased, as configured' },
   open: { state: 'wait', words: 'Not yet' },
 };
@@ -210,14 +212,16 @@ function erasureCard(
 ): Html | undefined {
   const matched = events.filter(({ leadIds }) => leadIds.length > 0);
   if (matched.length === 0) return undefined;
-  const parts = (['open', ...erasures.toReversed(), 'none'] as const).flatMap((kind) => {
+  const parts = (['open', 'fields', ...erasures.toReversed(), 'none'] as const).flatMap((kind) => {
     const leadIds = matched.filter((event) => kindOf(event) === kind).flatMap((one) => one.leadIds);
     return leadIds.length === 0 ? [] : [part(kind, [...new Set(leadIds)], issueAddress)];
   });
   return card({ id: 'h-erasure', heading: 'Erasure' }, body(parts, beyondReach()));
 }
 
-function kindOf({ outcome, erasure }: ReceiptEventDetail): Kind {
+function kindOf(event: ReceiptEventDetail): Kind {
+  const { outcome, erasure } = event;
+  if (remainsOf(event)) return 'fields';
   if (erasure !== undefined) return erasure;
   return outcome === 'DONE' ? 'none' : 'open';
 }
@@ -247,6 +251,12 @@ function explanation(kind: Kind, leadIds: readonly string[], issueAddress: Issue
       return html`<p>
         ${issues} was to be deleted, and the credential may not: the other actions were done
         instead. What the issue said <b>is still on the tracker</b>, in its history at least.
+      </p>`;
+    case 'fields':
+      return html`<p>
+        <b>What the typed fields of ${issues} hold is still on the tracker</b>: the credential may
+        not clear them. The rest was done. Clear them there, and give the credential the right to
+        push.
       </p>`;
     case 'none':
       return html`<p>

@@ -5,6 +5,7 @@ import {
   type NameKind,
   type EventErrorCode,
   eventErrors,
+  remainsOf,
 } from '#partners/receipts/receipt.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
@@ -70,6 +71,7 @@ function settledWords(events: readonly ReceiptEventDetail[]): string {
       `${counted(acknowledged, 'event')} came to nothing, and that was acknowledged.`,
     events.some(({ note }) => note === 'claim-released') &&
       'An operator gave a lead back: if that was wrong, the partner has to send the deletion anew.',
+    events.some(remainsOf) && `${remedyOf('fields-remain').means}: clear them by hand.`,
   ].filter((one) => one !== false);
   return words.length > 0 ? words.join(' ') : 'All of it ended as it should.';
 }
@@ -224,6 +226,13 @@ const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
   'not-found': lookFirst,
   'not-applied': lookFirst,
   'labels-dropped': mayWrite,
+  'fields-refused': {
+    step: 'Give the credential the right to push, which typed fields ask for, then replay',
+  },
+  'fields-remain': { step: 'Clear the fields by hand', isLastResort: true },
+  'field-unknown': {
+    step: 'See what doctor says of leads.issueFields and of the credential, then replay',
+  },
   'delete-refused': { step: 'Check that tracker.adminToken may delete issues, then replay' },
   'not-deleted': lookFirst,
   'tracker-limited': wellAgain,

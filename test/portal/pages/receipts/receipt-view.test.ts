@@ -63,6 +63,8 @@ const view = (events: ReceiptEventDetail[], given: Partial<ReceiptDetail> = {}) 
 test.each([
   [{ erasure: 'complete' }, 'deleted on the tracker'],
   [{ erasure: 'impossible' }, 'is still on the tracker'],
+  [{ erasure: 'impossible', lastError: 'fields-remain' }, 'What the typed fields of'],
+  [{ erasure: 'impossible', lastError: 'fields-remain' }, 'clear them by hand.'],
   [{ erasure: undefined }, 'title and body are still on the tracker'],
   [{ erasure: undefined, outcome: 'FAILED' }, 'nothing is known to be erased'],
 ] as const)('erasure %j reads so', (given, words) => {
@@ -70,6 +72,20 @@ test.each([
   const { erasure, ...more } = given;
   const one = { ...rest, ...more, ...(erasure !== undefined && { erasure }) };
   expect(flat(view([one]))).toContain(words);
+});
+
+test('what a rule does is said, fields with the values that they get', () => {
+  const setFields = [
+    { name: 'Region', value: 'EMEA' },
+    { name: 'Products', value: ['A', 'B'] },
+  ];
+  const labels = { addLabels: ['won'], removeLabels: [], assign: [], comments: true };
+  const effect = { ...labels, setFields };
+  const history = [{ at: minute(1), what: 'matched', effect }] as const;
+  const text = flat(view([{ ...done, history }], { path: 'events', status: 'PROCESSED' }));
+  expect(text.replaceAll(/<[^>]+>/g, '')).toMatch(
+    /puts on\s*won, sets\s*Region to EMEA,\s*Products to A, B, writes a comment\./,
+  );
 });
 
 test('nobody found can be replayed while it is kept, and is no promise for later leads', () => {
