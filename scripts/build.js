@@ -23,7 +23,7 @@ const packages = path.join(root, 'node_modules');
 /** Beside the program itself: what its threads run (`entryUrl`). */
 const ENTRIES = [
   'main',
-  'adapters/sqlite/writer/thread-main',
+  'adapters/sqlite/writing/thread-main',
   'adapters/threads/check-functions',
   'adapters/threads/spec-functions',
   'adapters/threads/thread-main',

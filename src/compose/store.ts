@@ -1,4 +1,4 @@
-import { unavailable } from '#adapters/store/session.ts';
+import { unavailable } from '#shared/database.ts';
 import {
   fingerprintOf,
   otherKeyError,

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { appendAudit } from '#adapters/store/audit-log.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { buildAccess } from '../support/access.ts';
@@ -8,15 +8,15 @@ import { createFakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
-let database: Database;
+let database: SqliteDatabase;
 const clock = createFakeClock();
 
 beforeEach(() => {
   database = temporaryDatabase();
 });
 
-function write(facts: Partial<AuditEntry> = {}): void {
-  void appendAudit(database, {
+function write(facts: Partial<AuditEntry> = {}): Promise<void> {
+  return appendAudit(database, {
     at: clock.now(),
     actor: { kind: 'cli', subject: 'operator' },
     action: 'key.revoke',
@@ -41,7 +41,7 @@ async function listed(...args: string[]) {
 }
 
 test('as JSON it is what the API answers', async () => {
-  write({ changes: { keyId: 'k', expiresAt: clock.now() }, requestId: 'r-1' });
+  await write({ changes: { keyId: 'k', expiresAt: clock.now() }, requestId: 'r-1' });
   expect(await listed()).toEqual({
     items: [
       {
@@ -58,7 +58,7 @@ test('as JSON it is what the API answers', async () => {
 });
 
 test('for people it is a table, without control characters from outside', async () => {
-  write({ actor: { kind: 'token', subject: 'x\u001B[31m' }, changes: { name: 'a' } });
+  await write({ actor: { kind: 'token', subject: 'x\u001B[31m' }, changes: { name: 'a' } });
   const { out } = await list();
   const [heading, row] = out.split('\n');
   expect(heading).toMatch(/^WHEN +WHO +DID +TO +CHANGES +REQUEST$/);
@@ -69,8 +69,8 @@ test('for people it is a table, without control characters from outside', async 
 });
 
 test('finds by actor, action, subject and time', async () => {
-  write({ subject: 'claim/1' });
-  write({ subject: 'claim/2', action: 'claim.release', at: clock.now() + 1000 });
+  await write({ subject: 'claim/1' });
+  await write({ subject: 'claim/2', action: 'claim.release', at: clock.now() + 1000 });
   const subjects = async (...args: string[]) =>
     (await listed(...args)).items.map(({ subject }) => subject);
   expect(await subjects()).toEqual(['claim/2', 'claim/1']);
@@ -80,7 +80,7 @@ test('finds by actor, action, subject and time', async () => {
 });
 
 test('goes on where the page before ended', async () => {
-  for (const number of [1, 2, 3]) write({ subject: `claim/${number}` });
+  for (const number of [1, 2, 3]) await write({ subject: `claim/${number}` });
   const { notes } = await list(['--limit', '2']);
   const [, cursor = ''] = /--cursor (\S+)/.exec(notes) ?? [];
   const { items } = await listed('--limit', '2', '--cursor', cursor);

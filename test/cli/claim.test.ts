@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
@@ -12,7 +12,7 @@ import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
 
-let database: Database;
+let database: SqliteDatabase;
 const clock = createFakeClock();
 const cursors = createCursorSealer(Buffer.alloc(32, 1));
 const at = clock.now();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerConsumer } from '#cli/commands/consumer/consumer.ts';
 import { HOUR } from '#shared/clock.ts';
 import { buildAccess, isKeyGood } from '../support/access.ts';
@@ -9,7 +9,7 @@ import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
 
 let clock: FakeClock;
-let database: Database;
+let database: SqliteDatabase;
 
 beforeEach(() => {
   clock = createFakeClock();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerReceipt } from '#cli/commands/receipt.ts';
@@ -11,7 +11,7 @@ import { buildPartners, secretsOf } from '../support/partners.ts';
 import { connectTo, temporaryDatabase } from '../support/stores.ts';
 import { auditOf } from '../support/audit.ts';
 
-let database: Database;
+let database: SqliteDatabase;
 let clock: FakeClock;
 
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
-import type { StoreDatabase } from '#adapters/store/session.ts';
+import type { Database } from '#shared/database.ts';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
@@ -24,7 +24,7 @@ const LOOK = Buffer.alloc(16, 1);
 const OTHER_LOOK = Buffer.alloc(16, 2);
 
 /** One body for every engine: what `FeedStore` promises. */
-export function describeLeadFeedStore(engine: string, open: () => Promise<StoreDatabase>): void {
+export function describeLeadFeedStore(engine: string, open: () => Promise<Database>): void {
   async function setUp() {
     const database = await open();
     const clock = { now: NOW };
@@ -159,9 +159,7 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       expect(await since(before)).toEqual(['+1']);
       before = await end();
       const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, numbers: [2] };
-      await database.writer.callExclusive({ store: 'test', name: 'withdraw' }, withdrawTest, [
-        order,
-      ]);
+      await database.exclusive((tx) => withdrawClaims(tx, order, NOW));
       expect(await since(before)).toEqual(['+2']);
     });
 
@@ -269,11 +267,4 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<StoreD
       expect(await feed.isFollowed(NOW + 2)).toBe(false);
     });
   });
-}
-
-async function withdrawTest(
-  session: Parameters<typeof withdrawClaims>[0],
-  order: Parameters<typeof withdrawClaims>[1],
-): Promise<void> {
-  await withdrawClaims(session, order, NOW);
 }

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -14,7 +14,7 @@ export function buildAccess({
   database = temporaryDatabase(),
   clock = createFakeClock(),
   ...ports
-}: Partial<AccessPorts> & { database?: Database } = {}): Access {
+}: Partial<AccessPorts> & { database?: SqliteDatabase } = {}): Access {
   const access = createAccess({
     store: createConsumerStore({ database, clock }),
     audit: createAuditLog(database),

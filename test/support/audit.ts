@@ -1,9 +1,9 @@
 import { listAuditOf } from '#adapters/store/audit-log.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { Tx } from '#shared/database.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 
 /** Entries of the audit log about one subject, oldest first. */
-export async function auditOf(session: Session, subject: string): Promise<AuditEntry[]> {
+export async function auditOf(session: Tx, subject: string): Promise<AuditEntry[]> {
   const found = await listAuditOf(session, subject, { limit: 1000 });
   return found.map(({ entry }) => entry).toReversed();
 }

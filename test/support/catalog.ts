@@ -3,7 +3,7 @@ import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import { searchSqlite } from '#adapters/store/artifact/search.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import {
@@ -29,14 +29,14 @@ export const catalogRules: CatalogRules = {
   compatibility: 'warn',
 };
 
-export function createSqliteArtifacts(database: Database): ArtifactStore {
+export function createSqliteArtifacts(database: SqliteDatabase): ArtifactStore {
   return createArtifactStore({ database, search: searchSqlite });
 }
 
 /** The catalog on `database`, else on one of its own. */
 export function buildCatalog(
   facts: Partial<CatalogPorts> = {},
-  database: Database = temporaryDatabase(),
+  database: SqliteDatabase = temporaryDatabase(),
 ): {
   catalog: Catalog;
   store: ArtifactStore;
@@ -77,7 +77,7 @@ export type Call = (
 /** The catalog behind HTTP. Tokens are the principal itself as JSON: verification is not ours. */
 export function openCatalogApp(
   facts: Partial<CatalogPorts> = {},
-  database?: Database,
+  database?: SqliteDatabase,
   server: TestAppDeps = {},
   services: Partial<BearerServices> = {},
 ): {

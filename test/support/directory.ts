@@ -1,5 +1,5 @@
 import { claimsOf, insertClaims } from '#adapters/store/claim/claim-leads.ts';
-import type { Session, StoreDatabase } from '#adapters/store/session.ts';
+import type { Tx, Database } from '#shared/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
@@ -32,7 +32,7 @@ export const REPOSITORY_ID = 4711;
 
 /** A directory that knows its repository, and is in its first crawl. */
 export async function openedDirectory(
-  database: StoreDatabase,
+  database: Database,
   repositoryId: number = REPOSITORY_ID,
 ): Promise<LeadDirectory> {
   const directory = createLeadDirectory(database, { repository: REPOSITORY });
@@ -66,25 +66,25 @@ export type TestOrder = {
 };
 
 /** Claims leads as the worker does, for tests that are not about the worker. */
-export async function claimLeads(session: Session, order: TestOrder): Promise<void> {
+export async function claimLeads(session: Tx, order: TestOrder): Promise<void> {
   const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
   const claims = claimsOf({ repositoryId, receiptId: `receipt-${event}`, event, numbers }, at);
   await insertClaims(session, claims);
 }
 
 /** Numbers of the leads with this identity, as a match finds them. */
-export async function findLeads(session: Session, hash: Buffer): Promise<readonly number[]> {
+export async function findLeads(session: Tx, hash: Buffer): Promise<readonly number[]> {
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
 
 /** What matching knows of the lead. */
-export async function identitiesOf(session: Session, number: number) {
+export async function identitiesOf(session: Tx, number: number) {
   const view = await readDirectoryView(session, REPOSITORY, [{ kind: 'lead-id', number }]);
   return view.identitiesOf(number);
 }
 
 /** As if all identities had been read by an older version of the rules. */
-export async function ageDirectory(session: Session): Promise<void> {
+export async function ageDirectory(session: Tx): Promise<void> {
   await session.run('UPDATE directory_key SET rule = rule - 1');
 }
 

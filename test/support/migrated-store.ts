@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { scratchFolder } from './at-exit.ts';
@@ -19,7 +19,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const file = path.join(folder.path, 'trackport.db');
   const database = openDatabase({ path: file });
   await migrate({ database, log: silentLog });
-  database.close();
+  await database.close();
   provide('migratedStore', file);
   return () => folder[Symbol.dispose]();
 }

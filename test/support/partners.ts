@@ -1,6 +1,6 @@
 import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
@@ -38,7 +38,7 @@ const somePartners: Record<string, PartnerSettings> = {
 
 /** The stores of receipts, as intake and as the worker see them. */
 export function openReceiptStores(
-  database: Database,
+  database: SqliteDatabase,
   repository: string = REPOSITORY,
 ): { receipts: ReceiptStore; work: WorkStore } {
   return {
@@ -79,7 +79,7 @@ const unserved = new Proxy(
 
 export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners'>> & {
   /** Default: one of its own. */
-  database?: Database;
+  database?: SqliteDatabase;
   /** `owner/name` as it is configured. */
   repository?: string;
   /** Default: `crm-one` and `crm-two`, one of each scheme. */
@@ -88,7 +88,7 @@ export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners'>> & {
 
 export type PartnersWorld = {
   partners: Partners;
-  database: Database;
+  database: SqliteDatabase;
   receipts: ReceiptStore;
   work: WorkStore;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */

@@ -1,6 +1,7 @@
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
-import { type Session, type StoreDatabase, toJson } from '#adapters/store/session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#adapters/store/receipt/insert.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
 import { REPOSITORY } from './directory.ts';
@@ -25,10 +26,7 @@ type EventRow = { id: number; receipt: number };
 type StateRow = Omit<EventState, 'payload'> & { payload?: Buffer };
 
 /** `beside` writes into the same store, where the database itself does not. */
-export function openReceiptFixture(
-  database: StoreDatabase,
-  beside: Session = database,
-): ReceiptStoreFixture {
+export function openReceiptFixture(database: Database, beside: Tx = database): ReceiptStoreFixture {
   const eventOf = async (receiptId: string, position: number): Promise<EventRow> => {
     const found = await beside.get<EventRow>(EVENT, { receiptId, position });
     if (!found) throw new Error('no such event');

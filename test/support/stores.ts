@@ -1,13 +1,12 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
-  type Database,
   type LocalDatabase,
   openDatabase,
-  writeInThread,
-} from '#adapters/sqlite/connection/database.ts';
-import { createLocalWriter, openConnection } from '#adapters/sqlite/connection/connection.ts';
-import type { Session } from '#adapters/store/session.ts';
+  openThreadedDatabase,
+  type SqliteDatabase,
+} from '#adapters/sqlite/database.ts';
+import type { Transact } from '#shared/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { temporaryFolder } from './folder.ts';
 import { writeMigratedStore } from './migrated-store.ts';
@@ -28,19 +27,20 @@ export function temporaryDatabase(): LocalDatabase {
 }
 
 /** The same, with a thread that writes, as a service has it. */
-export async function threadedDatabase(): Promise<Database> {
-  const database = writeInThread(temporaryDatabase(), {
+export async function threadedDatabase(): Promise<SqliteDatabase> {
+  const database = openThreadedDatabase({
+    path: writeMigratedStore(path.join(temporaryFolder(), 'trackport.db')),
     onCrash: (error) => {
       throw error;
     },
   });
-  onTestFinished(() => database.writer.close());
-  await database.writer.opened();
+  onTestFinished(() => database.close());
+  await database.opened;
   return database;
 }
 
 /** The database as a crash leaves it: after one audited change nothing is written any more. */
-export function dyingAfterCommit(database: Database): Database {
+export function dyingAfterCommit(database: LocalDatabase): LocalDatabase {
   const audited = database.handle.prepare<[], number>('SELECT COUNT(*) FROM audit').pluck();
   const before = audited.get();
   return withCommits(database, (commit) => {
@@ -49,19 +49,12 @@ export function dyingAfterCommit(database: Database): Database {
   });
 }
 
-/** The same database; `around` is called in place of every commit of what stores write. */
+/** The same database; `around` is called in place of every transaction. */
 export function withCommits(
-  database: Database,
-  around: <T>(commit: () => T) => T,
-  { lockWaitMs = 5000 }: { lockWaitMs?: number } = {},
-): Database {
-  const writing = openConnection(database.handle.name);
-  onTestFinished(() => writing.close());
-  const connection = {
-    ...writing,
-    transaction: async <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-      around(() => writing.transaction(work)),
-  };
-  const { transaction } = connection;
-  return { ...database, transaction, writer: createLocalWriter(connection, { lockWaitMs }) };
+  database: LocalDatabase,
+  around: <T>(commit: () => Promise<T>) => Promise<T>,
+): LocalDatabase {
+  const transaction: Transact = async (work) => around(() => database.transaction(work));
+  const exclusive: Transact = async (work) => around(() => database.exclusive(work));
+  return { ...database, transaction, exclusive };
 }

@@ -1,9 +1,9 @@
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
-import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
+import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import type { StoreDatabase } from '#adapters/store/session.ts';
+import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { findLeads, REPOSITORY } from '../support/directory.ts';
@@ -36,7 +36,7 @@ export function openPostgresFindings(url: string): Findings {
   return { ...readFindings(database), [Symbol.asyncDispose]: () => database.close() };
 }
 
-function readFindings(database: StoreDatabase): Omit<Findings, typeof Symbol.asyncDispose> {
+function readFindings(database: Database): Omit<Findings, typeof Symbol.asyncDispose> {
   const directory = createLeadDirectory(database, scope);
   const claims = createClaimStore(database, scope);
   return {

@@ -2,8 +2,8 @@ import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../store/migrations.ts';
 import { refuseUnlessEmpty } from '../store/transfer/tables.ts';
-import { type Session, unavailable } from '../store/session.ts';
-import { type Database, openDatabase } from './connection/database.ts';
+import { type Tx, unavailable } from '#shared/database.ts';
+import { type PostgresDatabase, openDatabase } from './connection/database.ts';
 import { migrate } from './migrate.ts';
 
 /** The other store may keep the transaction waiting for as long as this. */
@@ -34,7 +34,7 @@ const TABLES = `
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
  * @throws {store-unavailable} also when it is in use, or has another schema than today's
  */
-export function withStopped<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+export function withStopped<T>(url: string, work: (session: Tx) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
     await refuseOtherSchema(database, shippedMigrations('postgres'));
     return withExclusive(database, work);
@@ -46,7 +46,7 @@ export function withStopped<T>(url: string, work: (session: Session) => Promise<
  * it is missing.
  * @throws {store-unavailable} also when it is in use, or not empty
  */
-export function withEmpty<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
+export function withEmpty<T>(url: string, work: (session: Tx) => Promise<T>): Promise<T> {
   return withDatabase(url, async (database) => {
     await migrate({ database, log: silentLog });
     return withExclusive(database, async (session) => {
@@ -60,7 +60,10 @@ export function withEmpty<T>(url: string, work: (session: Session) => Promise<T>
 }
 
 /** On one connection, so that every other one is somebody else's. */
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+  url: string,
+  work: (database: PostgresDatabase) => Promise<T>,
+): Promise<T> {
   await withConnections(2, url, (database) => database.refuseSharedConnections());
   return withConnections(1, url, work);
 }
@@ -68,7 +71,7 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 async function withConnections<T>(
   connectionsMax: number,
   url: string,
-  work: (database: Database) => Promise<T>,
+  work: (database: PostgresDatabase) => Promise<T>,
 ): Promise<T> {
   const database = openDatabase({ url, connectionsMax });
   try {
@@ -83,8 +86,8 @@ async function withConnections<T>(
  * @throws {store-unavailable} also when somebody has the store in use
  */
 async function withExclusive<T>(
-  database: Database,
-  work: (session: Session) => Promise<T>,
+  database: PostgresDatabase,
+  work: (session: Tx) => Promise<T>,
 ): Promise<T> {
   await untilAlone(database);
   return database.transaction(async (session) => {
@@ -100,16 +103,16 @@ async function withExclusive<T>(
   });
 }
 
-async function untilAlone(session: Session): Promise<void> {
+async function untilAlone(session: Tx): Promise<void> {
   for (let looks = 1; looks < LOOKS && (await countOthers(session)) > 0; looks += 1)
     await session.get('SELECT pg_sleep(0.1)');
 }
 
-async function countOthers(session: Session): Promise<number> {
+async function countOthers(session: Tx): Promise<number> {
   return (await session.get<{ others: number }>(OTHERS))?.others ?? 0;
 }
 
-async function refuseInUse(session: Session): Promise<void> {
+async function refuseInUse(session: Tx): Promise<void> {
   const others = await countOthers(session);
   if (others > 0)
     throw unavailable(

@@ -1,9 +1,9 @@
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
-import type { Database } from './connection/database.ts';
+import type { PostgresDatabase } from './connection/database.ts';
 
 export type WorkerLeaseDeps = {
-  database: Pick<Database, 'get' | 'run'>;
+  database: Pick<PostgresDatabase, 'get' | 'run'>;
   /** Another one for each instance and start. */
   instance: string;
   clock: Pick<Clock, 'monotonicMs'>;

@@ -7,9 +7,9 @@ import {
   readMigrationState,
   shippedMigrations,
 } from '../store/migrations.ts';
-import type { LocalDatabase } from './connection/database.ts';
+import { createReads, type LocalDatabase } from './database.ts';
 import { guard } from './connection/errors.ts';
-import { createSession } from './connection/session.ts';
+import { createStatements } from './connection/statements.ts';
 
 /** @see applyMigrations */
 export function migrate(
@@ -27,7 +27,7 @@ export async function refuseOtherFile(path: string): Promise<void> {
   if (!existsSync(path)) return;
   const handle = guard(() => new BetterSqlite3(path, { readonly: true }));
   try {
-    await readMigrationState(createSession(handle), shippedMigrations('sqlite'));
+    await readMigrationState(createReads(createStatements(handle)), shippedMigrations('sqlite'));
   } finally {
     handle.close();
   }

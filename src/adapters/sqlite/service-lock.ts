@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
-import { StoreRefusal, unavailable } from '../store/session.ts';
+import { StoreRefusal, unavailable } from '#shared/database.ts';
 import { guard, isBusy } from './connection/errors.ts';
 import { createPrivately } from './connection/store-file.ts';
 

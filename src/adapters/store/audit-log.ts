@@ -1,7 +1,8 @@
 import type { AuditFilter, AuditPosition, AuditReader } from '#access/audit.ts';
 import type { Actor, AuditEntry } from '#shared/audit.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { type Session, toJson } from './session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toJson } from '#shared/sql.ts';
 
 /** An entry as the engines store it, without its id. */
 type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
@@ -25,12 +26,12 @@ const OF_SUBJECT_BEFORE = `
   ORDER BY id DESC LIMIT @limit`;
 
 /** Call it inside the transaction of the change that the entry is about. */
-export async function appendAudit(session: Session, entry: AuditEntry): Promise<void> {
+export async function appendAudit(session: Tx, entry: AuditEntry): Promise<void> {
   await session.run(INSERT, toAuditRow(entry));
 }
 
 /** The audit log. Rows are only ever added. */
-export function createAuditLog(session: Session): AuditReader {
+export function createAuditLog(session: Tx): AuditReader {
   return {
     list: async ({ filter, limit, after }) => {
       const values = { ...filter, afterAt: after?.at, afterId: after?.id, limit: limit + 1 };
@@ -46,7 +47,7 @@ export function createAuditLog(session: Session): AuditReader {
 
 /** Entries about one subject with their positions, newest first. @throws {store-unavailable} */
 export async function listAuditOf(
-  session: Session,
+  session: Tx,
   subject: string,
   { after = Number.MAX_SAFE_INTEGER, limit }: { after?: number | undefined; limit: number },
 ): Promise<{ entry: AuditEntry; position: number }[]> {

@@ -1,5 +1,6 @@
 import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
-import { bindWrites, type Session, type StoreDatabase } from './session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { bindWrites } from './bind-writes.ts';
 
 /** How many batches are kept. */
 export const BATCHES_KEPT = 256;
@@ -20,8 +21,8 @@ const CHANNEL = 'trackport_changes';
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
-export const changeWrites = {
-  append: async (session: Session, instanceId: string, changes: string): Promise<void> => {
+const changeWrites = {
+  append: async (session: Tx, instanceId: string, changes: string): Promise<void> => {
     await session.get(LOCK);
     const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
     await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
@@ -44,11 +45,8 @@ const FROM = `
   ORDER BY position`;
 
 /** The change log, whatever the engine. */
-export function createChangeLog(
-  database: StoreDatabase,
-  { instanceId }: ChangeLogOptions,
-): ChangeLog {
-  const { append } = bindWrites(database.writer.call, 'change', changeWrites);
+export function createChangeLog(database: Database, { instanceId }: ChangeLogOptions): ChangeLog {
+  const { append } = bindWrites(database.transaction, changeWrites);
   let seen: BatchRow | undefined;
   /** Those behind `position`; all of them where it is not the batch that was read before. */
   const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {

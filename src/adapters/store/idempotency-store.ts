@@ -4,7 +4,8 @@ import {
   refuseTaken,
   type StoredCall,
 } from '#shared/idempotency.ts';
-import { bindWrites, type Session, type StoreDatabase } from './session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { bindWrites } from './bind-writes.ts';
 
 /** What is stored for one workspace at most. Counting is dear: the bounds may be exceeded by `trimEveryKeys`. */
 const BOUNDS = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
@@ -43,8 +44,8 @@ const TRIM = `
 type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
 
 /** Stores the responses to calls with an idempotency key. */
-export function createIdempotencyStore(database: StoreDatabase, bounds = BOUNDS): IdempotencyStore {
-  const { put } = bindWrites(database.writer.call, 'idempotency', idempotencyWrites);
+export function createIdempotencyStore(database: Database, bounds = BOUNDS): IdempotencyStore {
+  const { put } = bindWrites(database.transaction, idempotencyWrites);
   return {
     find: async (call) => {
       const expired = call.now - IDEMPOTENCY_TTL_MS;
@@ -58,14 +59,14 @@ export function createIdempotencyStore(database: StoreDatabase, bounds = BOUNDS)
   };
 }
 
-export const idempotencyWrites = { put: putCall };
+const idempotencyWrites = { put: putCall };
 
 /**
  * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
  * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
  */
 export async function putCall(
-  session: Session,
+  session: Tx,
   { response, ...call }: StoredCall,
   { trimEveryKeys, ...bounds } = BOUNDS,
 ): Promise<void> {

@@ -2,14 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import {
-  bindWrites,
-  either,
-  type Session,
-  type StoreDatabase,
-  StoreRefusal,
-  unavailable,
-} from './session.ts';
+import { type Tx, type Database, StoreRefusal, unavailable } from '#shared/database.ts';
+import { either } from '#shared/sql.ts';
+import { bindWrites } from './bind-writes.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.
@@ -70,7 +65,7 @@ const FOUND = either(
 );
 
 /** Every migration that the store has. @throws {store-unavailable} */
-export async function readApplied(session: Session): Promise<AppliedMigration[]> {
+export async function readApplied(session: Pick<Tx, 'all' | 'get'>): Promise<AppliedMigration[]> {
   const found = await session.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
   if (!found?.isOurs && found?.isForeign) throw otherStore('It has tables of another program');
   if (!found?.isOurs) return [];
@@ -85,7 +80,7 @@ export async function readApplied(session: Session): Promise<AppliedMigration[]>
  * @throws {store-unavailable} also when it began with another one
  */
 export async function readMigrationState(
-  session: Session,
+  session: Pick<Tx, 'all' | 'get'>,
   known: readonly Migration[],
 ): Promise<MigrationState> {
   const applied = await readApplied(session);
@@ -112,10 +107,7 @@ function otherStore(what: string): StoreRefusal {
  * Refuses a store that is not exactly of this version's schema: what nobody knows of is not copied.
  * @throws {store-unavailable}
  */
-export async function refuseOtherSchema(
-  session: Session,
-  known: readonly Migration[],
-): Promise<void> {
+export async function refuseOtherSchema(session: Tx, known: readonly Migration[]): Promise<void> {
   const { applied, pending, unknown } = await readMigrationState(session, known);
   const [newer, lacking] = [unknown[0], pending[0]];
   if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
@@ -143,7 +135,7 @@ function refuseNewerSchema({ unknown }: MigrationState, log: Log): void {
     log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
 }
 
-export type MigrateDeps = { database: StoreDatabase; log: Log };
+export type MigrateDeps = { database: Database; log: Log };
 
 /**
  * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
@@ -157,7 +149,7 @@ export async function applyMigrations(
   const state = await readMigrationState(database, known);
   refuseNewerSchema(state, log);
   const done: Migration[] = [];
-  const { apply } = bindWrites(database.writer.call, 'migration', { apply: applyOne });
+  const { apply } = bindWrites(database.transaction, { apply: applyOne });
   for (const migration of state.pending) if (await apply(migration)) done.push(migration);
   return done;
 }
@@ -178,7 +170,7 @@ const MIGRATION_TABLE = `
   )`;
 
 /** False when another migrator was first. */
-async function applyOne(session: Session, migration: Migration): Promise<boolean> {
+async function applyOne(session: Tx, migration: Migration): Promise<boolean> {
   const { number, name, kind, sql } = migration;
   await session.exec(BEGIN);
   await session.exec(MIGRATION_TABLE);

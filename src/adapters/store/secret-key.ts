@@ -1,23 +1,25 @@
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
-import { bindWrites, either, type Session, type StoreDatabase } from './session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { either } from '#shared/sql.ts';
+import { bindWrites } from './bind-writes.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
-async function readFingerprint(session: Session): Promise<Buffer | undefined> {
+async function readFingerprint(session: Tx): Promise<Buffer | undefined> {
   const row = await session.get<{ fingerprint: Buffer }>('SELECT fingerprint FROM secret_key');
   return row?.fingerprint;
 }
 
 /** The same, after an offered one was taken where there was none; of several that are offered at once, one. */
-export function createFingerprint(database: StoreDatabase) {
-  const { take } = bindWrites(database.writer.call, 'secret-key', keyWrites);
+export function createFingerprint(database: Database) {
+  const { take } = bindWrites(database.transaction, keyWrites);
   return async (offered?: Buffer): Promise<Buffer | undefined> => {
     if (offered) await take(offered);
     return readFingerprint(database);
   };
 }
 
-export const keyWrites = {
-  take: async (session: Session, fingerprint: Buffer): Promise<void> => {
+const keyWrites = {
+  take: async (session: Tx, fingerprint: Buffer): Promise<void> => {
     await session.run(
       'INSERT INTO secret_key (one, fingerprint) VALUES (1, @fingerprint) ON CONFLICT DO NOTHING',
       { fingerprint },
@@ -45,7 +47,7 @@ export type Rekeying = (
 ) => Promise<Buffer>;
 
 /** Replaces the key of a stopped store, in the transaction of the session. */
-export async function replaceKey(session: Session, decide: Rekeying): Promise<void> {
+export async function replaceKey(session: Tx, decide: Rekeying): Promise<void> {
   const next = await decide(await session.all(UNREAD), await readFingerprint(session));
   await session.exec(DROP);
   await keyWrites.take(session, next);

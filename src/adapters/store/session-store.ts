@@ -1,5 +1,6 @@
 import type { OnceRow, SessionRow, SessionStore } from '#access/sessions/session-store.ts';
-import { bindWrites, type Session, type StoreDatabase, type Values } from './session.ts';
+import type { Tx, Database, Values } from '#shared/database.ts';
+import { bindWrites } from './bind-writes.ts';
 
 const COLUMNS = 'digest, signed_in_at, used_at, ends_at, sealed';
 
@@ -29,34 +30,31 @@ const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSi
 const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
 
 /** Sessions, whatever the engine. */
-export function createSessionStore(database: StoreDatabase): SessionStore {
+export function createSessionStore(database: Database): SessionStore {
   return {
-    ...bindWrites(database.writer.call, 'session', sessionWrites),
+    ...bindWrites(database.transaction, sessionWrites),
     find: (digest) => database.get<SessionRow>(FIND, { digest }),
   };
 }
 
 type Once = Parameters<SessionStore['takeOnce']>[0];
 
-export const sessionWrites = {
-  insert: (session: Session, row: SessionRow) => change(session, INSERT, row),
-  touch: (session: Session, digest: Buffer, usedAt: number) =>
+const sessionWrites = {
+  insert: (session: Tx, row: SessionRow) => change(session, INSERT, row),
+  touch: (session: Tx, digest: Buffer, usedAt: number) =>
     change(session, TOUCH, { digest, usedAt }),
-  signInAgain: (
-    session: Session,
-    digest: Buffer,
-    next: Pick<SessionRow, 'sealed' | 'signedInAt'>,
-  ) => change(session, SIGN_IN_AGAIN, { digest, ...next }),
-  end: (session: Session, digest: Buffer) => change(session, END, { digest }),
-  putOnce: (session: Session, row: OnceRow) => change(session, PUT_ONCE, row),
-  takeOnce: async (session: Session, which: Once) =>
+  signInAgain: (session: Tx, digest: Buffer, next: Pick<SessionRow, 'sealed' | 'signedInAt'>) =>
+    change(session, SIGN_IN_AGAIN, { digest, ...next }),
+  end: (session: Tx, digest: Buffer) => change(session, END, { digest }),
+  putOnce: (session: Tx, row: OnceRow) => change(session, PUT_ONCE, row),
+  takeOnce: async (session: Tx, which: Once) =>
     (await session.get<{ sealed: Buffer }>(TAKE_ONCE, which))?.sealed,
-  purge: async (session: Session, over: { now: number; unusedSince: number }) => {
+  purge: async (session: Tx, over: { now: number; unusedSince: number }) => {
     await change(session, PURGE_ONCE, over);
     return session.run(PURGE, over);
   },
 };
 
-async function change(session: Session, sql: string, values: Values): Promise<void> {
+async function change(session: Tx, sql: string, values: Values): Promise<void> {
   await session.run(sql, values);
 }

@@ -1,5 +1,7 @@
 import { TRAFFIC_DAYS, type TrafficCount, type TrafficStore } from '#partners/traffic.ts';
-import { bindWrites, type Session, type StoreDatabase, toRecords } from './session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
+import { bindWrites } from './bind-writes.ts';
 
 /** In the order of the key, so that two instances never wait for each other. */
 const ADD = `
@@ -16,15 +18,15 @@ const REMOVE_BEFORE = 'DELETE FROM traffic WHERE day < @day';
 const SINCE = 'SELECT sender, kind, detail, day, count, last_at FROM traffic WHERE day >= @day';
 
 /** The record of traffic, whatever the engine. */
-export function createTrafficStore(database: StoreDatabase): TrafficStore {
+export function createTrafficStore(database: Database): TrafficStore {
   return {
-    ...bindWrites(database.writer.call, 'traffic', trafficWrites),
+    ...bindWrites(database.transaction, trafficWrites),
     readSince: (day) => database.all<TrafficCount>(SINCE, { day }),
   };
 }
 
-export const trafficWrites = {
-  add: async (session: Session, counts: readonly TrafficCount[]): Promise<void> => {
+const trafficWrites = {
+  add: async (session: Tx, counts: readonly TrafficCount[]): Promise<void> => {
     if (counts.length === 0) return;
     await session.run(ADD, { counts: toRecords(counts) });
     const newest = Math.max(...counts.map(({ day }) => day));

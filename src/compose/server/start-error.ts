@@ -1,4 +1,4 @@
-import { StoreRefusal } from '#adapters/store/session.ts';
+import { StoreRefusal } from '#shared/database.ts';
 import type { StoreAddress } from '#config/schema/values.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import { lookUp } from '#shared/text/json.ts';

@@ -1,5 +1,9 @@
-import { openDatabase, writeInThread } from '#adapters/sqlite/connection/database.ts';
 import { isDiskFailure } from '#adapters/sqlite/connection/errors.ts';
+import {
+  openDatabase,
+  openThreadedDatabase,
+  type SqliteDatabase,
+} from '#adapters/sqlite/database.ts';
 import { migrate, refuseOtherFile } from '#adapters/sqlite/migrate.ts';
 import {
   type LockDeps,
@@ -22,12 +26,6 @@ export type SqliteStoreDeps = {
   thread?: { module?: URL };
 };
 
-/**
- * How long a statement of a service may wait for another process's lock, and all its readers with
- * it. Writes wait elsewhere, and commands and migrations longer: nobody waits for them.
- */
-const READ_WAIT_MS = 100;
-
 const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';
 const THREAD_CRASHED = 'the writing thread has crashed';
 
@@ -43,41 +41,30 @@ export async function lockSqliteStore(path: string, deps: LockDeps): Promise<Ser
  * be written or not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
  * @throws {store-unavailable}
  */
-export async function openSqliteStore({
-  path,
-  clock,
-  log,
-  thread,
-}: SqliteStoreDeps): Promise<OpenStore> {
+export async function openSqliteStore(deps: SqliteStoreDeps): Promise<OpenStore> {
+  const { path, clock, log, thread } = deps;
   await refuseOtherFile(path);
   const local = openDatabase({ path });
+  let database: SqliteDatabase & { opened?: Promise<void> } = local;
   try {
     const migrated = await migrate({ database: local, log });
-    const threaded =
-      thread &&
-      writeInThread(local, {
-        ...thread,
-        onCrash: (error) => {
-          log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
-          throw error;
-        },
-      });
-    threaded?.waitAtMost(READ_WAIT_MS);
-    const database = threaded ?? local;
+    if (thread) {
+      await local.close();
+      database = openThreadedDatabase({ path, ...thread, onCrash: (error) => crash(log, error) });
+    }
     return {
       ...createOpenStore({ database, search: searchSqlite, workerLease: () => ownWork }, clock),
       migrated,
-      opened: async () => threaded?.writer.opened(),
-      close: async () => {
-        try {
-          await database.writer.close();
-        } finally {
-          database.close();
-        }
-      },
+      opened: async () => database.opened,
+      close: () => database.close(),
     };
   } catch (error) {
-    local.close();
+    await database.close();
     throw error;
   }
+}
+
+function crash(log: Log, error: Error): never {
+  log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
+  throw error;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/postgres/connection/database.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Tx } from '#shared/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
@@ -18,21 +18,21 @@ function migration(number: number, sql: string, kind: Migration['kind'] = 'compa
   return { number, name: `000${number}_test`, kind, sql };
 }
 
-async function empty(): Promise<Database> {
+async function empty(): Promise<PostgresDatabase> {
   return connectToPostgres(await emptyPostgres());
 }
 
-async function namesOf(session: Session, sql: string): Promise<string[]> {
+async function namesOf(session: Tx, sql: string): Promise<string[]> {
   return (await session.all<{ name: string }>(sql)).map(({ name }) => name);
 }
 
-const tablesIn = (session: Session, schema: string): Promise<string[]> =>
+const tablesIn = (session: Tx, schema: string): Promise<string[]> =>
   namesOf(
     session,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' ORDER BY tablename`,
   );
 
-const tablesOf = (session: Session): Promise<string[]> => tablesIn(session, 'public');
+const tablesOf = (session: Tx): Promise<string[]> => tablesIn(session, 'public');
 
 /** Every column, constraint, index, trigger and function, as the server itself writes them. */
 const SCHEMA = `

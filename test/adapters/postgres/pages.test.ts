@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { searchPostgres } from '#adapters/store/artifact/search.ts';
 import { createArtifactLists } from '#adapters/store/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import type { Database } from '#adapters/postgres/connection/database.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Tx } from '#shared/database.ts';
 import { readDirectoryView } from '#adapters/store/directory/view.ts';
 import { createReceiptReader } from '#adapters/store/receipt/read-receipts.ts';
 import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
@@ -67,10 +67,10 @@ function wholeTables(node: Node): string[] {
 }
 
 /** The same session; adds up the blocks that its statements look at, and notes what they read as a whole. */
-function measured(database: Database) {
+function measured(database: PostgresDatabase) {
   let blocks = 0;
   const whole: string[] = [];
-  const session: Pick<Session, 'all' | 'get'> = {
+  const session: Pick<Tx, 'all' | 'get'> = {
     all: async (sql, values) => {
       const [row] = await database.all<{ 'QUERY PLAN': string }>(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
@@ -138,7 +138,7 @@ test('a page of a list and a look-up cost the same however many rows there are',
   const dear: unknown[] = [];
   const measure = async (
     what: string,
-    work: (session: Database) => Promise<unknown>,
+    work: (session: PostgresDatabase) => Promise<unknown>,
     on = database,
   ) => {
     const { session, cost } = measured(on);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { LocalDatabase } from '#adapters/sqlite/connection/database.ts';
+import type { LocalDatabase } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
@@ -80,12 +80,9 @@ describe('migrating', () => {
     // The other process is faster: it applies the second migration after ours was found missing.
     const late: LocalDatabase = {
       ...database,
-      writer: {
-        ...database.writer,
-        call: async (...input) => {
-          await migrate({ database: other, log }, [first, second]);
-          return database.writer.call(...input);
-        },
+      transaction: async (work) => {
+        await migrate({ database: other, log }, [first, second]);
+        return database.transaction(work);
       },
     };
     expect(await migrate({ database: late, log }, [first, second])).toEqual([]);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
-import { toSqlite } from '#adapters/sqlite/connection/session.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
 import { appendAudit, createAuditLog } from '#adapters/store/audit-log.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { Tx } from '#shared/database.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { describeAuditLog } from '../../contract/audit-log.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const fixtureOn = (session: Session) => ({
+const fixtureOn = (session: Tx) => ({
   log: createAuditLog(session),
   append: (entry: AuditEntry) => appendAudit(session, entry),
 });
@@ -17,9 +17,9 @@ describeAuditLog('SQLite', async () => fixtureOn(temporaryDatabase()));
 describeAuditLog('PostgreSQL', async () => fixtureOn(await temporaryPostgres()));
 
 /** The database, and every statement that reads it from now on. */
-function watch(database: Database): { watched: Session; statements: string[] } {
+function watch(database: SqliteDatabase): { watched: Tx; statements: string[] } {
   const statements: string[] = [];
-  const all: Session['all'] = (sql, values) => {
+  const all: Tx['all'] = (sql, values) => {
     statements.push(toSqlite(sql));
     return database.all(sql, values);
   };
@@ -27,7 +27,7 @@ function watch(database: Database): { watched: Session; statements: string[] } {
 }
 
 /** How SQLite finds the rows of a statement. */
-function planOf({ handle }: Database, sql: string): string {
+function planOf({ handle }: SqliteDatabase, sql: string): string {
   const values = Object.fromEntries(Array.from(sql.matchAll(/@(\w+)/g), ([, name]) => [name, 1]));
   const steps = handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[];
   return steps.map(({ detail }) => detail).join('; ');

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createChangeLog } from '#adapters/store/change-log.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
@@ -9,7 +9,7 @@ import { startPostgres } from '../../support/postgres/server.ts';
 import { connectTo, threadedDatabase } from '../../support/stores.ts';
 
 /** Two processes on one file. */
-function twoOnFile(database: Database) {
+function twoOnFile(database: SqliteDatabase) {
   return {
     mine: createChangeLog(database, { instanceId: 'mine' }),
     theirs: createChangeLog(connectTo(database.handle.name), { instanceId: 'theirs' }),

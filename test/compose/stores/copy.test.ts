@@ -3,12 +3,12 @@ import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import {
-  type Database as Postgres,
+  type PostgresDatabase as Postgres,
   openDatabase as openPostgres,
 } from '#adapters/postgres/connection/database.ts';
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
 import { cutTerms } from '#adapters/store/artifact/search.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { Tx } from '#shared/database.ts';
 import {
   listTables as listCopiedTables,
   refuseDifference,
@@ -60,15 +60,15 @@ async function filledFile(): Promise<string> {
   const tables = await onPostgres((await migratedPostgres()).url, listCopiedTables);
   onFile(file, (handle) => fillStore(handle, tables));
   const database = openDatabase({ path: file });
-  await cutTerms(database.writing);
+  await cutTerms(database);
   database.handle.pragma('wal_checkpoint(TRUNCATE)');
-  database.close();
+  await database.close();
   filled = readFileSync(file);
   return file;
 }
 
 /** Every row of the tables that are copied, as one engine and the other have them. */
-async function contentOf(session: Session, tables: readonly Table[]): Promise<unknown> {
+async function contentOf(session: Tx, tables: readonly Table[]): Promise<unknown> {
   const content: Record<string, unknown> = {};
   for (const { name, columns } of tables) {
     const names = columns.map((column) => column.name).join(', ');
@@ -111,7 +111,7 @@ test('a store is the same after it went to PostgreSQL, row for row, and stays as
   const read = async (): Promise<unknown> => {
     const source = openDatabase({ path: file });
     const content = await contentOf(source, tables);
-    source.close();
+    await source.close();
     return content;
   };
   const before = await read();
@@ -132,7 +132,7 @@ test('every table and column that one engine stores the other stores too', async
   const file = openDatabase({ path: migratedFile() });
   await onPostgres(url, (database) => refuseDifference(database, file));
   expect((await onPostgres(url, listCopiedTables)).length).toBeGreaterThanOrEqual(20);
-  file.close();
+  await file.close();
 });
 
 test.each(['CREATE TABLE planted (id TEXT) STRICT', 'ALTER TABLE audit ADD COLUMN planted TEXT'])(
@@ -193,7 +193,7 @@ test('a store that another process has open is not copied, nor filled', async ()
   const { url } = await migratedPostgres();
   const standby = openDatabase({ path: file });
   await expect(copyToServer(file, url)).rejects.toEqual(refusal(/has the store open/));
-  standby.close();
+  await standby.close();
   const instance = openPostgres({ url });
   await instance.get('SELECT 1');
   await expect(copyToServer(file, url)).rejects.toEqual(

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
-import { openDatabase as openSqlite } from '#adapters/sqlite/connection/database.ts';
+import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
@@ -168,7 +168,7 @@ async function onStore(url: string, sqlite: string, postgres: string): Promise<u
   const database = openSqlite({ path: url.slice('sqlite:'.length) });
   const statement = database.handle.prepare(sqlite);
   const value = statement.reader ? statement.pluck().get() : statement.run();
-  database.close();
+  await database.close();
   return value;
 }
 

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
-import type { StoreDatabase } from '#adapters/store/session.ts';
+import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
@@ -148,7 +148,7 @@ describe.each(Object.entries(engines))('on %s', (_engine, { open, inTime, numRun
   );
 });
 
-async function openWorld(database: StoreDatabase = temporaryDatabase()) {
+async function openWorld(database: Database = temporaryDatabase()) {
   const clock = createFakeClock();
   const tracker = createFakeTracker(clock);
   const claims = createClaimStore(database, { repository: REPOSITORY });
@@ -224,7 +224,7 @@ async function openWorld(database: StoreDatabase = temporaryDatabase()) {
   };
 }
 
-type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: StoreDatabase };
+type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: Database };
 
 /** What one process has in its memory, on a store that others are on, too. */
 function startProcess({ clock, tracker, database }: ProcessDeps) {

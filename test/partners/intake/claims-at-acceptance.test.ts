@@ -1,7 +1,7 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
@@ -33,7 +33,7 @@ const externalId = (value: string): LeadIdentity => ({
 const correlationId = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
 
 /** The intake of one process, whose worker never gets a turn. */
-function intakeOf(database: Database) {
+function intakeOf(database: SqliteDatabase) {
   const time = { now: 1000 };
   const { receipts, deliver } = buildPartners({
     database,
@@ -112,7 +112,7 @@ describe('the answer to a deletion means that no reader sees', () => {
 
   test('nothing when the call could not be accepted', async () => {
     const { deliver, claimed, database } = await setUp();
-    database.handle.exec(
+    await database.exec(
       `CREATE TRIGGER full AFTER INSERT ON claim WHEN NEW.number = 30
        BEGIN SELECT RAISE(ABORT, 'full'); END`,
     );

@@ -293,7 +293,7 @@ test('progress that another version wrote is begun anew, and the claims stay', a
   await world.accept(1);
   const item = await leaseForActions(world);
   await world.store.giveBack(item);
-  world.database.handle.exec(
+  await world.database.exec(
     `UPDATE event SET progress = json_set(progress, '$.leads[0].mood', 'new')`,
   );
   const [unreadable] = await world.lease('act');

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
@@ -34,7 +34,7 @@ export type DeletionOptions = {
   /** `owner/name`; default that of the tracker. */
   repository?: string;
   /** Runs against a tracker and a store that an earlier world left behind. */
-  of?: { tracker: Tracker; database: Database };
+  of?: { tracker: Tracker; database: SqliteDatabase };
   token?: string;
   adminToken?: string;
   actions?: readonly Action[];

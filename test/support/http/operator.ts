@@ -6,7 +6,7 @@ import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/t
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
@@ -64,7 +64,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type OperatorApp = {
   app: HttpApp;
   clock: FakeClock;
-  database: Database;
+  database: SqliteDatabase;
   receipts: ReceiptStore;
   access: Access;
   /** Oldest first. */
@@ -78,7 +78,7 @@ type CallOptions = { body?: unknown; token?: string | null; headers?: Record<str
 
 type OperatorOptions = {
   /** Default: one of its own. */
-  database?: Database;
+  database?: SqliteDatabase;
   /** What the use cases get in place of the store of consumers. */
   consumersOf?: (store: ConsumerStore) => ConsumerStore;
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Database } from '#adapters/postgres/connection/database.ts';
+import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import { temporaryPostgres } from './database.ts';
 
 const ARTIFACT = `
@@ -15,7 +15,7 @@ const LEAVES: Record<string, string> = {
   'a trigger that is off': 'ALTER TABLE claim DISABLE TRIGGER ALL',
 };
 
-const formOf = (database: Database) =>
+const formOf = (database: PostgresDatabase) =>
   database.get(`
     SELECT (SELECT count(*) FROM pg_class WHERE relname = 'odd') AS tables,
       (SELECT count(*) FROM pg_attribute WHERE attname = 'odd') AS columns,

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { databasePrefix, type RunServer } from './global-setup.ts';
 
@@ -153,13 +153,13 @@ const RESET = `
   FROM pg_sequences WHERE schemaname = current_schema()`;
 
 /** A connection pool of its own, as another instance would have it; closed when the test ends. */
-export async function connectToPostgres({ url }: TestDatabase): Promise<Database> {
+export async function connectToPostgres({ url }: TestDatabase): Promise<PostgresDatabase> {
   const database = openDatabase({ url });
   onTestFinished(() => database.close());
   return database;
 }
 
 /** A migrated database of its own with a pool on it; closed and dropped when the test ends. */
-export async function temporaryPostgres(): Promise<Database> {
+export async function temporaryPostgres(): Promise<PostgresDatabase> {
   return connectToPostgres(await migratedPostgres());
 }

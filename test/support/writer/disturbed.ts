@@ -1,15 +1,17 @@
 /** The writing thread, with a way in for tests: see `disturbWriter`. */
 import { BroadcastChannel, workerData } from 'node:worker_threads';
-import type { ThreadOptions } from '#adapters/sqlite/writer/messages.ts';
-import { connection } from '#adapters/sqlite/writer/thread-main.ts';
+import type { Connection } from '#adapters/sqlite/connection/connection.ts';
+import type { ThreadOptions } from '#adapters/sqlite/writing/thread.ts';
 import { channelOf, CRASH, type Disturbance } from './disturb.ts';
 
 const options = workerData as ThreadOptions;
 const channel = new BroadcastChannel(channelOf(options.path));
 channel.unref();
+let connection: Connection | undefined;
 channel.addEventListener('message', (event) => {
   const { pragma } = (event as unknown as { data: Disturbance }).data;
   if (pragma === CRASH) throw new Error('a test wanted this');
   const value: unknown = connection?.handle.pragma(pragma, { simple: true });
   channel.postMessage({ done: value });
 });
+({ connection } = await import('#adapters/sqlite/writing/thread-main.ts'));

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
+import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { createGroupCommit } from '../../store/group-commit.ts';
-import { type Session, type StoreDatabase, toRecords, type Values } from '../../store/session.ts';
-import { guard, isConnectionLost, isLocked, isRetryable } from './errors.ts';
+import { type Database, type Tx, type Values, withoutWarning } from '#shared/database.ts';
+import { type RowsInto, toCamelCase, toRecords } from '#shared/sql.ts';
+import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { createListening } from './listen.ts';
 import {
   clientOf,
@@ -12,68 +13,41 @@ import {
   type PoolOptions,
   refuseSharedConnections,
 } from './pool.ts';
-import {
-  createStatementReader,
-  createStatementRunner,
-  type Result,
-  valuesOf,
-} from './statement.ts';
+import { createStatementReader, valuesOf } from './statement.ts';
 import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
 
-/** A pool of connections to one PostgreSQL database; outside `transaction` every statement is one. */
-export type Database = StoreDatabase & {
-  /**
-   * Runs `work` in one transaction, in which every statement sees what was committed before it
-   * (READ COMMITTED). Rolled back when `work` throws; run once more when another transaction stood
-   * in its way. `lock` is a statement without parameters that takes a lock for all of it. The session is of no
-   * use any more when `work` has ended.
-   * @throws {store-unavailable} nothing was committed, or nobody can know: the connection was lost
-   * while the commit was under way
-   */
-  transaction<T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T>;
+/** A pool of connections to one PostgreSQL database. */
+export type PostgresDatabase = Database & {
   /** @throws {store-unavailable} a pooler lets clients share connections */
   refuseSharedConnections(): Promise<void>;
-  /** Waits for what is under way. Idempotent. */
-  close(): Promise<void>;
 };
 
-/** Whoever writes events, claims or the lead directory: `StoreDatabase.writer.callExclusive`. */
-export const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
+/** Whoever writes events, claims or the lead directory: `Database.writer.callExclusive`. */
+const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
 
 const TRIES = 3;
 
 /** Makes a pool; nothing is connected before the first statement. */
-export function openDatabase(options: PoolOptions): Database {
+export function openDatabase(options: PoolOptions): PostgresDatabase {
   const pool = openPool(options);
   const read = createStatementReader();
-  const runner = createStatementRunner();
   const run = (client: pg.PoolClient, sql: string, values: Values | undefined): Promise<Result> => {
-    if (!values) return guard(() => runUnhurried(client, sql));
+    if (!values) return guard(() => client.query({ text: sql, ...UNHURRIED }));
     const statement = read(sql);
-    const bound = valuesOf(statement, values);
-    return guard(() => runner.run(client, statement, bound));
+    const { name, text } = statement;
+    const query = { name, text, values: valuesOf(statement, values), rowMode: 'array' } as const;
+    return guard(() => client.query<unknown[]>(query));
   };
-  const transact = <T>(work: (session: Session) => Promise<T>, lock?: string): Promise<T> =>
-    lend(pool, (client) => {
-      const canJoinPacket = (): boolean => runner.canJoinPacket(client);
-      return inTransaction({ run: (...input) => run(client, ...input), canJoinPacket }, work, lock);
-    });
-  const transaction: Database['transaction'] = (work, lock) =>
-    withRetries(() => transact(work, lock));
+  const transact = <T>(work: (session: Tx) => Promise<T>, lock?: string): Promise<T> =>
+    lend(pool, (client) => inTransaction((...input) => run(client, ...input), work, lock));
   let closed: Promise<void> | undefined;
   const session = createSession((...input) => lend(pool, (client) => run(client, ...input)));
+  // An instance has one queue of these: they would only wait for each other, and each take a connection for it.
+  const takeTurn = createQueue();
   return {
     ...session,
-    transaction,
-    writer: {
-      call: (_name, write, input) =>
-        transaction((session) => write(session, ...(input as never[]))),
-      // A database has one queue of these, for two would only wait for each other.
-      callExclusive: createGroupCommit({
-        transaction: (work) => transaction(work, LOCK_FOR_CLAIMS),
-        isLocked,
-      }).call,
-    },
+    transaction: (work) => withRetries(() => transact(work)),
+    exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_FOR_CLAIMS))),
     dataVersion: createVersionReader(session),
     // What was dropped stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
@@ -83,12 +57,10 @@ export function openDatabase(options: PoolOptions): Database {
   };
 }
 
-/** The driver takes several statements at once when they have no values. Their rows are passed over. */
-async function runUnhurried(client: pg.PoolClient, text: string): Promise<Result> {
-  const query: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: DAY };
-  await client.query(query);
-  return { names: [], rows: [], rowCount: 0, tag: '' };
-}
+type Result = pg.QueryArrayResult;
+
+/** The driver takes several statements at once when they have no values. They may take as long as they need. */
+const UNHURRIED = { query_timeout: DAY, rowMode: 'array' } as const;
 
 /** A connection that is lost, or may be, is not used again. */
 async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -105,40 +77,42 @@ async function lend<T>(pool: Pool, work: (client: pg.PoolClient) => Promise<T>):
 
 type Run = (sql: string, values: Values | undefined) => Promise<Result>;
 
-/** One connection; `canJoinPacket` as in `StatementRunner`. */
-type BorrowedConnection = { run: Run; canJoinPacket: () => boolean };
-
-/** Begins with the first statement, in one packet with it: most transactions are a few short statements. */
+/**
+ * Begins with the first statement, which is on its way before the server has answered, as is the commit behind
+ * statements that nobody waits for.
+ */
 async function inTransaction<T>(
-  { run, canJoinPacket }: BorrowedConnection,
-  work: (session: Session) => Promise<T>,
+  run: Run,
+  work: (session: Tx) => Promise<T>,
   lock?: string,
 ): Promise<T> {
   let begun: Promise<unknown> | undefined;
   let isOver = false;
-  const begin = (): Promise<unknown> => {
-    const all = ['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => run(sql, {}));
-    const opened = Promise.all(all);
-    opened.catch(() => undefined); // the statement that it begins with fails with it
-    return opened;
+  /** The first one is the cause of all behind it. */
+  let failure: { error: unknown } | undefined;
+  const send: Run = async (...statement) => {
+    try {
+      return await run(...statement);
+    } catch (error) {
+      failure ??= { error };
+      throw failure.error;
+    }
   };
-  /** What would come behind the end would be in nobody's transaction, or in somebody else's. */
-  const refuseLate = (): void => {
+  const begin = (): Promise<unknown> =>
+    withoutWarning(
+      Promise.all(['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => send(sql, {}))),
+    );
+  const session = createSession(async (sql, values) => {
+    // It would be in nobody's transaction, or in somebody else's.
     if (isOver) throw new Error('the transaction is over');
-  };
-  const runInside: Run = async (sql, values) => {
-    refuseLate();
     begun ??= begin();
-    if (!values || !canJoinPacket()) await begun;
-    refuseLate();
-    return run(sql, values);
-  };
-  const session = createSession(runInside);
+    return send(sql, values);
+  });
   try {
     const result = await work(session).finally(() => {
       isOver = true;
     });
-    if (begun) await commit(run);
+    if (begun && !(await commit(send))) throw failure?.error ?? new Error(NOT_COMMITTED);
     return result;
   } catch (error) {
     if (begun && !isConnectionLost(error)) await run('ROLLBACK', {});
@@ -146,10 +120,11 @@ async function inTransaction<T>(
   }
 }
 
-/** The server rolls back what a statement failed in, and calls that no failure. */
-async function commit(run: Run): Promise<void> {
-  const { tag } = await run('COMMIT', {});
-  if (tag !== 'COMMIT') throw new Error('a statement failed: the transaction was not committed');
+const NOT_COMMITTED = 'a statement failed: the transaction was not committed';
+
+/** False: the server rolled back what a statement failed in, which it calls no failure. */
+async function commit(run: Run): Promise<boolean> {
+  return (await run('COMMIT', {})).command === 'COMMIT';
 }
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
@@ -162,19 +137,24 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createSession(run: Run): Session {
-  const all = async <Row>(sql: string, values: Values = {}): Promise<Row[]> => {
-    const { names, rows } = await run(sql, values);
+function createSession(run: Run): Tx {
+  const all = async <Row>(sql: string, values: Values): Promise<Row[]> => {
+    const { fields, rows } = await run(sql, values);
+    const names = fields.map(({ name }) => toCamelCase(name));
     return rows.map((row) => toRow(names, row) as Row);
   };
+  const get = async (sql: string, values: Values) => (await all<never>(sql, values))[0];
+  const change = async (sql: string, values: Values) => (await run(sql, values)).rowCount ?? 0;
+  const insert = async ({ all: sql }: RowsInto, rows: readonly object[]): Promise<void> => {
+    if (rows.length > 0) await run(sql, { rows: toRecords(rows) });
+  };
+  const exec = async (sql: string): Promise<void> => void (await run(sql, undefined));
   return {
-    all,
-    get: async (sql, values) => (await all<never>(sql, values))[0],
-    run: async (sql, values = {}) => (await run(sql, values)).rowCount,
-    insert: async ({ all: sql }, rows) => {
-      if (rows.length > 0) await run(sql, { rows: toRecords(rows) });
-    },
-    exec: async (sql) => void (await run(sql, undefined)),
+    all: (sql, values = {}) => withoutWarning(all(sql, values)),
+    get: (sql, values = {}) => withoutWarning(get(sql, values)),
+    run: (sql, values = {}) => withoutWarning(change(sql, values)),
+    insert: (into, rows) => withoutWarning(insert(into, rows)),
+    exec: (sql) => withoutWarning(exec(sql)),
   };
 }
 
@@ -195,7 +175,7 @@ const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${SERVER_IDENTITY
  * when something else was, in another database of the server. Calls that come while the server is
  * asked share the next question.
  */
-export function createVersionReader(session: Pick<Session, 'get'>): () => Promise<number> {
+export function createVersionReader(session: Pick<Tx, 'get'>): () => Promise<number> {
   let seen: string | undefined;
   let version = 0;
   return createNextTurnFlight(async () => {

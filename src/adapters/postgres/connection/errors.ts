@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { causesOf, isTrackportError, systemCodeOf } from '#shared/errors.ts';
-import { BUSY, unavailable } from '../../store/session.ts';
+import { BUSY, unavailable } from '#shared/database.ts';
 
 /** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
 const SHARED = 'The connection to the store is shared with others.';
@@ -92,11 +92,6 @@ export function codeOf(error: unknown): string | undefined {
 export function isRetryable(error: unknown): boolean {
   const code = isTrackportError(error) ? codeOf(error.cause) : undefined;
   return code === '40001' || code === '40P01';
-}
-
-/** True when a lock was not had in time. */
-export function isLocked(error: unknown): boolean {
-  return isTrackportError(error) && codeOf(error.cause) === '55P03';
 }
 
 /** True when the connection is of no use any more, or may not be. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Clock, SECOND, sleepUntilAborted, systemClock } from '#shared/clock.ts';
 import { doublingSchedule, waitMsAfter } from '#shared/resilience/backoff.ts';
-import type { StoreDatabase } from '../../store/session.ts';
+import type { Database } from '#shared/database.ts';
 
 const WAITS = doublingSchedule(SECOND / 10, 10 * SECOND);
 /** A connection that the network cut off says nothing: it is asked now and then. */
@@ -21,7 +21,7 @@ type Audience = { listeners: Set<Listener>; joined: AbortController };
 export function createListening(
   config: pg.ClientConfig,
   clock: Pick<Clock, 'sleep'> = systemClock,
-): StoreDatabase['listen'] {
+): Database['listen'] {
   const audience: Audience = { listeners: new Set(), joined: new AbortController() };
   let hearing: { closing: AbortController; ended: Promise<void> } | undefined;
   const begin = () => {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SECOND, systemClock } from '#shared/clock.ts';
-import { unavailable } from '../../store/session.ts';
+import { unavailable } from '#shared/database.ts';
 import { codeOf } from './errors.ts';
 import { types } from './statement.ts';
 
@@ -62,6 +62,7 @@ export function openPool(options: PoolOptions): Pool {
     max: connectionsMax,
     idleTimeoutMillis: IDLE_MS,
     types,
+    pipeline: true, // what is asked for together goes one way to the server
     onConnect: configure,
   });
   pool.on('error', () => undefined); // an idle connection broke: the pool makes another

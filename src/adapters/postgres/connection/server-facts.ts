@@ -1,4 +1,4 @@
-import type { Session } from '../../store/session.ts';
+import type { Tx } from '#shared/database.ts';
 
 /** What the server and its user are, as far as a store depends on it. */
 export type ServerFacts = {
@@ -26,7 +26,7 @@ const FACTS = `
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
 
 /** @throws {store-unavailable} */
-export async function readServerFacts(session: Pick<Session, 'get'>): Promise<ServerFacts> {
+export async function readServerFacts(session: Pick<Tx, 'get'>): Promise<ServerFacts> {
   const facts = await session.get<ServerFacts>(FACTS);
   if (!facts) throw new Error('the server knows neither its user nor its database');
   return facts;

@@ -1,5 +1,5 @@
 import { causesOf, systemCodeOf, TrackportError } from '#shared/errors.ts';
-import { BUSY, unavailable } from '../../store/session.ts';
+import { BUSY, unavailable } from '#shared/database.ts';
 
 /** What a caller may know about each kind of failure: no path, no statement, no value. */
 const publicDetail: Record<string, string> = {

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { unavailable } from '../../store/session.ts';
+import { unavailable } from '#shared/database.ts';
 
 /**
  * Makes the file, readable by its owner only, unless it is there. SQLite gives its `-wal` and `-shm`

@@ -6,9 +6,10 @@ import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { TableDigest } from './digest.ts';
 import { readMigrationState, shippedMigrations } from '../../store/migrations.ts';
-import { unavailable } from '../../store/session.ts';
+import { unavailable } from '#shared/database.ts';
 import { guard } from '../connection/errors.ts';
-import { createSession } from '../connection/session.ts';
+import { createStatements } from '../connection/statements.ts';
+import { createReads } from '../database.ts';
 import { openDraft } from './draft.ts';
 import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
 
@@ -111,7 +112,10 @@ function copyErrors<T>(file: string, work: () => T): T {
 /** The first look takes the snapshot. */
 async function beginReading(handle: BetterSqlite3.Database): Promise<void> {
   guard(() => handle.exec('PRAGMA query_only = ON; BEGIN'));
-  const { applied } = await readMigrationState(createSession(handle), shippedMigrations('sqlite'));
+  const { applied } = await readMigrationState(
+    createReads(createStatements(handle)),
+    shippedMigrations('sqlite'),
+  );
   if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
 }
 

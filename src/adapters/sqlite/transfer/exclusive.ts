@@ -1,17 +1,19 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
-import { type Session, unavailable } from '../../store/session.ts';
+import { type Tx, unavailable } from '#shared/database.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
-import { createSession } from '../connection/session.ts';
+import { createStatements } from '../connection/statements.ts';
+import { runStatement } from '../writing/serve.ts';
+import { toTx } from '../writing/transactions.ts';
 import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
 import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
 import { openDraft } from './draft.ts';
 
 /** A store that nobody else has open, nor can open. */
-type ExclusiveStore = Session & {
+type ExclusiveStore = Tx & {
   readonly handle: BetterSqlite3.Database;
   /** The file itself, behind any symbolic link. */
   readonly file: string;
@@ -50,7 +52,9 @@ function openExclusively(path: string): ExclusiveStore {
       handle.pragma('journal_mode = DELETE');
       handle.pragma('secure_delete = ON');
       handle.exec('BEGIN EXCLUSIVE');
-      return { ...createSession(handle), handle, file, close: () => handle.close() };
+      const statements = createStatements(handle);
+      const tx = toTx(0, async (request) => guard(() => runStatement(statements, request)));
+      return { ...tx, handle, file, close: () => handle.close() };
     } catch (error) {
       handle.close();
       throw isBusy(error) ? unavailable(IN_USE) : error;
@@ -64,10 +68,7 @@ const IN_USE = 'Another process has the store open. Wait until it is done, or en
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
  * @throws {store-unavailable} also when it is in use, is not there, or has another schema than today's
  */
-export async function withStopped<T>(
-  path: string,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
+export async function withStopped<T>(path: string, work: (session: Tx) => Promise<T>): Promise<T> {
   if (!existsSync(path)) throw unavailable('There is no such file.');
   await refuseOtherFile(path);
   const store = openAlone(path);

@@ -4,8 +4,8 @@ import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.t
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { Migration } from '../../store/migrations.ts';
-import { StoreRefusal } from '../../store/session.ts';
-import { openDatabase } from '../connection/database.ts';
+import { StoreRefusal } from '#shared/database.ts';
+import { openDatabase } from '../database.ts';
 import { guard } from '../connection/errors.ts';
 import { migrate } from '../migrate.ts';
 import { replaceEmpty } from './exclusive.ts';
@@ -93,7 +93,7 @@ async function makeStore(
     if (!(error instanceof StoreRefusal)) throw error;
     return refuseBackup(file, `it is of Trackport ${version}, whose stores begin otherwise`);
   } finally {
-    database.close();
+    await database.close();
   }
 }
 

@@ -9,7 +9,8 @@ import type {
 } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/version-order.ts';
 import { listAuditOf } from '../audit-log.ts';
-import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { bindWrites } from '../bind-writes.ts';
 import { IN_GROUP, readRelations } from './relations.ts';
 import {
   auditSubject,
@@ -59,7 +60,7 @@ const TOP = { key: '~', publishedAt: 0, createdAt: 0, serial: 0 };
 
 /** The lists of the store. */
 export function createArtifactLists(
-  session: Session,
+  session: Tx,
   search: SearchVersions,
 ): Pick<ArtifactStore, 'list' | 'listVersions' | 'listAudit'> {
   return {
@@ -117,14 +118,14 @@ const READ = {
 const ARTIFACT = `SELECT a.serial FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
 
 export type ArtifactStoreDeps = {
-  database: StoreDatabase;
+  database: Database;
   search: SearchVersions;
 };
 
 /** Artifacts, whatever the engine. */
 export function createArtifactStore({ database, search }: ArtifactStoreDeps): ArtifactStore {
   return {
-    ...bindWrites(database.writer.call, 'artifact', artifactWrites),
+    ...bindWrites(database.transaction, artifactWrites),
     ...createArtifactLists(database, search),
     dataVersion: () => database.dataVersion(),
     read: (workspaceId, ref, { withSpec }) =>
@@ -138,7 +139,7 @@ export function createArtifactStore({ database, search }: ArtifactStoreDeps): Ar
 }
 
 async function findArtifact(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   idFolded: string,
 ): Promise<number | undefined> {
@@ -146,7 +147,7 @@ async function findArtifact(
 }
 
 async function readVersion(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   { id, version, part }: VersionRef & { part: 'spec' | 'bare' },
 ): Promise<ReadVersion> {

@@ -1,5 +1,5 @@
 import { type Candidate, chooseListed, isReadable } from '#catalog/version/version-order.ts';
-import type { Session } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
 
 /** A row of `catalog_artifact`. */
 export type ArtifactRow = {
@@ -25,7 +25,7 @@ const SET_LISTED = `
  * version that is set as default now, null when none is any more. Part of the transaction of the change.
  */
 export async function refreshListed(
-  session: Session,
+  session: Tx,
   artifact: ArtifactRow,
   versions: readonly Candidate[],
   wanted: number | null | undefined = artifact.defaultSerial,

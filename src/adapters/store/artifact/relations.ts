@@ -1,7 +1,8 @@
 import { foldId, type Member, MEMBERS_MAX, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Relations } from '#catalog/artifact-store.ts';
 import { OF_ARTIFACT } from './rows.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 
 type ListedRow = {
   versions: number;
@@ -48,7 +49,7 @@ const COUNT_GROUPED = `
 
 /** Reads what the response for a version says of other versions and artifacts. */
 export async function readRelations(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
 ): Promise<Relations> {
@@ -65,7 +66,7 @@ export async function readRelations(
 
 /** The owner's list; without one, a GROUP has what lies under its path. Never itself. */
 async function membersOf(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
 ): Promise<Pick<Relations, 'members' | 'membersByType'>> {

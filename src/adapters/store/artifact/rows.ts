@@ -1,7 +1,7 @@
 import type { Finding } from '#catalog/spec/finding.ts';
 import { foldId, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { Candidate } from '#catalog/version/version-order.ts';
-import type { Session } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
 
 /** A row of `catalog_version` with its artifact's id. */
 export type VersionRow = Omit<VersionRecord, JsonColumn> &
@@ -57,7 +57,7 @@ const CANDIDATES = `
   WHERE artifact_serial = @artifact`;
 
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
-export function readCandidates(session: Session, artifact: number): Promise<Candidate[]> {
+export function readCandidates(session: Tx, artifact: number): Promise<Candidate[]> {
   return session.all<Candidate>(CANDIDATES, { artifact });
 }
 

@@ -1,6 +1,7 @@
 import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import { type Session, toRecords, type Values } from '../session.ts';
+import type { Tx, Values } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import { VERSION_COLUMNS, type VersionRow, VERSIONS } from './rows.ts';
 
 /** What a list looks through, as conditions of `catalog_version v`. */
@@ -16,7 +17,7 @@ export type Range = {
  * those of the range, and `limit`.
  */
 export type SearchVersions = (
-  session: Session,
+  session: Tx,
   range: Range,
   query: { terms: readonly string[]; limit: number; after?: number; values: Values },
 ) => Promise<VersionRow[]>;
@@ -106,7 +107,7 @@ const SET = `
   WHERE catalog_version.serial = cut.serial`;
 
 /** Cuts the terms of every version anew. */
-export async function cutTerms(session: Session): Promise<void> {
+export async function cutTerms(session: Tx): Promise<void> {
   let serial = 0;
   for (;;) {
     const versions = await session.all<Searched>(AFTER, { serial });

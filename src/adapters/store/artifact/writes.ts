@@ -17,7 +17,7 @@ import { viewOf } from '#catalog/version/version-view.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';
 import { appendAudit } from '../audit-log.ts';
 import { putCall } from '../idempotency-store.ts';
-import type { Session } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
 import { readRelations } from './relations.ts';
 import { type ArtifactRow, refreshListed } from './listed-version.ts';
 import { auditSubject, readCandidates } from './rows.ts';
@@ -85,7 +85,7 @@ const DELETE_SPEC = 'DELETE FROM catalog_spec WHERE version_serial = @serial';
 export const artifactWrites = { insert, change, remove, setDefault, clearDefault, respond };
 
 function lockArtifact(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   id: string,
 ): Promise<ArtifactRow | undefined> {
@@ -94,7 +94,7 @@ function lockArtifact(
 
 /** Makes it when there is none; another instance may do the same at the same time. */
 async function lockOrMakeArtifact(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   id: string,
 ): Promise<ArtifactRow> {
@@ -107,7 +107,7 @@ async function lockOrMakeArtifact(
 }
 
 async function insert(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   { specText, ...content }: NewVersion,
   beside: Accompaniment,
@@ -144,7 +144,7 @@ async function insert(
 }
 
 async function change(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   wanted: VersionChange,
   beside: Accompaniment,
@@ -168,7 +168,7 @@ async function change(
   return conclude(session, { record: next, specText }, beside);
 }
 
-async function conflictOf(session: Session, artifact: ArtifactRow, wanted: VersionChange) {
+async function conflictOf(session: Tx, artifact: ArtifactRow, wanted: VersionChange) {
   return dependsOnOthers(wanted)
     ? conflictWith(wanted, await readCandidates(session, artifact.serial))
     : undefined;
@@ -176,7 +176,7 @@ async function conflictOf(session: Session, artifact: ArtifactRow, wanted: Versi
 
 /** The spec as it is then. */
 async function changeSpec(
-  session: Session,
+  session: Tx,
   { next: { serial }, specText }: VersionChange,
 ): Promise<string | undefined> {
   if (specText === undefined) return readSpec(session, serial);
@@ -186,7 +186,7 @@ async function changeSpec(
 }
 
 async function remove(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
   audit: ChangeAudit,
@@ -201,7 +201,7 @@ async function remove(
 }
 
 async function setDefault(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
   beside: Accompaniment,
@@ -213,7 +213,7 @@ async function setDefault(
 }
 
 async function clearDefault(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
   audit: ChangeAudit,
@@ -226,7 +226,7 @@ async function clearDefault(
 }
 
 async function respond(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   record: VersionRecord,
   call: KeyedCall,
@@ -237,7 +237,7 @@ async function respond(
 
 /** The artifact with its lock, as long as the version is as it was read. */
 async function lockUnchanged(
-  session: Session,
+  session: Tx,
   workspaceId: string,
   { id, serial, revision }: VersionRecord,
 ): Promise<ArtifactRow | undefined> {
@@ -247,15 +247,11 @@ async function lockUnchanged(
 }
 
 /** `wanted` as in `refreshListed`. */
-async function refresh(
-  session: Session,
-  artifact: ArtifactRow,
-  wanted?: number | null,
-): Promise<void> {
+async function refresh(session: Tx, artifact: ArtifactRow, wanted?: number | null): Promise<void> {
   await refreshListed(session, artifact, await readCandidates(session, artifact.serial), wanted);
 }
 
-async function readSpec(session: Session, serial: number): Promise<string | undefined> {
+async function readSpec(session: Tx, serial: number): Promise<string | undefined> {
   return (await session.get<{ text: string }>(READ_SPEC, { serial }))?.text;
 }
 
@@ -263,7 +259,7 @@ type Changed = { record: VersionRecord; specText: string | undefined; isCreated?
 
 /** What every change that leaves a version ends with: its audit entry and its response. */
 async function conclude(
-  session: Session,
+  session: Tx,
   { record, specText, isCreated = false }: Changed,
   { audit, call }: Partial<Accompaniment>,
 ): Promise<StoredVersion> {
@@ -275,11 +271,7 @@ async function conclude(
   return stored;
 }
 
-async function appendChange(
-  session: Session,
-  record: VersionRecord,
-  audit: ChangeAudit,
-): Promise<void> {
+async function appendChange(session: Tx, record: VersionRecord, audit: ChangeAudit): Promise<void> {
   await appendAudit(session, {
     ...audit,
     subject: auditSubject(record.workspaceId, record.id),

@@ -1,6 +1,7 @@
 import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
@@ -15,7 +16,7 @@ const INSERT = `
   ON CONFLICT (repository_id, number, event) DO NOTHING`;
 
 /** Claims leads for their events until a match is certain. */
-export async function insertClaims(session: Session, claims: readonly NewClaim[]): Promise<void> {
+export async function insertClaims(session: Tx, claims: readonly NewClaim[]): Promise<void> {
   if (claims.length === 0) return;
   const placed = claims.map((claim, place) => ({ ...claim, place }));
   await session.run(INSERT, { claims: toRecords(placed) });
@@ -35,14 +36,9 @@ const OF_LEADS = `
 
 const CONFIRM = `UPDATE claim SET is_provisional = false WHERE ${OF_LEADS} AND is_provisional`;
 
-/** Claims leads for good: the match is certain. */
-export async function confirmClaims(
-  session: Session,
-  order: ClaimOrder,
-  at: number,
-): Promise<void> {
-  await insertClaims(session, claimsOf(order, at));
-  await session.run(CONFIRM, order);
+/** Has an event hold for good what it has claimed: the match is certain. */
+export function confirmClaims(session: Tx, order: ClaimOrder): void {
+  if (order.numbers.length > 0) void session.run(CONFIRM, order);
 }
 
 const WITHDRAW = `
@@ -51,7 +47,7 @@ const WITHDRAW = `
 
 /** Takes back those that are not claimed for good, and answers them. */
 export async function withdrawClaims(
-  session: Session,
+  session: Tx,
   order: ClaimOrder,
   at: number,
 ): Promise<number[]> {
@@ -62,24 +58,48 @@ export async function withdrawClaims(
 }
 
 /** In an order that an index has, SQLite would read every claim of the repository. */
-const claimsOfEvent = (also: string): string => `
+const CLAIMED_BY = `
   SELECT number FROM claim
   WHERE repository_id = /*sqlite +*/@repositoryId AND event = /*sqlite +*/@event
-    AND released_at IS NULL ${also}
+    AND released_at IS NULL
   ORDER BY /*sqlite +*/number`;
-
-const CLAIMED_BY = claimsOfEvent('');
-const PROVISIONAL = claimsOfEvent('AND is_provisional');
+const HELD = `
+  SELECT event, number FROM claim
+  WHERE repository_id = /*sqlite +*/@repositoryId AND event = ANY(@events::bigint[])
+    AND released_at IS NULL AND (is_provisional OR NOT @isProvisional::boolean)
+  ORDER BY /*sqlite +*/number`;
 
 type Owner = Pick<ClaimOrder, 'repositoryId' | 'event'>;
 
-/** The leads that the event has claimed until a match is certain. */
-export async function provisionalClaims(session: Session, owner: Owner): Promise<number[]> {
-  return numbersOf(await session.all(PROVISIONAL, owner));
+/** The leads of the repository that each event holds, in ascending order. */
+export function claimsHeld(
+  session: Tx,
+  repositoryId: number,
+  events: readonly number[],
+): Promise<Map<number, number[]>> {
+  return heldBy(session, { repositoryId, events, isProvisional: false });
+}
+
+/** Those among them that an event has claimed until a match is certain. */
+export function provisionalClaims(
+  session: Tx,
+  repositoryId: number,
+  events: readonly number[],
+): Promise<Map<number, number[]>> {
+  return heldBy(session, { repositoryId, events, isProvisional: true });
+}
+
+type Holders = { repositoryId: number; events: readonly number[]; isProvisional: boolean };
+
+async function heldBy(session: Tx, holders: Holders): Promise<Map<number, number[]>> {
+  if (holders.events.length === 0) return new Map();
+  const rows = await session.all<{ event: number; number: number }>(HELD, holders);
+  const byEvent = Map.groupBy(rows, ({ event }) => event);
+  return new Map([...byEvent].map(([event, held]) => [event, numbersOf(held)]));
 }
 
 /** The leads of the repository that the event holds, in ascending order. */
-export async function claimedBy(session: Session, owner: Owner): Promise<number[]> {
+export async function claimedBy(session: Tx, owner: Owner): Promise<number[]> {
   return numbersOf(await session.all(CLAIMED_BY, owner));
 }
 
@@ -104,7 +124,7 @@ const ADOPT = `
   RETURNING number`;
 
 /** Gives the repository the claims that were made before its number was known. */
-export async function adoptClaims(session: Session, id: number, at: number): Promise<void> {
+export async function adoptClaims(session: Tx, id: number, at: number): Promise<void> {
   const numbers = numbersOf(await session.all(ADOPT, { id }));
   if (numbers.length > 0) await hideClaimed(session, { id, numbers, at });
 }

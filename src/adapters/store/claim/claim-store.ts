@@ -2,7 +2,9 @@ import type { ClaimedLead, Claims, ClaimStore } from '#leads/claims/claim-store.
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { bindWrites, either, type Session, type StoreDatabase } from '../session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { either } from '#shared/sql.ts';
+import { bindWrites } from '../bind-writes.ts';
 import { appendAudit } from '../audit-log.ts';
 import { WITH_GIVEN_STEP } from '../receipt/requeue.ts';
 import { noteLeads } from '../lead-feed/writes.ts';
@@ -22,9 +24,9 @@ export type ClaimsOptions = {
 };
 
 /** The claims, whatever the engine. Keeps the claimed numbers in memory and reads only what changed. */
-export function createClaimStore(database: StoreDatabase, options: ClaimsOptions): ClaimStore {
+export function createClaimStore(database: Database, options: ClaimsOptions): ClaimStore {
   const repository = options.repository.toLowerCase();
-  const { release } = bindWrites(database.writer.callExclusive, 'claim', claimWrites);
+  const { release } = bindWrites(database.exclusive, claimWrites);
   return {
     current: createNextTurnFlight(createClaimReader(database, repository)),
     ...createClaimLists(database, repository),
@@ -66,7 +68,7 @@ const CLAIMED = `
  * Called for every response with leads, on every instance: reads one row when no claim was made, else the
  * new claims, and all of them after a release or a failover. One call at a time.
  */
-function createClaimReader(session: Session, repository: string): () => Promise<Claims> {
+function createClaimReader(session: Tx, repository: string): () => Promise<Claims> {
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
@@ -129,7 +131,7 @@ const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
 type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
 
 /** Claims as operators look at them. */
-function createClaimLists(session: Session, repository: string): Pick<ClaimStore, 'list' | 'find'> {
+function createClaimLists(session: Tx, repository: string): Pick<ClaimStore, 'list' | 'find'> {
   return {
     list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
       const values = { repository, before: after, limit: limit + 1 };
@@ -158,10 +160,10 @@ const NOTE_RELEASE = `
   WHERE id = ANY(@events::bigint[])`;
 
 /** What operators do to claims; the worker's and those of acceptance are parts of other writes. */
-export const claimWrites = {
+const claimWrites = {
   /** `repository` is `owner/name` in lower case. */
   release: async (
-    session: Session,
+    session: Tx,
     repository: string,
     number: number,
     entry: AuditEntry,

@@ -12,7 +12,8 @@ import type { Stage } from '#partners/worker/work-store.ts';
 import { DAY } from '#shared/clock.ts';
 import { readDirectoryView } from '../directory/view.ts';
 import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from '../receipt/requeue.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import {
   claimedBy,
   claimsOf,
@@ -34,21 +35,21 @@ const PUT_NAMES = `
     AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
 
 /** Has deletions stand that come at `at`. */
-export async function putStanding(
-  session: Session,
+export function putStanding(
+  session: Tx,
   repositoryId: number,
   deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
-): Promise<void> {
+): void {
   const names = deletions.flatMap(({ names: own, ...deletion }) =>
     own.map((name, place) => ({ ...deletion, place, ...name })),
   );
-  if (names.length > 0) await session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
+  if (names.length > 0) void session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
 }
 
 const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
 
 /** Before a deletion that has come again stands by what is read of it now. */
-export async function forgetNames(session: Session, event: number): Promise<void> {
+export async function forgetNames(session: Tx, event: number): Promise<void> {
   await session.run(FORGET_NAMES, { event });
 }
 
@@ -58,7 +59,7 @@ const ADOPT_NAMES = `
   WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
 
 /** Gives the repository the deletions that came before its number was known: a number means a lead of one alone. */
-export async function adoptNames(session: Session, id: number): Promise<void> {
+export async function adoptNames(session: Tx, id: number): Promise<void> {
   await session.run(ADOPT_NAMES, { id });
 }
 
@@ -68,10 +69,7 @@ const END_STANDING = `
     AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
 
 /** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
-export async function endStanding(
-  session: Session,
-  values: { id: number; at: number },
-): Promise<void> {
+export async function endStanding(session: Tx, values: { id: number; at: number }): Promise<void> {
   await session.run(END_STANDING, values);
 }
 
@@ -111,7 +109,7 @@ type Learning = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
  * people who are known by these hashes from now on.
  */
 export async function claimLearnt(
-  session: Session,
+  session: Tx,
   repository: KnownRepository,
   learnt: Learning,
   now: number,
@@ -154,7 +152,7 @@ type EventState = {
 type NameRow = { kind: IdentityKind | 'lead-id'; keyHash?: Buffer; number?: number };
 
 async function claimLate(
-  session: Session,
+  session: Tx,
   { id, name }: KnownRepository,
   { event, now }: { event: number; now: number },
 ): Promise<void> {
@@ -197,7 +195,7 @@ type Late = { repositoryId: number; late: readonly number[]; now: number };
 
 /** Claims the leads for the event, and has them acted on: one that was settled is open again. */
 async function addLeads(
-  session: Session,
+  session: Tx,
   { repositoryId, late, now }: Late,
   state: EventState,
 ): Promise<void> {
@@ -207,12 +205,12 @@ async function addLeads(
   const leadIds = toLeadIds(
     [...new Set([...fromLeadIds(state.leadIds), ...late])].sort((left, right) => left - right),
   );
+  await insertClaims(session, claimsOf(order, now));
   if (state.outcome === 'PENDING' && state.stage === 'match') {
-    await insertClaims(session, claimsOf(order, now));
     await session.run(MATCH_ANEW, { event, leadIds });
     return;
   }
-  await confirmClaims(session, order, now);
+  confirmClaims(session, order);
   const progress: ActProgress = {
     stage: 'act',
     actions: JSON.parse(state.actions ?? '[]') as Action[],

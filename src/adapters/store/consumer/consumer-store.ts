@@ -12,7 +12,8 @@ import type {
 } from '#access/consumer-store.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { bindWrites, BUSY, type Session, type StoreDatabase, unavailable } from '../session.ts';
+import { BUSY, type Tx, type Database, unavailable } from '#shared/database.ts';
+import { bindWrites } from '../bind-writes.ts';
 import {
   CONSUMER,
   CONSUMER_COLUMNS,
@@ -50,7 +51,7 @@ export type VersionSampler = {
  * or the store is away), every call gets a number of its own, and so remembers nothing.
  */
 export function createVersionSampler(
-  session: Pick<Session, 'get'>,
+  session: Pick<Tx, 'get'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): VersionSampler {
   let version = 0;
@@ -87,11 +88,11 @@ export function createVersionSampler(
 /** How often a change is decided anew because another process has just changed the consumer. */
 const DECISIONS_MAX = 5;
 
-export type ConsumerStoreDeps = { database: StoreDatabase; clock: Pick<Clock, 'monotonicMs'> };
+export type ConsumerStoreDeps = { database: Database; clock: Pick<Clock, 'monotonicMs'> };
 
 /** The consumers, whatever the engine. */
 export function createConsumerStore({ database, clock }: ConsumerStoreDeps): ConsumerStore {
-  const writes = bindWrites(database.writer.call, 'consumer', consumerWrites);
+  const writes = bindWrites(database.transaction, consumerWrites);
   const versions = createVersionSampler(database, clock);
   let last: Promise<unknown> = Promise.resolve();
 
@@ -131,7 +132,7 @@ export function createConsumerStore({ database, clock }: ConsumerStoreDeps): Con
 
 const KEY = `SELECT ${KEY_COLUMNS} FROM api_key WHERE key_id = @keyId`;
 
-async function readKey(session: Session, keyId: KeyId): Promise<KeyLookup | undefined> {
+async function readKey(session: Tx, keyId: KeyId): Promise<KeyLookup | undefined> {
   const row = await session.get<KeyRow>(KEY, { keyId });
   const consumer = row && (await session.get<ConsumerRow>(CONSUMER, { id: row.consumerId }));
   if (!consumer) return undefined;
@@ -145,7 +146,7 @@ const CONSUMERS_AFTER = `
   ORDER BY created_at, id LIMIT @rows`;
 
 async function readPage(
-  session: Session,
+  session: Tx,
   { limit, after }: { limit: number; after?: ConsumerPosition },
 ): Promise<{ items: Consumer[]; hasMore: boolean }> {
   const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' };

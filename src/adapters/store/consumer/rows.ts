@@ -1,6 +1,7 @@
 import type { Consumer, ConsumerId, Key } from '#access/consumers/consumer.ts';
 import type { Grant } from '#access/grant.ts';
-import { type Session, toJson } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toJson } from '#shared/sql.ts';
 
 export type ConsumerRow = Omit<Consumer, 'grants' | 'keys'>;
 
@@ -43,16 +44,13 @@ const KEYS_OF = `
   SELECT ${KEY_COLUMNS} FROM api_key
   WHERE consumer_id = ANY(@ids) ORDER BY created_at, serial`;
 
-export async function findConsumer(
-  session: Session,
-  id: ConsumerId,
-): Promise<Consumer | undefined> {
+export async function findConsumer(session: Tx, id: ConsumerId): Promise<Consumer | undefined> {
   const row = await session.get<ConsumerRow>(CONSUMER, { id });
   return row && (await withGrantsAndKeys(session, [row]))[0];
 }
 
 export async function withGrantsAndKeys(
-  session: Session,
+  session: Tx,
   rows: readonly ConsumerRow[],
 ): Promise<Consumer[]> {
   const ids = rows.map(({ id }) => id);

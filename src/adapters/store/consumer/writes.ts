@@ -8,7 +8,8 @@ import {
 } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
 import { appendAudit } from '../audit-log.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import {
   CONSUMER_COLUMNS,
   type ConsumerRow,
@@ -58,13 +59,13 @@ const RECORD_USES = `
     AND (api_key.last_used_at IS NULL OR api_key.last_used_at < used.at)`;
 
 export const consumerWrites = {
-  insert: async (session: Session, change: ConsumerChange): Promise<void> => {
+  insert: async (session: Tx, change: ConsumerChange): Promise<void> => {
     await session.get(LOCK);
     await put(session, change);
   },
   /** Undefined, and nothing done, when the consumer is not any more as `before` says. */
   change: async (
-    session: Session,
+    session: Tx,
     before: Consumer,
     change: ConsumerChange,
   ): Promise<Consumer | undefined> => {
@@ -73,18 +74,12 @@ export const consumerWrites = {
     await put(session, change);
     return (await findConsumer(session, before.id)) ?? consumerNotFound();
   },
-  recordUses: async (
-    session: Session,
-    uses: readonly (readonly [KeyId, number])[],
-  ): Promise<void> => {
+  recordUses: async (session: Tx, uses: readonly (readonly [KeyId, number])[]): Promise<void> => {
     await session.run(RECORD_USES, { uses: toRecords(uses.map(([id, at]) => ({ id, at }))) });
   },
 };
 
-async function put(
-  session: Session,
-  { consumer, audit, hasUniqueName }: ConsumerChange,
-): Promise<void> {
+async function put(session: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): Promise<void> {
   if (hasUniqueName === true) await requireUniqueName(session, consumer);
   await session.run(PUT_CONSUMER, { ...consumer, limitPerMinute: consumer.limitPerMinute });
   await session.run(REMOVE_GRANTS, { id: consumer.id });
@@ -106,7 +101,7 @@ function withoutUse({ keys, ...consumer }: Consumer): object {
 
 /** Folded here, so that it means the same on every store. */
 async function requireUniqueName(
-  session: Session,
+  session: Tx,
   { id, name }: Pick<Consumer, 'id' | 'name'>,
 ): Promise<void> {
   const folded = foldConsumerName(name);

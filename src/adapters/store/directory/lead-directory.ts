@@ -1,6 +1,7 @@
 import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
 import { numbersOf } from '../claim/claim-leads.ts';
-import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { bindWrites } from '../bind-writes.ts';
 import { NAMED, readRepositoryId } from './view.ts';
 import { directoryWrites, IS_FROZEN } from './writes.ts';
 
@@ -36,11 +37,11 @@ export type LeadDirectoryOptions = {
 
 /** The lead directory, whatever the engine. */
 export function createLeadDirectory(
-  database: StoreDatabase,
+  database: Database,
   { repository, now = Date.now }: LeadDirectoryOptions,
 ): LeadDirectory {
   const name = repository.toLowerCase();
-  const writes = bindWrites(database.writer.callExclusive, 'directory', directoryWrites);
+  const writes = bindWrites(database.exclusive, directoryWrites);
   const lead = (number: number) => database.get<{ updatedAt: number }>(LEAD, { name, number });
   return {
     repositoryId: () => readRepositoryId(database, name),
@@ -65,7 +66,7 @@ export function createLeadDirectory(
 
 /** One chunk: a million rows must not be held at once, nor hold up readers. */
 async function readUnseen(
-  session: Session,
+  session: Tx,
   id: number,
   after: number,
 ): Promise<{ numbers: number[]; next?: number }> {

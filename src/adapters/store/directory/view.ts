@@ -2,7 +2,8 @@ import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import { READING_VERSION } from '#leads/model/identity.ts';
 import type { DirectoryView, MatchName } from '#partners/match.ts';
 import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
-import { either, type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { either, toRecords } from '#shared/sql.ts';
 
 /** The number of the repository that `@name` means. */
 export const NAMED =
@@ -11,10 +12,7 @@ export const NAMED =
 const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
 /** As the tracker named it last. `name` is `owner/name` in lower case. */
-export async function readRepositoryId(
-  session: Session,
-  name: string,
-): Promise<number | undefined> {
+export async function readRepositoryId(session: Tx, name: string): Promise<number | undefined> {
   return (await session.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
@@ -62,7 +60,7 @@ type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
  * names, read at once so that the rule of matching can ask for it without waiting.
  */
 export async function readDirectoryView(
-  session: Session,
+  session: Tx,
   name: string,
   names: readonly MatchName[],
 ): Promise<DirectoryView> {
@@ -112,7 +110,7 @@ const FORGET_OLDEST = `
   DELETE FROM directory_merge WHERE id <= (SELECT max(id) FROM directory_merge) - ${MERGES_MAX}`;
 
 /** Keeps what events say of merged people. */
-export async function insertMerges(session: Session, events: readonly NewEvent[]): Promise<void> {
+export async function insertMerges(session: Tx, events: readonly NewEvent[]): Promise<void> {
   const pairs = events.flatMap(({ merge }) =>
     merge ? merge.from.map((fromHash) => ({ fromHash, toHash: merge.to })) : [],
   );

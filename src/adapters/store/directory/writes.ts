@@ -9,7 +9,8 @@ import {
   type KnownRepository,
 } from '../claim/standing-deletions.ts';
 import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/writes.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import { IS_CLAIMED, readRepositoryId } from './view.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
@@ -108,7 +109,7 @@ type Opening = { name: string; id: number; at: number; rules: Buffer };
 
 /** `name` is the repository's `owner/name` in lower case. One that is not known is passed over. */
 export const directoryWrites = {
-  open: async (session: Session, opening: Opening): Promise<void> => {
+  open: async (session: Tx, opening: Opening): Promise<void> => {
     const { id, at, rules } = opening;
     await session.run(IDENTIFY, opening);
     await adoptClaims(session, id, at);
@@ -116,40 +117,40 @@ export const directoryWrites = {
     const stored = await session.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
     if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
   },
-  put: (session: Session, name: string, page: Page) =>
+  put: (session: Tx, name: string, page: Page) =>
     inRepository(session, name, (id) => putPage(session, { id, name }, page)),
-  putCaughtUp: (session: Session, name: string, page: Page, reached: number) =>
+  putCaughtUp: (session: Tx, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
       await putPage(session, { id, name }, page);
       await session.run(CAUGHT_UP, { id, reached });
     }),
-  putCrawled: (session: Session, name: string, page: Page, reached: number) =>
+  putCrawled: (session: Tx, name: string, page: Page, reached: number) =>
     inRepository(session, name, async (id) => {
       await putPage(session, { id, name }, { ...page, isCrawl: true });
       await session.run(CRAWLED, { id, seen: page.entries.length, reached });
     }),
-  renameLabel: (session: Session, name: string, rename: LabelRename, now: number) =>
+  renameLabel: (session: Tx, name: string, rename: LabelRename, now: number) =>
     inRepository(session, name, async (id) => {
       const values = { ...rename, id, former: JSON.stringify([rename.from]) };
       const rows = await session.all<{ number: number }>(RENAME_LABEL, values);
       await noteLeads(session, { id, numbers: numbersOf(rows), at: now });
     }),
-  startCrawl: (session: Session, name: string, at: number) =>
+  startCrawl: (session: Tx, name: string, at: number) =>
     inRepository(session, name, (id) => session.run(START_CRAWL, { id, at })),
-  completeCrawl: (session: Session, name: string, at: number) =>
+  completeCrawl: (session: Tx, name: string, at: number) =>
     inRepository(session, name, async (id) => {
       await settleLeads(session, { id, at });
       await session.run(COMPLETE_CRAWL, { id, at });
       await endStanding(session, { id, at });
     }),
   /** A lead that was claimed a moment ago keeps its row. */
-  remove: (session: Session, name: string, number: number, at: number) =>
+  remove: (session: Tx, name: string, number: number, at: number) =>
     inRepository(session, name, async (id) => {
       if ((await session.run(DROP_LEAD, { id, number })) > 0)
         await session.run(DROP_KEYS, { id, number });
       await hideLeads(session, { id, numbers: [number], at });
     }),
-  noteMoved: (session: Session, name: string, number: number, at: number) =>
+  noteMoved: (session: Tx, name: string, number: number, at: number) =>
     inRepository(session, name, async (id) => {
       await session.run(NOTE_MOVED, { id, number });
       await hideLeads(session, { id, numbers: [number], at });
@@ -157,7 +158,7 @@ export const directoryWrites = {
 };
 
 async function inRepository(
-  session: Session,
+  session: Tx,
   name: string,
   work: (id: number) => Promise<unknown>,
 ): Promise<void> {
@@ -167,7 +168,7 @@ async function inRepository(
 
 /** Writes a page of entries in a few statements, whatever its length. */
 async function putPage(
-  session: Session,
+  session: Tx,
   repository: KnownRepository,
   { entries, now, isCrawl }: Page & { isCrawl?: boolean },
 ): Promise<void> {
@@ -202,7 +203,7 @@ function distinct(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
 }
 
 async function putLeads(
-  session: Session,
+  session: Tx,
   id: number,
   entries: readonly DirectoryEntry[],
 ): Promise<ReadonlySet<number>> {
@@ -223,11 +224,7 @@ function withoutIdentities({
   return entry;
 }
 
-async function putKeys(
-  session: Session,
-  id: number,
-  entries: readonly DirectoryEntry[],
-): Promise<void> {
+async function putKeys(session: Tx, id: number, entries: readonly DirectoryEntry[]): Promise<void> {
   const keys = entries.flatMap(({ number, identities }) =>
     identities.map((identity) => ({ ...identity, number })),
   );

@@ -2,7 +2,8 @@ import type { FeedReader, FeedStore } from '#leads/lead-feed/feed-store.ts';
 import { type LeadChange, type ReadLead, shownChange } from '#leads/lead-feed/lead-change.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { NAMED } from '../directory/view.ts';
-import { bindWrites, type StoreDatabase } from '../session.ts';
+import type { Database } from '#shared/database.ts';
+import { bindWrites } from '../bind-writes.ts';
 import { CHANGE_COLUMNS, type ChangeRow, toChange } from './rows.ts';
 import { CHANNEL, leadFeedWrites } from './writes.ts';
 
@@ -35,12 +36,12 @@ const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1
 
 /** The changes of leads, whatever the engine. */
 export function createLeadFeedStore(
-  database: StoreDatabase,
+  database: Database,
   { repository, now }: LeadFeedOptions,
 ): FeedStore {
   const name = repository.toLowerCase();
-  const { hide, noteRead } = bindWrites(database.writer.callExclusive, 'lead-feed', leadFeedWrites);
-  const { noteReader } = bindWrites(database.writer.call, 'lead-feed', leadFeedWrites);
+  const { hide, noteRead } = bindWrites(database.exclusive, leadFeedWrites);
+  const { noteReader } = bindWrites(database.transaction, leadFeedWrites);
   return {
     end: createNextTurnFlight(async () => {
       const last = await database.get<{ position?: number }>(END, { name });

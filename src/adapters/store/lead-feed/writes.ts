@@ -8,7 +8,8 @@ import {
 } from '#leads/lead-feed/lead-change.ts';
 import type { FeedReader } from '#leads/lead-feed/feed-store.ts';
 import { DAY } from '#shared/clock.ts';
-import { type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
 import { IS_CLAIMED, readRepositoryId } from '../directory/view.ts';
 import { CHANGE_COLUMNS, type ChangeRow, toChange } from './rows.ts';
 
@@ -70,7 +71,7 @@ const NOTIFY = `NOTIFY ${CHANNEL}`;
  * for the first time, and nobody touched for a day, is no change: who follows the feed read it when they began.
  */
 export async function noteLeads(
-  session: Session,
+  session: Tx,
   touched: Touched,
   { isCrawl = false, seen }: { isCrawl?: boolean; seen?: ReadonlyMap<number, Seen> } = {},
 ): Promise<void> {
@@ -91,7 +92,7 @@ export async function noteLeads(
 type StateRow = { number: number; updatedAt: number; labels: string; isVisible: boolean };
 
 /** `position`: of what changes now. */
-async function readKnown(session: Session, touched: Touched) {
+async function readKnown(session: Tx, touched: Touched) {
   const [rows, last] = await Promise.all([
     session.all<ChangeRow>(KNOWN, touched),
     session.get<{ position?: number }>(LAST, touched),
@@ -104,7 +105,7 @@ async function readKnown(session: Session, touched: Touched) {
 
 /** Who waits for changes is told of those at `position`. */
 async function putChanges(
-  session: Session,
+  session: Tx,
   id: number,
   { changes, position }: { changes: readonly LeadChange[]; position: number },
 ): Promise<void> {
@@ -114,7 +115,7 @@ async function putChanges(
 }
 
 /** The same of leads that nobody can read any more, whatever the directory knows of them. */
-export async function hideLeads(session: Session, touched: Touched): Promise<void> {
+export async function hideLeads(session: Tx, touched: Touched): Promise<void> {
   if (touched.numbers.length === 0) return;
   const { known, position } = await readKnown(session, touched);
   const changes = [...known.values()].flatMap(
@@ -124,14 +125,14 @@ export async function hideLeads(session: Session, touched: Touched): Promise<voi
 }
 
 /** The same of those among them that are claimed. */
-export async function hideClaimed(session: Session, touched: Touched): Promise<void> {
+export async function hideClaimed(session: Tx, touched: Touched): Promise<void> {
   const rows = await session.all<{ number: number }>(CLAIMED, touched);
   await hideLeads(session, { ...touched, numbers: rows.map(({ number }) => number) });
 }
 
 /** At the end of a full crawl. */
 export async function settleLeads(
-  session: Session,
+  session: Tx,
   { id, at }: Omit<Touched, 'numbers'>,
 ): Promise<void> {
   const lost = await session.all<{ number: number }>(LOST, { id });
@@ -141,13 +142,13 @@ export async function settleLeads(
 
 /** `name` is the repository's `owner/name` in lower case. */
 export const leadFeedWrites = {
-  hide: async (session: Session, name: string, number: number, at: number): Promise<void> => {
+  hide: async (session: Tx, name: string, number: number, at: number): Promise<void> => {
     const id = await readRepositoryId(session, name);
     if (id !== undefined) await hideLeads(session, { id, numbers: [number], at });
   },
   /** What was not known of leads that readers have; nothing of it is to be told them. */
   noteRead: async (
-    session: Session,
+    session: Tx,
     name: string,
     leads: readonly ReadLead[],
     at: number,
@@ -162,7 +163,7 @@ export const leadFeedWrites = {
     });
     await putChanges(session, id, { changes, position });
   },
-  noteReader: async (session: Session, reader: FeedReader): Promise<void> => {
+  noteReader: async (session: Tx, reader: FeedReader): Promise<void> => {
     await session.run(NOTE_READER, reader);
   },
 };

@@ -3,7 +3,8 @@ import { leadsToClaim, type MatchName, toNameKinds } from '#partners/match.ts';
 import { type RepeatedEvent, statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
-import { rowsInto, type Session, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { rowsInto, toRecords } from '#shared/sql.ts';
 import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
 import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';
 import { putStanding } from '../claim/standing-deletions.ts';
@@ -39,6 +40,12 @@ const PERSONS_OF_IDS = `
     (${PERSONS} ORDER BY person_key DESC LIMIT 1) AS highest
   FROM jsonb_to_recordset(@ids) AS given (id_key bytea)`;
 
+export type NextNumbers = { receipt: number; event: number };
+
+export async function readNextNumbers(session: Tx): Promise<NextNumbers> {
+  return (await session.get<NextNumbers>(NEXT_NUMBERS)) ?? { receipt: 1, event: 1 };
+}
+
 /** A delivery with those of its events that are new. */
 export type FreshDelivery = {
   delivery: NewReceipt;
@@ -48,7 +55,8 @@ export type FreshDelivery = {
 };
 
 export type Writing = {
-  session: Session;
+  session: Tx;
+  next: NextNumbers;
   /** Encrypts the bytes of events until they are settled; see `payloadIdentity`. */
   sealer: Sealer;
   claims: AcceptanceClaims;
@@ -59,10 +67,7 @@ export type Writing = {
 export type ReusedIds = (keys: EventIdKeys | undefined) => boolean;
 
 /** Reads what the store has of the ids of these events; each event that is asked about counts from then on. */
-export async function openReusedIds(
-  session: Session,
-  events: readonly NewEvent[],
-): Promise<ReusedIds> {
+export async function openReusedIds(session: Tx, events: readonly NewEvent[]): Promise<ReusedIds> {
   const ids = events.flatMap(({ idKeys }) => (idKeys ? [{ idKey: idKeys.id }] : []));
   const persons = new Map<string, Set<string>>();
   const note = (id: Buffer, person: Buffer): Set<string> => {
@@ -90,12 +95,11 @@ type Row = {
 
 /** Writes receipts, their events and claims in a few statements, however many they are. */
 export async function insertDeliveries(
-  { session, sealer, claims, isIdReused }: Writing,
+  { session, next, sealer, claims, isIdReused }: Writing,
   fresh: readonly FreshDelivery[],
 ): Promise<void> {
   if (fresh.length === 0) return;
-  const next = await session.get<{ receipt: number; event: number }>(NEXT_NUMBERS);
-  let { receipt, event: id } = next ?? { receipt: 1, event: 1 };
+  let { receipt, event: id } = next;
   const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
   const rows = receipts.flatMap(({ number, delivery, events }) =>
     events.map((event): Row => {
@@ -103,15 +107,12 @@ export async function insertDeliveries(
       return { id: id++, receipt: number, delivery, event, leads };
     }),
   );
-  await Promise.all([
-    session.insert(RECEIPTS, receipts.map(toReceiptRow)),
-    session.insert(
-      EVENTS,
-      rows.map((row) => toEventRow(row, { sealer, isIdReused })),
-    ),
-    session.insert(SAME_EVENTS, rows.map(toSameEventRow)),
-    claims.claim(rows.filter(isDeletion).map(toClaim)),
-  ]);
+  const events = rows.map((row) => toEventRow(row, { sealer, isIdReused }));
+  // Nothing is read of them: the commit goes the same way.
+  void session.insert(RECEIPTS, receipts.map(toReceiptRow));
+  void session.insert(EVENTS, events);
+  void session.insert(SAME_EVENTS, rows.map(toSameEventRow));
+  await claims.claim(rows.filter(isDeletion).map(toClaim));
 }
 
 /** Only these claim what they name. */
@@ -224,7 +225,7 @@ export type AcceptanceClaims = {
 
 /** Reads what the lead directory knows of all that these events name. `repository` is in lower case. */
 export async function openAcceptanceClaims(
-  session: Session,
+  session: Tx,
   repository: string,
   names: readonly MatchName[],
 ): Promise<AcceptanceClaims> {
@@ -239,10 +240,8 @@ export async function openAcceptanceClaims(
       const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
         claimsOf({ event, receiptId, repositoryId, numbers: leads }, at),
       );
-      await Promise.all([
-        insertClaims(session, claims),
-        putStanding(session, repositoryId, deletions),
-      ]);
+      putStanding(session, repositoryId, deletions);
+      await insertClaims(session, claims);
     },
     claimedBy: (event) => claimedBy(session, { repositoryId, event }),
   };

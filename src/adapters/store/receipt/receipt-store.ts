@@ -1,4 +1,5 @@
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { Receipt, RepeatedEvent } from '#partners/receipts/receipt.ts';
 import type {
   Acceptance,
@@ -6,10 +7,18 @@ import type {
   NewReceipt,
   ReceiptStore,
 } from '#partners/receipts/receipt-store.ts';
-import { insertDeliveries, openAcceptanceClaims, openReusedIds, type Writing } from './insert.ts';
+import {
+  insertDeliveries,
+  openAcceptanceClaims,
+  openReusedIds,
+  readNextNumbers,
+  type Writing,
+} from './insert.ts';
 import { claimLearnt } from '../claim/standing-deletions.ts';
 import { insertMerges, readRepositoryId } from '../directory/view.ts';
-import { batched, bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import type { Tx, Database } from '#shared/database.ts';
+import { createBatch } from '#shared/resilience/batch.ts';
+import { bindWrites } from '../bind-writes.ts';
 import type { WriteCheck } from '../write-check.ts';
 import { createReceiptReader } from './read-receipts.ts';
 import { previewReplay, replayWrites } from './replay.ts';
@@ -26,17 +35,20 @@ export type ReceiptStoreOptions = {
 
 /** Receipts, whatever the engine. Deliveries in flight at the same time share one commit. */
 export function createReceiptStore(
-  database: StoreDatabase,
+  database: Database,
   { payloadKey, repository, watch = (write) => write }: ReceiptStoreOptions,
 ): ReceiptStore {
-  const { accept, forgetKeys, dropPayloads, ...writes } = bindWrites(
-    database.writer.callExclusive,
-    'receipt',
-    receiptWrites,
-  );
-  const options = { payloadKey, repository: repository.toLowerCase() };
+  const { forgetKeys, dropPayloads, ...writes } = bindWrites(database.exclusive, replayWrites);
+  const options = { sealer: createSealer(payloadKey), repository: repository.toLowerCase() };
+  const accept = createBatch({
+    callAll: (deliveries: readonly NewReceipt[]) =>
+      database.exclusive((tx) => acceptAll(tx, deliveries, options)),
+    sizeOf: ({ events }) => events.length,
+    sizeMax: ACCEPTED_EVENTS_MAX,
+    isShared: (error) => isTrackportError(error, 'store-unavailable'),
+  });
   return {
-    accept: async (delivery) => toAcceptance(delivery, await watch(accept(delivery, options))),
+    accept: async (delivery) => toAcceptance(delivery, await watch(accept(delivery))),
     ...writes,
     purge: async (before) => ({
       keys: await untilNothing(() => forgetKeys(before)),
@@ -56,11 +68,11 @@ async function untilNothing(work: () => Promise<number>): Promise<number> {
   }
 }
 
-/** What takes deliveries, and works them again. */
-export const receiptWrites = { accept: batched(acceptAll), ...replayWrites };
+/** Of deliveries that share a transaction; one of more events is accepted alone. */
+const ACCEPTED_EVENTS_MAX = 500;
 
 /** The repository's name is in lower case. */
-type AcceptOptions = Omit<ReceiptStoreOptions, 'watch'>;
+type AcceptOptions = { sealer: Sealer; repository: string };
 
 const READ_ORIGINAL = `
   SELECT id, partner_id, event_type, external_id, correlation_id, received_at
@@ -74,36 +86,23 @@ type Sorted = {
   left: RepeatedEvent[];
 };
 
-type AcceptInput = readonly [delivery: NewReceipt, options: AcceptOptions];
-
 /**
  * What became of a delivery, without what whoever sent it knows: all of its events were written, or those at
  * these positions; with `original`, the first receipt, every one came before.
  */
 type Accepted = { queued: number; original?: Receipt; written?: number[] };
 
-/** Making one costs more than a delivery, and a process has one key. */
-function createSealerMemo(): (key: Buffer) => Sealer {
-  let last: { key: Buffer; sealer: Sealer } | undefined;
-  return (key) => {
-    if (last?.key.equals(key) !== true) last = { key, sealer: createSealer(key) };
-    return last.sealer;
-  };
-}
-
-const sealerOf = createSealerMemo();
-
-/** Writes deliveries, all with the same options, one after the other in effect. */
-async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Promise<Accepted[]> {
-  const options = inputs[0]?.[1];
-  if (!options) return [];
-  const { repository } = options;
-  const sealer = sealerOf(options.payloadKey);
+/** Writes deliveries one after the other in effect. */
+async function acceptAll(
+  session: Tx,
+  deliveries: readonly NewReceipt[],
+  options: AcceptOptions,
+): Promise<Accepted[]> {
   const accepted: Accepted[] = [];
-  let left = inputs.map(([delivery]) => delivery);
+  let left = deliveries;
   while (left.length > 0) {
     const count = countBatch(left);
-    const written = await writeDeliveries(session, left.slice(0, count), { sealer, repository });
+    const written = await writeDeliveries(session, left.slice(0, count), options);
     accepted.push(...written);
     left = left.slice(count);
   }
@@ -115,20 +114,21 @@ async function acceptAll(session: Session, inputs: readonly AcceptInput[]): Prom
  * own, and those that came before as what they ask for now.
  */
 async function writeDeliveries(
-  session: Session,
+  session: Tx,
   deliveries: readonly NewReceipt[],
-  { sealer, repository }: { sealer: Sealer; repository: string },
+  { sealer, repository }: AcceptOptions,
 ): Promise<Accepted[]> {
   const events = deliveries.flatMap((delivery) => delivery.events);
   const names = events.flatMap((event) => event.names);
   await insertMerges(session, events); // before anybody is looked for
   await claimMerged(session, repository, deliveries);
-  const [before, claims, isIdReused] = await Promise.all([
+  const [before, claims, isIdReused, next] = await Promise.all([
     findSameEvents(session, events),
     openAcceptanceClaims(session, repository, names),
     openReusedIds(session, events),
+    readNextNumbers(session),
   ]);
-  const writing: Writing = { session, sealer, claims, isIdReused };
+  const writing: Writing = { session, next, sealer, claims, isIdReused };
   const sorted = deliveries.map((delivery) => sortOut(delivery, before));
   await insertDeliveries(
     writing,
@@ -141,7 +141,7 @@ async function writeDeliveries(
 
 /** Deletions that stand name whoever is merged into somebody whom they name. */
 async function claimMerged(
-  session: Session,
+  session: Tx,
   repository: string,
   deliveries: readonly NewReceipt[],
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
 }
 
 /** The receipt as it was first answered, whatever has become of it since. */
-async function readOriginal(session: Session, receipt: number): Promise<Receipt> {
+async function readOriginal(session: Tx, receipt: number): Promise<Receipt> {
   const row = await session.get<Receipt>(READ_ORIGINAL, { receipt });
   if (!row) throw new Error('an event has no receipt');
   return { ...row, status: 'ACCEPTED' };

@@ -7,7 +7,8 @@ import {
 } from '#partners/receipts/receipt-store.ts';
 import { toLeadIds } from '../claim/claim-leads.ts';
 import { forgetNames } from '../claim/standing-deletions.ts';
-import { type Session, toJson, toRecords } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toJson, toRecords } from '#shared/sql.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
 import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
 
@@ -63,7 +64,7 @@ export type Repeat = { event: NewEvent; before: SameEvent };
 
 /** Those of these events that came before. */
 export async function findSameEvents(
-  session: Session,
+  session: Tx,
   events: readonly NewEvent[],
 ): Promise<Map<NewEvent, SameEvent>> {
   if (events.length === 0) return new Map();

@@ -10,7 +10,7 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '../audit-log.ts';
 import { receiptConditions } from './conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
-import type { Session } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -54,11 +54,7 @@ const DROP_PAYLOADS = `
 
 /** What puts dead letters back into the queue, and ends the time for which they are kept. */
 export const replayWrites = {
-  replay: async (
-    session: Session,
-    id: string,
-    entry: AuditEntry,
-  ): Promise<ReplayResult | undefined> => {
+  replay: async (session: Tx, id: string, entry: AuditEntry): Promise<ReplayResult | undefined> => {
     const receipt = await findNumber(session, id);
     if (receipt === undefined) return undefined;
     await session.run(FORGET_RELEASES, { receipt });
@@ -69,18 +65,14 @@ export const replayWrites = {
     return queue(session, [receipt], { entry, left });
   },
   replayAll: async (
-    session: Session,
+    session: Tx,
     filter: ReceiptFilter,
     entry: AuditEntry,
   ): Promise<ReplayResult> => {
     const { left } = await previewReplay(session, filter);
     return queue(session, await receiptsToReplay(session, filter), { entry, left });
   },
-  acknowledge: async (
-    session: Session,
-    id: string,
-    entry: AuditEntry,
-  ): Promise<number | undefined> => {
+  acknowledge: async (session: Tx, id: string, entry: AuditEntry): Promise<number | undefined> => {
     const receipt = await findNumber(session, id);
     if (receipt === undefined) return undefined;
     const acknowledged = await session.run(ACKNOWLEDGE, {
@@ -91,14 +83,14 @@ export const replayWrites = {
     return acknowledged;
   },
   /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */
-  forgetKeys: (session: Session, before: number): Promise<number> =>
+  forgetKeys: (session: Tx, before: number): Promise<number> =>
     session.run(FORGET_SAME_EVENTS, { before }),
   /** One chunk of what it drops. */
-  dropPayloads: (session: Session, before: number): Promise<number> =>
+  dropPayloads: (session: Tx, before: number): Promise<number> =>
     session.run(DROP_PAYLOADS, { before }),
 };
 
-async function findNumber(session: Session, id: string): Promise<number | undefined> {
+async function findNumber(session: Tx, id: string): Promise<number | undefined> {
   return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
 }
 
@@ -107,7 +99,7 @@ function stepOf(what: EventStep['what'], { at, actor }: AuditEntry): { now: numb
 }
 
 async function queue(
-  session: Session,
+  session: Tx,
   receipts: readonly number[],
   { entry, left }: { entry: AuditEntry; left: ReplayResult['left'] },
 ): Promise<ReplayResult> {
@@ -120,10 +112,7 @@ async function queue(
 }
 
 /** Counts what `replayAll` queues and leaves. */
-export async function previewReplay(
-  session: Session,
-  filter: ReceiptFilter,
-): Promise<ReplayPreview> {
+export async function previewReplay(session: Tx, filter: ReceiptFilter): Promise<ReplayPreview> {
   const { from, number, where, values } = await receiptConditions(session, filter);
   const counts = await session.all<DeadLetterCount>(
     `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
@@ -134,7 +123,7 @@ export async function previewReplay(
   return toReplayPreview(counts);
 }
 
-async function receiptsToReplay(session: Session, filter: ReceiptFilter): Promise<number[]> {
+async function receiptsToReplay(session: Tx, filter: ReceiptFilter): Promise<number[]> {
   const { from, number, where, values } = await receiptConditions(session, filter);
   const rows = await session.all<{ number: number }>(
     `SELECT DISTINCT ${number} AS number FROM ${from}

@@ -1,5 +1,5 @@
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
-import { either } from '../session.ts';
+import { either } from '#shared/sql.ts';
 
 /** `event.history` with one more step; `step` is SQL for an object of JSON. The oldest give way. */
 export function withStep(step: string, history = 'history'): string {

@@ -1,4 +1,4 @@
-import { either } from '../session.ts';
+import { either } from '#shared/sql.ts';
 
 /**
  * `event.rank`, by which events take turns: deletions that redact or delete, then the other deletions, then

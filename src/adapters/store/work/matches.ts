@@ -1,4 +1,4 @@
-import type { ActProgress, EventProgress, Effect, Todo } from '#partners/worker/progress.ts';
+import type { ActProgress, Effect, Todo } from '#partners/worker/progress.ts';
 import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { Settlement, SettleResult, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
@@ -7,6 +7,7 @@ import {
   claimsOf,
   confirmClaims,
   claimedBy,
+  claimsHeld,
   insertClaims,
   provisionalClaims,
   toLeadIds,
@@ -15,12 +16,17 @@ import {
 import { readRepositoryId } from '../directory/view.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
 import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
-import { type Session, toJson } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { toJson } from '#shared/sql.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
 
 const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
+
+const LEASES = `
+  SELECT id AS event, lease_token AS lease FROM event
+  WHERE id = ANY(@events::bigint[]) AND outcome = 'PENDING'`;
 
 const MATCHED = `
   UPDATE event SET progress = @progress, lead_ids = @leadIds, due_at = @dueAt,
@@ -40,62 +46,81 @@ const SETTLE = `
 /** What a write needs of the item that it is about; the payload stays where it is. */
 export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 
-export async function isMine(session: Session, item: LeasedEvent): Promise<boolean> {
+export async function isMine(session: Tx, item: LeasedEvent): Promise<boolean> {
   return (await session.get(FIND_MINE, item)) !== undefined;
 }
 
 type ClaimInput = Parameters<WorkStore['claim']>;
-
-/** `WorkStore.claim`. `repository` is `owner/name` in lower case, here and below. */
-export async function claim(
-  session: Session,
-  repository: string,
-  item: LeasedEvent,
-  ...[match, { now, ...next }]: [ClaimInput[1], ClaimInput[2]]
-): Promise<readonly number[] | undefined> {
-  if (!(await isMine(session, item))) return undefined;
-  const order = await orderOf(session, repository, { item, numbers: match.leads });
-  if (order && item.path === 'deletions') {
-    await insertClaims(session, claimsOf(order, now));
-    await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
-  }
-  const leads = await leadsOf(session, repository, { item, found: match.leads });
-  return keepMatch(session, { item, ...next, note: noteOf(match), leads });
-}
-
 type ConfirmInput = Parameters<WorkStore['confirm']>;
 
-/** `WorkStore.confirm`. */
-export async function confirm(
-  session: Session,
+/** A match that is to be ours: for now, with what comes `next`, or for good, with the `plan` of what is done. */
+export type NewMatch = { item: LeasedEvent; match: ClaimInput[1] } & (
+  | { next: ClaimInput[2]; plan?: undefined }
+  | { plan: ConfirmInput[2]; next?: undefined }
+);
+
+/**
+ * Keeps matches in a few statements, however many they are. Returns the leads of each event, undefined for one whose
+ * lease is lost. `repository` is `owner/name` in lower case, here and below.
+ */
+export async function keepMatches(
+  session: Tx,
   repository: string,
-  item: LeasedEvent,
-  ...[match, { now, ...plan }]: [ConfirmInput[1], ConfirmInput[2]]
-): Promise<readonly number[] | undefined> {
-  if (!(await isMine(session, item))) return undefined;
-  const order = await orderOf(session, repository, { item, numbers: match.leads });
-  if (order && item.path === 'deletions') {
-    await confirmClaims(session, order, now);
-    await withdraw(session, { ...order, numbers: match.conflicts }, { reason: CONFLICT, now });
-    await withdrawAll(session, order, { reason: 'better-match', now });
+  matches: readonly NewMatch[],
+): Promise<(readonly number[] | undefined)[]> {
+  const events = matches.map(({ item }) => item.event);
+  const [leases, repositoryId] = await Promise.all([
+    session.all<{ event: number; lease: string | undefined }>(LEASES, { events }),
+    readRepositoryId(session, repository),
+  ]);
+  const leaseOf = new Map(leases.map(({ event, lease }) => [event, lease]));
+  const ours = matches.filter(({ item }) => leaseOf.get(item.event) === item.lease);
+  const deletions = ours.filter(({ item }) => item.path === 'deletions');
+  const leadsOf = await claimMatches(session, repositoryId, deletions);
+  return matches.map((one) => {
+    if (!ours.includes(one)) return undefined;
+    const found = one.item.path === 'deletions' ? leadsOf.get(one.item.event) : one.match.leads;
+    return keepMatch(session, { ...one, leads: found ?? [], repositoryId });
+  });
+}
+
+/** Claims what deletions name, takes back what they do not, and answers what each event holds then. */
+async function claimMatches(
+  session: Tx,
+  repositoryId: number | undefined,
+  deletions: readonly NewMatch[],
+): Promise<Map<number, number[]>> {
+  if (repositoryId === undefined) return new Map();
+  const orders = deletions.map(({ item, match, next, plan }) => ({
+    order: { repositoryId, receiptId: item.receiptId, event: item.event, numbers: match.leads },
+    conflicts: match.conflicts,
+    isForGood: plan !== undefined,
+    now: (next ?? plan).now,
+  }));
+  await insertClaims(
+    session,
+    orders.flatMap(({ order, now }) => claimsOf(order, now)),
+  );
+  for (const { order, conflicts, isForGood, now } of orders) {
+    if (isForGood) confirmClaims(session, order);
+    await withdraw(session, { ...order, numbers: conflicts }, { reason: CONFLICT, now });
   }
-  const { effect } = plan;
-  const todo: Todo =
-    effect && order ? { ...plan, effect: { ...effect, repositoryId: order.repositoryId } } : plan;
-  const leads = await leadsOf(session, repository, { item, found: match.leads });
-  const progress: ActProgress = {
-    stage: 'act',
-    ...todo,
-    leads: leads.map((number) => ({ number, state: 'open' })),
-  };
-  const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
-  const next = { progress, dueAt: now, attempts: 0, note: noteOf(match), step };
-  return keepMatch(session, { item, ...next, leads });
+  const forGood = orders.filter(({ isForGood }) => isForGood);
+  const left = await provisionalClaims(session, repositoryId, eventsOf(forGood));
+  for (const { order, now } of forGood) {
+    const numbers = left.get(order.event) ?? [];
+    await withdraw(session, { ...order, numbers }, { reason: 'better-match', now });
+  }
+  return claimsHeld(session, repositoryId, eventsOf(orders));
+}
+
+function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
+  return orders.map(({ order }) => order.event);
 }
 
 /** `WorkStore.settle`. */
 export async function settle(
-  session: Session,
+  session: Tx,
   repository: string,
   item: LeasedEvent,
   settlement: Settlement & { now: number },
@@ -129,7 +154,7 @@ function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | un
 
 /** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
 async function withdraw(
-  session: Session,
+  session: Tx,
   order: ClaimOrder,
   { reason, now }: { reason: string; now: number },
 ): Promise<void> {
@@ -145,18 +170,19 @@ async function withdraw(
 
 /** Everything that no match has confirmed. False: there was nothing. */
 async function withdrawAll(
-  session: Session,
+  session: Tx,
   order: ClaimOrder,
   why: { reason: string; now: number },
 ): Promise<boolean> {
-  const numbers = await provisionalClaims(session, order);
+  const { repositoryId, event } = order;
+  const numbers = (await provisionalClaims(session, repositoryId, [event])).get(event) ?? [];
   await withdraw(session, { ...order, numbers }, why);
   return numbers.length > 0;
 }
 
 /** Undefined while the store does not know which repository the configured name means. */
 async function orderOf(
-  session: Session,
+  session: Tx,
   repository: string,
   { item, numbers }: { item: LeasedEvent; numbers: readonly number[] },
 ): Promise<ClaimOrder | undefined> {
@@ -165,43 +191,43 @@ async function orderOf(
   return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
 }
 
-type NextStep = {
-  item: LeasedEvent;
-  progress: EventProgress;
-  dueAt: number;
-  attempts: number;
-  note: EventNote | undefined;
-  step?: EventStep;
-  leads: readonly number[];
-};
-
-async function keepMatch(
-  session: Session,
-  { item, progress, step, leads, ...next }: NextStep,
-): Promise<readonly number[]> {
-  await session.run(MATCHED, {
+function keepMatch(
+  session: Tx,
+  one: NewMatch & { leads: readonly number[]; repositoryId: number | undefined },
+): readonly number[] {
+  const { item, match, leads } = one;
+  const { step, progress, ...next } = one.plan ? beginActing(one.plan, one) : one.next;
+  void session.run(MATCHED, {
     ...item,
     ...next,
+    note: noteOf(match),
     progress: JSON.stringify(progress),
     step: toJson(step),
     leadIds: toLeadIds(leads),
   });
-  await session.run(REQUEUE_REPEATED, item);
+  void session.run(REQUEUE_REPEATED, item);
   return leads;
 }
 
-/** What the event has now: what a deletion has claimed, and what was found for a rule, which claims nothing. */
-async function leadsOf(
-  session: Session,
-  repository: string,
-  { item, found }: { item: LeasedEvent; found: readonly number[] },
-): Promise<readonly number[]> {
-  return item.path === 'deletions' ? claimedLeads(session, repository, item.event) : found;
+function beginActing(
+  { now, ...plan }: ConfirmInput[2],
+  { leads, repositoryId }: { leads: readonly number[]; repositoryId: number | undefined },
+): { progress: ActProgress; dueAt: number; attempts: number; step: EventStep } {
+  const { effect } = plan;
+  const todo: Todo =
+    effect && repositoryId !== undefined ? { ...plan, effect: { ...effect, repositoryId } } : plan;
+  const progress: ActProgress = {
+    stage: 'act',
+    ...todo,
+    leads: leads.map((number) => ({ number, state: 'open' })),
+  };
+  const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
+  return { progress, dueAt: now, attempts: 0, step };
 }
 
 /** Only leads of the repository that the configured name means now: others must not be touched. */
 export async function claimedLeads(
-  session: Session,
+  session: Tx,
   repository: string,
   event: number,
 ): Promise<number[]> {

@@ -3,20 +3,29 @@ import { type DirectoryView, matchLeads, type MatchName } from '#partners/match.
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { MINUTE } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { createBatch } from '#shared/resilience/batch.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf } from '../claim/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
 import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
 import { openPayload } from '../receipt/insert.ts';
-import { bindWrites, type Session, type StoreDatabase } from '../session.ts';
+import type { Database, Tx } from '#shared/database.ts';
+import { bindWrites } from '../bind-writes.ts';
 import { OVERTAKEN } from './due.ts';
-import { claimedLeads, isMine, type LeasedEvent } from './matches.ts';
+import { claimedLeads, isMine, keepMatches, type LeasedEvent, type NewMatch } from './matches.ts';
 import { type LeasedRow, workWrites } from './writes.ts';
 
 const NEXT_DUE_AT = `
   SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
   ORDER BY due_at LIMIT 1`;
+
+const TO_LEASE = `
+  SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at <= @now
+  UNION ALL
+  SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at > @latest
+  LIMIT 1`;
 
 /** How long what has not been matched may hold up others: by then it has, or the tracker fails. */
 const UNMATCHED_WAIT_MAX_MS = MINUTE;
@@ -64,7 +73,7 @@ const LACKED_PARTNERS = `
     (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
 
 export type WorkStoreDeps = {
-  database: StoreDatabase;
+  database: Database;
   /** Who takes the worker's lease: while another one has it, nothing is leased here. */
   instance: string;
   /** Opens the bytes of events. */
@@ -83,10 +92,19 @@ export function createWorkStore({
   ...deps
 }: WorkStoreDeps): WorkStore {
   const repository = deps.repository.toLowerCase();
-  const writes = bindWrites(database.writer.callExclusive, 'work', workWrites);
+  const writes = bindWrites(database.exclusive, workWrites);
+  const keep = createBatch({
+    callAll: (matches: readonly NewMatch[]) =>
+      database.exclusive((tx) => keepMatches(tx, repository, matches)),
+    sizeOf: () => 1,
+    sizeMax: MATCHES_MAX,
+    isShared: (error) => isTrackportError(error, 'store-unavailable'),
+  });
   return {
     lease: async (stage, now, limit, aheadMaxMs) => {
       const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
+      // Asked after every step, and mostly there is nothing: that needs no transaction.
+      if (!(await database.get(TO_LEASE, { stage, now, latest }))) return [];
       const holder = { instance, token: newId() };
       const rows = await writes.lease({ stage, now, limit, latest }, holder);
       return rows.map((row) => toItem(sealer, row));
@@ -97,8 +115,8 @@ export function createWorkStore({
     forgetLeases: (now) => writes.forgetLeases(instance, now),
     ...createItemReads(database, repository),
     giveBack: (item) => writes.giveBack(leased(item)),
-    claim: (item, ...match) => writes.claim(repository, leased(item), ...match),
-    confirm: (item, ...match) => writes.confirm(repository, leased(item), ...match),
+    claim: (item, match, next) => keep({ item: leased(item), match, next }),
+    confirm: (item, match, plan) => keep({ item: leased(item), match, plan }),
     saveProgress: (item, ...progress) => writes.saveProgress(leased(item), ...progress),
     reschedule: (item, next) => writes.reschedule(leased(item), next),
     postpone: (postponed) =>
@@ -115,8 +133,11 @@ export function createWorkStore({
   };
 }
 
+/** Of the matches that are kept in one transaction. */
+const MATCHES_MAX = 100;
+
 /** Tells whether anything may have been committed since the last call. */
-function createChangeProbe(database: StoreDatabase): () => Promise<boolean> {
+function createChangeProbe(database: Database): () => Promise<boolean> {
   let seen: number | undefined;
   return async () => {
     const before = seen;
@@ -134,7 +155,7 @@ type ItemReads = Pick<
   'match' | 'leadsOf' | 'leadsUnderLease' | 'isOvertaken' | 'blockedUntil' | 'hasLeadsElsewhere'
 >;
 
-function createItemReads(session: Session, repository: string): ItemReads {
+function createItemReads(session: Tx, repository: string): ItemReads {
   return {
     match: async (names, createdBefore) => {
       const directory = await readDirectoryView(session, repository, names);
@@ -162,7 +183,7 @@ function createItemReads(session: Session, repository: string): ItemReads {
   };
 }
 
-async function unclaimed(session: Session, repository: string, item: WorkItem): Promise<number[]> {
+async function unclaimed(session: Tx, repository: string, item: WorkItem): Promise<number[]> {
   const repositoryId = await readRepositoryId(session, repository);
   if (repositoryId === undefined || isElsewhere(item, repositoryId)) return [];
   const numbers = await foundLeads(session, item.event);
@@ -176,7 +197,7 @@ function isElsewhere({ progress }: WorkItem, repositoryId: number | undefined): 
   return own !== undefined && own !== repositoryId;
 }
 
-async function foundLeads(session: Session, event: number): Promise<number[]> {
+async function foundLeads(session: Tx, event: number): Promise<number[]> {
   const row = await session.get<{ leadIds?: string }>(FOUND_LEADS, { event });
   return fromLeadIds(row?.leadIds);
 }
@@ -200,7 +221,7 @@ function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
   };
 }
 
-async function readCounts(session: Session): Promise<WorkCounts> {
+async function readCounts(session: Tx): Promise<WorkCounts> {
   const counts = await session.get<Omit<WorkCounts, 'lackedPartners'>>(COUNTS);
   const lacked = await session.all<{ partnerId: string }>(LACKED_PARTNERS);
   return {

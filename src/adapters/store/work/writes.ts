@@ -2,9 +2,10 @@ import { SECOND } from '#shared/clock.ts';
 import type { EventProgress } from '#partners/worker/progress.ts';
 import type { Stage, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
-import { either, type Session, toJson } from '../session.ts';
+import type { Tx } from '#shared/database.ts';
+import { either, toJson } from '#shared/sql.ts';
 import { DUE } from './due.ts';
-import { claim, confirm, IS_MINE, type LeasedEvent, settle } from './matches.ts';
+import { IS_MINE, type LeasedEvent, settle } from './matches.ts';
 
 const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now
@@ -56,32 +57,33 @@ type Next = Parameters<WorkStore['reschedule']>[1];
 export const workWrites = {
   /** Each event is leased under `token` and its own number. */
   lease: async (
-    session: Session,
+    session: Tx,
     { latest, ...due }: Due,
     { instance, token }: { instance: string; token: string },
   ): Promise<LeasedRow[]> => {
-    if (await isFollowed(session, instance)) return [];
-    if (latest !== undefined) await session.run(DUE_TOO_LATE, { ...due, latest });
-    const rows = await session.all<Omit<LeasedRow, 'lease'>>(DUE, due);
+    const [follower, , rows] = await Promise.all([
+      session.get(WORKED_ON_BY_OTHER, { instance }),
+      latest !== undefined && session.run(DUE_TOO_LATE, { ...due, latest }),
+      session.all<Omit<LeasedRow, 'lease'>>(DUE, due),
+    ]);
+    if (follower) return [];
     const events = rows.map(({ event }) => event);
     if (rows.length > 0)
-      await session.run(LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
+      void session.run(LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
   },
-  giveBack: async (session: Session, item: LeasedEvent): Promise<void> => {
+  giveBack: async (session: Tx, item: LeasedEvent): Promise<void> => {
     if ((await session.run(GIVE_BACK, item)) > 0) await session.run(REQUEUE_REPEATED, item);
   },
-  forgetLeases: async (session: Session, instance: string, now: number): Promise<void> => {
+  forgetLeases: async (session: Tx, instance: string, now: number): Promise<void> => {
     if (await isFollowed(session, instance)) return;
     await session.run(FORGET_LEASES);
     for (const { event } of await session.all<{ event: number }>(CAME_AGAIN))
       await session.run(REQUEUE_REPEATED, { event, lease: undefined });
     await session.run(DUE_NOW, { now });
   },
-  claim,
-  confirm,
   saveProgress: async (
-    session: Session,
+    session: Tx,
     item: LeasedEvent,
     progress: EventProgress,
     now: number,
@@ -91,7 +93,7 @@ export const workWrites = {
   },
   reschedule,
   postpone: async (
-    session: Session,
+    session: Tx,
     postponed: readonly { item: LeasedEvent; next: Next }[],
   ): Promise<void> => {
     for (const { item, next } of postponed) await reschedule(session, item, next);
@@ -100,12 +102,12 @@ export const workWrites = {
 };
 
 /** A process that was frozen does not know yet that it was followed. */
-async function isFollowed(session: Session, instance: string): Promise<boolean> {
+async function isFollowed(session: Tx, instance: string): Promise<boolean> {
   return (await session.get(WORKED_ON_BY_OTHER, { instance })) !== undefined;
 }
 
 async function reschedule(
-  session: Session,
+  session: Tx,
   item: LeasedEvent,
   { dueAt, attempts, lastError, progress, step }: Next,
 ): Promise<boolean> {

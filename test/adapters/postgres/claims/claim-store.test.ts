@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
-import { type Database, LOCK_FOR_CLAIMS } from '#adapters/postgres/connection/database.ts';
+import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
@@ -16,8 +16,8 @@ import {
 import { startPostgres } from '../../../support/postgres/server.ts';
 import { auditOf } from '../../../support/audit.ts';
 
-const claimIn = (database: Database, claim: TestClaim): Promise<void> =>
-  database.transaction((session) => claimLeads(session, claim), LOCK_FOR_CLAIMS);
+const claimIn = (database: PostgresDatabase, claim: TestClaim): Promise<void> =>
+  database.exclusive((tx) => claimLeads(tx, claim));
 
 describeClaimStore('PostgreSQL', async () => {
   const own = await migratedPostgres();
@@ -27,12 +27,12 @@ describeClaimStore('PostgreSQL', async () => {
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: (claim) => claimIn(database, claim),
     claimAndFail: (claim) =>
-      database.transaction(async (session) => {
-        await claimLeads(session, claim);
+      database.exclusive(async (tx) => {
+        await claimLeads(tx, claim);
         throw new Error('undo');
-      }, LOCK_FOR_CLAIMS),
+      }),
     withdraw: async (order) => {
-      await database.transaction((session) => withdrawClaims(session, order, 0), LOCK_FOR_CLAIMS);
+      await database.exclusive((tx) => withdrawClaims(tx, order, 0));
     },
     auditOf: (subject) => auditOf(database, subject),
     elsewhere: async () => {

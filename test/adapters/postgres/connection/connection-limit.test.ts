@@ -1,7 +1,7 @@
 /** The server gives the store's user fewer connections than its pool may have. */
 import { expect, onTestFinished, test } from 'vitest';
-import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Session } from '#adapters/store/session.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
   cleanPostgres,
@@ -31,10 +31,10 @@ async function limitedTo(limit: number) {
 const PID = 'SELECT pg_backend_pid() AS pid';
 
 /** So many transactions that wait for each other, each on a connection of its own. */
-async function together(database: Database, count: number): Promise<void> {
+async function together(database: PostgresDatabase, count: number): Promise<void> {
   const all = Promise.withResolvers<void>();
   let begun = 0;
-  const meet = async (session: Session): Promise<void> => {
+  const meet = async (session: Tx): Promise<void> => {
     await session.get(PID);
     begun += 1;
     if (begun === count) all.resolve();

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Session } from '#adapters/store/session.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
+import type { Tx } from '#shared/database.ts';
 import { createWriteCheck } from '#adapters/store/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
@@ -13,26 +13,26 @@ import { startPostgres } from '../../../support/postgres/server.ts';
 
 const unavailable = { code: 'store-unavailable', retryAfterSeconds: 1 };
 
-async function withTable(database: Database): Promise<Database> {
+async function withTable(database: PostgresDatabase): Promise<PostgresDatabase> {
   await database.exec('CREATE TABLE note (id integer PRIMARY KEY, body text)');
   return database;
 }
 
-const opened = async (): Promise<Database> =>
+const opened = async (): Promise<PostgresDatabase> =>
   withTable(await connectToPostgres(await emptyPostgres()));
 
 /** With one connection, on which everything runs. */
-async function openedAlone(): Promise<Database> {
+async function openedAlone(): Promise<PostgresDatabase> {
   const { url } = await emptyPostgres();
   const database = openDatabase({ url, connectionsMax: 1 });
   onTestFinished(() => database.close());
   return withTable(database);
 }
 
-const insert = (session: Session, id: number, body = ''): Promise<number> =>
+const insert = (session: Tx, id: number, body = ''): Promise<number> =>
   session.run('INSERT INTO note (id, body) VALUES (@id, @body)', { id, body });
 
-const count = async (session: Session): Promise<number | undefined> =>
+const count = async (session: Tx): Promise<number | undefined> =>
   (await session.get<{ notes: number }>('SELECT count(*) AS notes FROM note'))?.notes;
 
 describe('a statement', () => {
@@ -111,7 +111,7 @@ describe('a statement', () => {
 describe('statements that are asked for together', () => {
   test('come back each with its own rows, whether the connection knows them or not', async () => {
     const database = await openedAlone();
-    const of = (session: Session, turn: number) =>
+    const of = (session: Tx, turn: number) =>
       Promise.all([
         insert(session, turn, 'a'),
         session.all<{ id: number }>('SELECT id FROM note ORDER BY id'),
@@ -133,7 +133,7 @@ describe('statements that are asked for together', () => {
 
   test('fail together, and the connection serves on', async () => {
     const database = await openedAlone();
-    const divide = (session: Session, by: number) =>
+    const divide = (session: Tx, by: number) =>
       session.get('SELECT 12 / @by::integer AS part', { by });
     const half = (by: number) =>
       database.transaction((session) =>
@@ -146,58 +146,48 @@ describe('statements that are asked for together', () => {
   });
 });
 
-describe('a transaction that begins with a lock', () => {
-  const LOCK = 'SELECT pg_advisory_xact_lock(7)';
+describe('an exclusive transaction', () => {
   const WAITING =
     "SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 
   /** Each of several connections knows none of the statements first, then some, then all. */
-  test('sees from its first statement on what whoever had the lock has written', async () => {
+  test('sees from its first statement on what whoever was before it has written', async () => {
     const own = await emptyPostgres();
     const holder = await withTable(await connectToPostgres(own));
     const other = openDatabase({ url: own.url, connectionsMax: 1 });
     onTestFinished(() => other.close());
-    const begins = [undefined, LOCK, LOCK, undefined, LOCK];
-    for (const [turn, lock] of begins.entries()) {
+    for (const [turn, isExclusive] of [false, true, true, false, true].entries()) {
       let counting: Promise<number | undefined> | undefined;
-      await holder.transaction(async (session) => {
-        await insert(session, turn);
-        if (!lock) return;
-        counting = other.transaction((waiting) => count(waiting), lock);
+      await holder.exclusive(async (tx) => {
+        await insert(tx, turn);
+        if (!isExclusive) return;
+        counting = other.exclusive((waiting) => count(waiting));
         while ((await holder.get<{ count: number }>(WAITING))?.count === 0);
-      }, LOCK);
+      });
       counting ??= other.transaction((free) => count(free));
       expect(await counting).toBe(turn + 1);
     }
   });
 
-  test('that it does not get fails, and nothing of it is done', async () => {
-    const database = await opened();
-    const work = (session: Session) => insert(session, 1);
-    const remove = () => database.run('DELETE FROM note');
-    await database.transaction(work, LOCK);
-    await remove();
-    for (const lock of ['SELECT pg_advisory_xact_lock(7) / 0', LOCK.replace('7', "'x'")])
-      await expect(database.transaction(work, lock)).rejects.toMatchObject({
-        code: expect.stringMatching(/^(22|42)/),
-      });
-    expect(await count(database)).toBe(0);
-    expect(await database.transaction(work, LOCK)).toBe(1);
-  });
-
-  test('that it does not get fails for that reason, also in what is asked for the first time', async () => {
+  test('waits for those before it without a connection', async () => {
     const database = await openedAlone();
-    const lock = 'SELECT 1 / (SELECT count(*) FROM note)';
-    await insert(database, 1);
-    await database.transaction(count, lock);
-    await database.run('DELETE FROM note');
-    const remove = (session: Session) => session.run('DELETE FROM note WHERE id = 1');
-    await expect(database.transaction(remove, lock)).rejects.toMatchObject({ code: '22012' });
+    const begun = Promise.withResolvers<void>();
+    const others = [1, 2, 3].map((id) => database.exclusive((tx) => insert(tx, id)));
+    begun.resolve();
+    await Promise.all([begun.promise, ...others]);
+    expect(await count(database)).toBe(3);
   });
 
-  test('and asks for nothing is none', async () => {
+  test('of which one fails lets the next one in', async () => {
     const database = await opened();
-    expect(await database.transaction(async () => 'nothing', 'SELECT nonsense')).toBe('nothing');
+    const failing = database.exclusive(async (tx) => {
+      await insert(tx, 1);
+      throw new Error('a mistake');
+    });
+    const next = database.exclusive((tx) => insert(tx, 2));
+    await expect(failing).rejects.toThrow('a mistake');
+    await next;
+    expect(await database.all('SELECT id FROM note')).toEqual([{ id: 2 }]);
   });
 });
 
@@ -244,7 +234,7 @@ describe('a transaction', () => {
 
   test('serves nobody any more once it is over: its connection is somebody else’s by then', async () => {
     const database = await openedAlone();
-    const left = Promise.withResolvers<Session>();
+    const left = Promise.withResolvers<Tx>();
     const begun = database.transaction(async (session) => {
       left.resolve(session);
       await insert(session, 1);
@@ -282,7 +272,7 @@ describe('a transaction', () => {
           await insert(session, 1);
           await session.get('SELECT 1 / @by::integer', { by: 0 }).catch(() => undefined);
         }),
-      ).rejects.toThrow('was not committed');
+      ).rejects.toThrow('division by zero');
     expect(await count(database)).toBe(0);
   });
 
@@ -318,7 +308,7 @@ describe('a transaction', () => {
     const survived = Promise.withResolvers<void>();
     let tries = 0;
     let locked = 0;
-    const lock = (session: Session, id: number) =>
+    const lock = (session: Tx, id: number) =>
       session.run("UPDATE note SET body = body || 'x' WHERE id = @id", { id });
     const meet = ([first, second]: [number, number]) =>
       database.transaction(async (session) => {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Database, openDatabase } from '#adapters/postgres/connection/database.ts';
+import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import {
   connectToPostgres,
   emptyPostgres,
@@ -7,7 +7,7 @@ import {
 } from '../../../support/postgres/database.ts';
 import { startPooler } from '../../../support/postgres/pooler.ts';
 
-const pooled = async (): Promise<Database> =>
+const pooled = async (): Promise<PostgresDatabase> =>
   connectToPostgres(await startPooler(await emptyPostgres()));
 
 const shared = {
@@ -66,7 +66,7 @@ describe('what a connection has prepared', () => {
 });
 
 /** With one connection, on which everything runs. */
-function openAlone({ url }: TestDatabase): Database {
+function openAlone({ url }: TestDatabase): PostgresDatabase {
   const database = openDatabase({ url, connectionsMax: 1, connectTimeoutMs: 2000 });
   onTestFinished(() => database.close());
   return database;

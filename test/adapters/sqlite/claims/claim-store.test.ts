@@ -11,18 +11,19 @@ describeClaimStore('SQLite', async () => {
   return {
     claimsOf: (repository) => createClaimStore(database, { repository }),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
-    claim: async (claim) => claimLeads(database, claim),
+    claim: async (claim) => database.exclusive((tx) => claimLeads(tx, claim)),
     claimAndFail: async (claim) =>
-      database.transaction(async () => {
-        await claimLeads(database, claim);
+      database.exclusive(async (tx) => {
+        await claimLeads(tx, claim);
         throw new Error('undo');
       }),
-    withdraw: async (order) => void (await withdrawClaims(database, order, 0)),
+    withdraw: async (order) =>
+      void (await database.exclusive((tx) => withdrawClaims(tx, order, 0))),
     auditOf: async (subject) => auditOf(database, subject),
     elsewhere: async () => {
       const other = connectTo(database.handle.name);
       return {
-        claim: async (claim) => claimLeads(other, claim),
+        claim: async (claim) => other.exclusive((tx) => claimLeads(tx, claim)),
         claims: createClaimStore(other, { repository: REPOSITORY }),
       };
     },

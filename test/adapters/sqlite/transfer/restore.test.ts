@@ -10,7 +10,7 @@ import {
 import path from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openDatabase } from '#adapters/sqlite/connection/database.ts';
+import { openDatabase } from '#adapters/sqlite/database.ts';
 import { restore } from '#adapters/sqlite/transfer/restore.ts';
 import {
   digestTable,
@@ -105,7 +105,7 @@ test('a store that another connection has open is not restored over, though it i
   await expect(restoreTo(storePath, file)).rejects.toThrow(
     refusal('store-unavailable', /has the store open/),
   );
-  standby.close();
+  await standby.close();
   expect((await restoreTo(storePath, file)).rows).toBeGreaterThan(300);
 });
 
@@ -113,7 +113,7 @@ test('a store that holds anything is not restored over', async () => {
   const file = await smallBackup();
   const full = temporaryDatabase();
   fillAudit(full, 1);
-  full.close();
+  await full.close();
   await expect(restoreTo(full.handle.name, file)).rejects.toThrow(
     refusal('store-unavailable', /not empty \(audit\)/),
   );
@@ -122,7 +122,7 @@ test('a store that holds anything is not restored over', async () => {
 test('a store that was started once and holds nothing but a directory is empty', async () => {
   const started = temporaryDatabase();
   await (await openedDirectory(started)).put([entry(1)]);
-  started.close();
+  await started.close();
   expect((await restoreTo(started.handle.name, await smallBackup())).rows).toBeGreaterThan(300);
 });
 
@@ -184,7 +184,7 @@ test('a link to a backup is restored', async () => {
 
 test('what `backup` did not make is refused', async () => {
   const database = temporaryDatabase();
-  database.truncateLog();
+  await database.truncateWal();
   const file = path.join(temporaryFolder(), 'copy.db');
   copyFileSync(database.handle.name, file);
   const storePath = newPath();

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { backUp, type BackupRequest } from '#adapters/sqlite/transfer/backup.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
 /** Fills a store with audit entries of about 1 KB each. */
-export function fillAudit({ handle }: Pick<Database, 'handle'>, count: number): void {
+export function fillAudit({ handle }: Pick<SqliteDatabase, 'handle'>, count: number): void {
   handle
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -19,7 +19,7 @@ export function fillAudit({ handle }: Pick<Database, 'handle'>, count: number): 
 
 /** Backs the store up into a folder of its own, and says where the backup is. */
 export async function backUpTo(
-  { handle }: Pick<Database, 'handle'>,
+  { handle }: Pick<SqliteDatabase, 'handle'>,
   request: Partial<BackupRequest> = {},
 ): Promise<string> {
   const { file = path.join(temporaryFolder(), 'copy.backup') } = request;

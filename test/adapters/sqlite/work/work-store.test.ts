@@ -4,17 +4,14 @@ import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
-import type { ActProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../../../support/partners.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
-import { connectTo, temporaryDatabase, withCommits } from '../../../support/stores.ts';
+import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
-
-const act: ActProgress = { stage: 'act', actions: ['close'], leads: [] };
 
 const payloadKey = Buffer.alloc(32, 1);
 const sealer = createSealer(payloadKey);
@@ -36,9 +33,6 @@ async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now 
   if (!item) throw new Error('nothing is due');
   return item;
 }
-
-const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) =>
-  store.confirm(item, { leads: numbers, conflicts: [] }, { actions: act.actions, now });
 
 test('a worker can begin while another process writes for a moment', async () => {
   const { database, store, accept } = await setUp();
@@ -62,27 +56,6 @@ test('what another process may have queued is noticed once', async () => {
   connectTo(database.handle.name).handle.exec('UPDATE event SET attempts = 1');
   expect(await store.changedElsewhere()).toBe(true);
   expect(await store.changedElsewhere()).toBe(false);
-});
-
-test('what is written of several events at once shares one commit', async () => {
-  const { database, accept } = await setUp();
-  for (const text of ['a', 'b', 'c']) await accept(text);
-  let commits = 0;
-  const counting = withCommits(database, (commit) => {
-    commits += 1;
-    return commit();
-  });
-  const store = createWorkStore({ ...storeDeps, database: counting });
-  const items = await store.lease('match', 0, 3);
-  commits = 0;
-  const [claimed, waits, ends] = items as [WorkItem, WorkItem, WorkItem];
-  const results = await Promise.all([
-    claimAll(store, claimed, [1]),
-    store.reschedule(waits, { dueAt: 9, attempts: 1 }),
-    store.settle(ends, { outcome: 'UNMATCHED', attempts: 3 }, 7),
-  ]);
-  expect(results).toEqual([[1], true, 'settled']);
-  expect(commits).toBe(1);
 });
 
 describeWorkStore('SQLite', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { searchPostgres } from '#adapters/store/artifact/search.ts';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import type { NewVersion } from '#catalog/artifact-store.ts';
@@ -9,7 +9,7 @@ import { createSqliteArtifacts } from '../../../support/catalog.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 import { temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
 
-const onFile = (database: Database) => ({
+const onFile = (database: SqliteDatabase) => ({
   store: createSqliteArtifacts(database),
   keys: createIdempotencyStore(database),
 });

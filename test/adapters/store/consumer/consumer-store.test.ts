@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Database } from '#adapters/sqlite/connection/database.ts';
-import type { StoreDatabase } from '#adapters/store/session.ts';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#shared/database.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import { describeConsumerStore } from '../../../contract/consumer-store.ts';
@@ -14,7 +14,7 @@ import {
   withCommits,
 } from '../../../support/stores.ts';
 
-function openFixture(database: StoreDatabase, elsewhere: StoreDatabase, clock: FakeClock) {
+function openFixture(database: Database, elsewhere: Database, clock: FakeClock) {
   return {
     store: createConsumerStore({ database, clock }),
     other: createConsumerStore({ database: elsewhere, clock }),
@@ -22,7 +22,7 @@ function openFixture(database: StoreDatabase, elsewhere: StoreDatabase, clock: F
   };
 }
 
-const onFile = (database: Database, clock: FakeClock) =>
+const onFile = (database: SqliteDatabase, clock: FakeClock) =>
   openFixture(database, connectTo(database.handle.name), clock);
 
 describeConsumerStore('SQLite, written by a thread', async ({ clock }) =>

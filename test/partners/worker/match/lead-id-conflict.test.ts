@@ -60,12 +60,11 @@ test('a lead id with the address of the same person, or of nobody yet, is taken 
 test('while the directory is read anew by a new rule, a lead of another person is left alone all the same', async () => {
   const { world, bob, ada } = await worldOfTwo();
   await eventually(() => expect(world.filler.status().state).toBe('complete'));
-  const { handle } = world.database;
-  handle.exec('UPDATE directory_key SET rule = rule - 1');
-  handle.exec('UPDATE directory_state SET completed_at = NULL');
+  await world.database.exec('UPDATE directory_key SET rule = rule - 1');
+  await world.database.exec('UPDATE directory_state SET completed_at = NULL');
   const id = await world.send({ leadId: bob, email: 'ada@example.com' });
   await eventually(async () => expect(await isClaimed(world, bob)).toBe(false));
-  handle.exec('UPDATE directory_state SET completed_at = 1');
+  await world.database.exec('UPDATE directory_state SET completed_at = 1');
   expect((await world.settled(id)).events[0]).toMatchObject({
     outcome: 'DONE',
     leadIds: [String(ada)],

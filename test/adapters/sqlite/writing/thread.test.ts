@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { type Database, writeInThread } from '#adapters/sqlite/connection/database.ts';
+import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createThreadWriter } from '#adapters/sqlite/writer/thread-writer.ts';
+import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -20,16 +21,17 @@ import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support
 /** Not closed by itself; what crashes is collected. */
 async function disturbedDatabase() {
   const crashes: Error[] = [];
-  const database = writeInThread(temporaryDatabase(), {
+  const database = openThreadedDatabase({
+    path: temporaryDatabase().handle.name,
     onCrash: (error) => void crashes.push(error),
     module: writerModule,
   });
-  await database.writer.opened();
+  await database.opened;
   return { database, crashes };
 }
 
 /** The directory knows leads 1 to 9. */
-async function setUp(database: Database) {
+async function setUp(database: SqliteDatabase) {
   const local = connectTo(database.handle.name);
   const directory = await openedDirectory(local);
   await directory.put([1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => entry(number)));
@@ -105,23 +107,10 @@ describe('a database whose writes a thread makes', () => {
     expect((await claims.current()).has(1)).toBe(true);
   });
 
-  test('commits at once what was asked for at the same time, whatever it is', async () => {
-    const { database, receipts, consumers, directory, elsewhere, path } = await setUp(
-      await threadedDatabase(),
-    );
-    await consumers.recordUses(new Map());
+  test('commits at once the deliveries that come at the same time', async () => {
+    const { receipts, elsewhere, path } = await setUp(await threadedDatabase());
     elsewhere.pragma('wal_checkpoint(TRUNCATE)');
-    elsewhere.exec('BEGIN IMMEDIATE');
-    const { consumer } = consumerWithKey();
-    const asked = [
-      ...[1, 2, 3].map((number) => receipts.accept(deletionOf(number))),
-      consumers.insert({ consumer, audit: anyAudit }),
-      directory.put([entry(10)]),
-    ];
-    // Answered out of turn, once the thread knows of all that was asked for before.
-    await database.writer.truncateLog();
-    elsewhere.exec('ROLLBACK');
-    await Promise.all(asked);
+    await Promise.all([1, 2, 3].map((number) => receipts.accept(deletionOf(number))));
     expect(commitsIn(path)).toBe(1);
   });
 });
@@ -141,7 +130,7 @@ describe('what fails in the thread', () => {
 
   test('for the store’s sake is told with SQLite’s own code, and passes', async () => {
     const { database } = await disturbedDatabase();
-    onTestFinished(() => database.writer.close());
+    onTestFinished(() => database.close());
     const { receipts, path } = await setUp(database);
     await disturbWriter(path, 'query_only = ON');
     await expect(receipts.accept(deletionOf(1))).rejects.toMatchObject({
@@ -156,13 +145,13 @@ describe('what fails in the thread', () => {
 
   test('at its start is why the store does not open', async () => {
     const crashes: Error[] = [];
-    const writer = createThreadWriter({
+    const thread = startWritingThread({
       path: temporaryFolder(),
       lockWaitMs: 0,
       onCrash: (error) => void crashes.push(error),
     });
-    await expect(writer.opened()).rejects.toMatchObject({ code: 'store-unavailable' });
-    await writer.close();
+    await expect(thread.opened).rejects.toMatchObject({ code: 'store-unavailable' });
+    await thread.close();
     expect(crashes).toEqual([]);
   });
 
@@ -178,7 +167,7 @@ test('a crash while it closes is a crash, too, and ends the wait for the end', a
   const { receipts, elsewhere, path } = await setUp(database);
   elsewhere.exec('BEGIN IMMEDIATE');
   void receipts.accept(deletionOf(1));
-  const closed = database.writer.close();
+  const closed = database.close();
   crashWriter(path);
   await closed;
   expect(crashes).toMatchObject([{ message: 'a test wanted this' }]);
@@ -189,12 +178,12 @@ test('closing waits for all that was asked for, and it is on the disk', async ()
   const { receipts, elsewhere } = await setUp(database);
   elsewhere.exec('BEGIN IMMEDIATE');
   const accepted = [1, 2, 3].map((number) => receipts.accept(deletionOf(number)));
-  const closed = database.writer.close();
+  await nextTurn();
+  const closed = database.close();
   elsewhere.exec('ROLLBACK');
   await closed;
-  database.close();
   expect(elsewhere.prepare('SELECT count(*) FROM receipt').pluck().get()).toBe(3);
   for (const acceptance of accepted) expect(await acceptance).toMatchObject({ kind: 'accepted' });
-  await database.writer.close();
+  await database.close();
   expect(crashes).toEqual([]);
 });

@@ -1,15 +1,16 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { type LocalDatabase, openDatabase } from '#adapters/sqlite/connection/database.ts';
+import { type LocalDatabase, openDatabase } from '#adapters/sqlite/database.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
-import type { Session } from '#adapters/store/session.ts';
+import type { Tx } from '#shared/database.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
-import { temporaryFolder } from '../../../support/folder.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
+import { temporaryFolder } from '../../support/folder.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
 const unavailable = (detail: RegExp): unknown =>
   expect.objectContaining({
@@ -24,7 +25,7 @@ function withTable(): LocalDatabase {
   return database;
 }
 
-function insert(database: Session, value: unknown): Promise<number> {
+function insert(database: Tx, value: unknown): Promise<number> {
   return database.run('INSERT INTO t VALUES (@value)', { value });
 }
 
@@ -42,10 +43,10 @@ describe('a database', () => {
     for (const each of [file, `${file}-wal`]) expect(statSync(each).mode & 0o777).toBe(0o600);
   });
 
-  test('can be closed twice', () => {
+  test('can be closed twice', async () => {
     const database = withTable();
-    database.close();
-    database.close();
+    await database.close();
+    await database.close();
     expect(database.handle.open).toBe(false);
   });
 
@@ -61,31 +62,40 @@ describe('a database', () => {
 
   test('a transaction holds the write lock from its start', async () => {
     const database = withTable();
-    const other = openDatabase({ path: database.handle.name });
-    other.waitAtMost(1);
-    await database.transaction(() => expect(insert(other, 1)).rejects.toEqual(unavailable(/busy/)));
+    const other = openDatabase({ path: database.handle.name }, { lockWaitMs: 0 });
+    await database.transaction(async (tx) => {
+      await tx.all('SELECT * FROM t');
+      await expect(insert(other, 1)).rejects.toEqual(unavailable(/busy/));
+    });
     await insert(other, 1);
-    other.close();
+    await other.close();
   });
 });
 
-describe('while another process holds the write lock', () => {
-  const busyDatabase = (): LocalDatabase => {
+describe('while another process writes, a transaction', () => {
+  test('waits without holding up the event loop', async () => {
     const database = withTable();
-    connectTo(database.handle.name).handle.exec('BEGIN IMMEDIATE');
-    return database;
-  };
-
-  test('a statement waits as long as it may and is then refused', async () => {
-    const database = busyDatabase();
-    database.waitAtMost(1);
-    await expect(insert(database, 1)).rejects.toEqual(unavailable(/busy/));
+    const other = connectTo(database.handle.name).handle;
+    other.exec('BEGIN IMMEDIATE');
+    const inserted = insert(database, 1);
+    await nextTurn();
+    await nextTurn();
+    expect(await database.all('SELECT * FROM t')).toEqual([]);
+    other.exec('ROLLBACK');
+    await inserted;
+    expect(await database.all('SELECT * FROM t')).toEqual([{ value: 1 }]);
   });
 
-  test('a transaction is, too', async () => {
-    const database = busyDatabase();
-    database.waitAtMost(1);
-    await expect(database.transaction(async () => 1)).rejects.toEqual(unavailable(/busy/));
+  test('gives up in the end, changes nothing, and the next one goes on', async () => {
+    const { handle } = withTable();
+    const database = openDatabase({ path: handle.name }, { lockWaitMs: 0 });
+    const other = connectTo(handle.name).handle;
+    other.exec('BEGIN IMMEDIATE');
+    await expect(insert(database, 1)).rejects.toEqual(unavailable(/busy/));
+    other.exec('ROLLBACK');
+    await insert(database, 2);
+    expect(await database.all('SELECT * FROM t')).toEqual([{ value: 2 }]);
+    await database.close();
   });
 });
 
@@ -100,7 +110,7 @@ describe('the version', () => {
   test('moves on with every write of the writer', async () => {
     const database = withTable();
     const seen = [await database.dataVersion()];
-    await insert(database.writing, 1);
+    await insert(database, 1);
     seen.push(await database.dataVersion());
     database.writing.handle.exec('UPDATE t SET value = 2');
     seen.push(await database.dataVersion());
@@ -119,14 +129,14 @@ describe('the version', () => {
     const database = withTable();
     const before = await database.dataVersion();
     const asked = database.dataVersion();
-    await insert(database.writing, 1);
+    await insert(database, 1);
     expect(database.dataVersion()).toBe(asked);
     expect(await asked).not.toBe(before);
   });
 
   test('cannot be told once the store is closed', async () => {
     const database = withTable();
-    database.close();
+    await database.close();
     await expect(database.dataVersion()).rejects.toThrow();
   });
 });
@@ -143,7 +153,7 @@ describe('deleted content', () => {
     await insert(database, 'maria@example.com');
     expect(bytes()).toContain('maria@example.com');
     database.handle.exec('DELETE FROM t');
-    expect(database.truncateLog()).toBe(true);
+    expect(await database.truncateWal()).toBe(true);
     expect(bytes()).not.toContain('maria@example.com');
     expect(statSync(`${file}-wal`).size).toBe(0);
   });
@@ -155,21 +165,21 @@ describe('deleted content', () => {
     const rows = reader.handle.prepare('SELECT * FROM t').iterate();
     rows.next();
     await insert(database, 2);
-    database.waitAtMost(1);
-    expect(database.truncateLog()).toBe(false);
+    database.writing.waitAtMost(1);
+    expect(await database.truncateWal()).toBe(false);
     rows.return?.();
-    expect(database.truncateLog()).toBe(true);
+    expect(await database.truncateWal()).toBe(true);
   });
 
   test('stays in the log while another process writes, without an error', async () => {
     const database = withTable();
     const writer = connectTo(database.handle.name);
-    database.waitAtMost(1);
-    await writer.transaction(async (session) => {
-      await insert(session, 1);
-      expect(database.truncateLog()).toBe(false);
+    database.writing.waitAtMost(1);
+    await writer.transaction(async (tx) => {
+      await insert(tx, 1);
+      expect(await database.truncateWal()).toBe(false);
     });
-    expect(database.truncateLog()).toBe(true);
+    expect(await database.truncateWal()).toBe(true);
   });
 });
 
@@ -199,7 +209,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
 
   test('a database that may only be read', async () => {
     const database = withTable();
-    database.handle.pragma('query_only = ON');
+    database.writing.handle.pragma('query_only = ON');
     await expect(insert(database, 1)).rejects.toEqual(unavailable(/cannot be written/));
   });
 
@@ -213,7 +223,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     const database = withTable();
     await insert(database, 'x'.repeat(20_000));
     const file = database.handle.name;
-    database.close();
+    await database.close();
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0x41, 4096));
     const damaged = connectTo(file);
@@ -253,8 +263,7 @@ test('whoever listens hears of what is written here at once, without a look at t
   const database = withTable();
   const heard = vi.fn();
   const listening = database.listen('any', heard);
-  const write = (session: Session) => session.run('INSERT INTO t VALUES (1)');
-  const writeInTurn = () => database.writer.callExclusive({ store: 't', name: 'write' }, write, []);
+  const writeInTurn = () => database.exclusive((tx) => insert(tx, 1));
   await writeInTurn();
   await database.dataVersion();
   expect(heard).toHaveBeenCalledTimes(1);

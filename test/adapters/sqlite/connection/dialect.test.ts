@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toSqlite } from '#adapters/sqlite/connection/session.ts';
-import { toRecords } from '#adapters/store/session.ts';
+import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
+import { toRecords } from '#shared/sql.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
 test.each([

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { rowsInto, type Session } from '#adapters/store/session.ts';
+import type { Tx } from '#shared/database.ts';
+import { rowsInto } from '#shared/sql.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
 const ODD = rowsInto('odd', 'id bigint, text_there text, bytes bytea, is_set boolean, at bigint');
 
-describe.each<[string, () => Promise<Session>]>([
-  ['SQLite', async () => temporaryDatabase().writing],
+describe.each<[string, () => Promise<Tx>]>([
+  ['SQLite', async () => temporaryDatabase()],
   ['PostgreSQL', temporaryPostgres],
 ])('a session on %s', (_engine, open) => {
   test('takes rows of odd values at once', async () => {

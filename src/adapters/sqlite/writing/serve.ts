@@ -1,0 +1,61 @@
+import type { Values } from '#shared/database.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { Statements } from '../connection/statements.ts';
+
+/** What the connection that writes is asked for. It knows no table and no store. */
+export type Request =
+  | { kind: 'begin' | 'commit' | 'rollback'; tx: number }
+  | { kind: 'all' | 'get' | 'run'; tx: number; sql: string; values: Values }
+  | { kind: 'insert'; tx: number; sql: string; rows: readonly (readonly unknown[])[] }
+  | { kind: 'exec'; tx: number; sql: string }
+  | { kind: 'truncate-log' | 'close' };
+
+export type StatementRequest = Extract<Request, { sql: string }>;
+
+export function runStatement(statements: Statements, request: StatementRequest): unknown {
+  switch (request.kind) {
+    case 'insert':
+      return statements.insert(request.sql, request.rows);
+    case 'exec':
+      return statements.exec(request.sql);
+    case 'all':
+    case 'get':
+    case 'run':
+      return statements[request.kind](request.sql, request.values);
+  }
+}
+
+/**
+ * Serves a connection as a server does: one transaction at a time, statement by statement, and what comes behind a
+ * failed one is refused. What the function throws is what SQLite throws.
+ */
+export function createServer(connection: Connection): (request: Request) => unknown {
+  let open: { tx: number; hasFailed: boolean } | undefined;
+  const rollBack = (): void => {
+    if (connection.handle.inTransaction) connection.handle.exec('ROLLBACK');
+    open = undefined;
+  };
+  const commit = (): void => {
+    connection.commit();
+    open = undefined;
+  };
+  return (request) => {
+    if (!('tx' in request))
+      return request.kind === 'close' ? connection.close() : connection.checkpoint('TRUNCATE');
+    if (request.kind === 'begin') {
+      connection.handle.exec('BEGIN IMMEDIATE');
+      open = { tx: request.tx, hasFailed: false };
+      return undefined;
+    }
+    if (request.kind === 'rollback') return open?.tx === request.tx ? rollBack() : undefined;
+    if (open?.tx !== request.tx || open.hasFailed) throw new Error(NOT_OPEN);
+    try {
+      return 'sql' in request ? runStatement(connection, request) : commit();
+    } catch (error) {
+      open.hasFailed = true;
+      throw error;
+    }
+  };
+}
+
+const NOT_OPEN = 'a statement failed before, or the transaction is over: nothing is committed';

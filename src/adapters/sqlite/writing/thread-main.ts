@@ -1,0 +1,75 @@
+/** What the thread runs that owns the connection that writes. */
+import { statSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Connection, openConnection } from '../connection/connection.ts';
+import { isDiskFailure } from '../connection/errors.ts';
+import { createServer, type Request } from './serve.ts';
+import { type Response, type ThreadOptions, toErrorData } from './thread.ts';
+
+/** Bytes of the write-ahead log from which on it is moved into the database, behind the responses: few stops under load. */
+const LOG_BYTES = 16 * 1024 * 1024;
+
+const post = (responses: readonly Response[]): void => parentPort?.postMessage(responses);
+
+function serveThread({ path, lockWaitMs }: ThreadOptions): Connection | undefined {
+  try {
+    const connection = openConnection(path);
+    connection.waitAtMost(lockWaitMs);
+    connection.handle.pragma('wal_autocheckpoint = 0'); // SQLite tells nobody when one fails
+    serve(connection, createCheckpoint(connection, { log: `${path}-wal`, lockWaitMs }));
+    post([{ value: undefined }]);
+    return connection;
+  } catch (error) {
+    post([{ error: toErrorData(error) }]);
+    return undefined;
+  }
+}
+
+function serve(connection: Connection, checkpoint: () => void): void {
+  const respond = createServer(connection);
+  parentPort?.on('message', (requests: readonly Request[]) => {
+    post(requests.map((request) => respondTo(respond, request)));
+    if (!connection.handle.open) parentPort?.unref();
+    else if (requests.some(({ kind }) => kind === 'commit')) checkpoint();
+  });
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function respondTo(respond: (request: Request) => unknown, request: Request): Response {
+  try {
+    return { value: respond(request) };
+  } catch (error) {
+    if (isDiskFailure(error)) throw error; // which ends the thread, and the process with it
+    return { error: toErrorData(error) };
+  }
+}
+
+/**
+ * Empties the log once it is large: its file never shrinks by itself. Where a reader of another process needs it,
+ * it is asked again when as much has come as before.
+ */
+function createCheckpoint(
+  connection: Connection,
+  { log, lockWaitMs }: { log: string; lockWaitMs: number },
+): () => void {
+  let bytesMax = LOG_BYTES;
+  return () => {
+    const bytes = sizeOf(log);
+    if (bytes <= bytesMax || connection.handle.inTransaction) return;
+    bytesMax = bytes + LOG_BYTES;
+    connection.waitAtMost(0);
+    try {
+      if (connection.checkpoint('TRUNCATE')) bytesMax = LOG_BYTES;
+    } catch (error) {
+      if (isDiskFailure(error)) throw error; // else it is tried again
+    } finally {
+      connection.waitAtMost(lockWaitMs);
+    }
+  };
+}
+
+/** Undefined when the store could not be opened; whoever started the thread is told why. */
+export const connection = serveThread(workerData as ThreadOptions);

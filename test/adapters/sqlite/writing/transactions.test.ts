@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import { SECOND } from '#shared/clock.ts';
+import type { Tx } from '#shared/database.ts';
+import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
+
+const PUT = 'UPDATE write_check SET filler = zeroblob(@at)';
+const FAIL = "INSERT INTO write_check (one, filler) VALUES (2, x'')";
+const read = (database: Pick<Tx, 'get'>) =>
+  database.get('SELECT length(filler) AS at FROM write_check');
+
+const engines: [string, () => SqliteDatabase | Promise<SqliteDatabase>][] = [
+  ['in this thread', temporaryDatabase],
+  ['in a thread of its own', threadedDatabase],
+];
+
+describe.each(engines)('a transaction %s', (_name, open) => {
+  test('is committed with what nobody waited for', async () => {
+    const database = await open();
+    await database.transaction(async (tx) => void tx.run(PUT, { at: 1 }));
+    expect(await read(database)).toEqual({ at: 1 });
+  });
+
+  test('is undone when a statement fails, though nobody waited for it or minded', async () => {
+    const database = await open();
+    const works: ((tx: Tx) => Promise<unknown>)[] = [
+      async (tx) => void tx.run(FAIL),
+      (tx) => tx.run(FAIL).catch(() => undefined),
+    ];
+    for (const work of works) {
+      const failing = database.transaction(async (tx) => {
+        await tx.run(PUT, { at: 2 });
+        await work(tx);
+      });
+      await expect(failing).rejects.toThrow('CHECK constraint failed');
+      expect(await read(database)).toEqual({ at: 0 });
+    }
+    await database.run(PUT, { at: 3 });
+    expect(await read(database)).toEqual({ at: 3 });
+  });
+
+  test('cannot be used when it is over', async () => {
+    const database = await open();
+    let kept: Tx | undefined;
+    await database.transaction(async (tx) => void (kept = tx));
+    await expect(kept?.run(PUT, { at: 1 })).rejects.toThrow('the transaction is over');
+  });
+
+  test('within another one is refused at once: it would wait for itself', async () => {
+    const database = await open();
+    const outer = database.transaction(() => database.run(PUT, { at: 1 }));
+    await expect(outer).rejects.toThrow('would wait for itself');
+    await database.run(PUT, { at: 2 });
+  });
+
+  test('that waits for something else is undone after 2 s, and the next goes on', async () => {
+    const database = await open();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const begun = Promise.withResolvers<void>();
+    const idle = database.transaction(async (tx) => {
+      await tx.run(PUT, { at: 1 });
+      begun.resolve();
+      await new Promise<never>(() => undefined);
+    });
+    const failed = idle.catch((error: unknown) => error);
+    await begun.promise;
+    const next = database.run(PUT, { at: 2 });
+    await vi.advanceTimersByTimeAsync(2 * SECOND);
+    expect(await failed).toMatchObject({ message: expect.stringContaining('waited 2000 ms') });
+    await next;
+    expect(await read(database)).toEqual({ at: 2 });
+  });
+});
+
+test('the log is emptied when it is large, and later while another process reads', async () => {
+  const database = await threadedDatabase();
+  const path = database.handle.name;
+  const log = (): number => statSync(`${path}-wal`).size;
+  const megabyte = async (): Promise<void> => {
+    const changes = JSON.stringify('x'.repeat(1024 * 1024));
+    const sql = `INSERT INTO audit (at, actor_kind, actor_subject, action, subject, changes)
+      VALUES (1, 'cli', 'x', 'key.create', 'x', @changes)`;
+    await database.run(sql, { changes });
+  };
+  let largest = 0;
+  for (let count = 0; count < 40; count += 1) {
+    await megabyte();
+    largest = Math.max(largest, log());
+  }
+  expect(largest).toBeLessThan(20 * 1024 * 1024);
+  const other = connectTo(path).handle;
+  other.exec('BEGIN');
+  other.prepare('SELECT count(*) FROM audit').get();
+  for (let count = 0; count < 20; count += 1) await megabyte();
+  expect(log()).toBeGreaterThan(16 * 1024 * 1024);
+  other.exec('COMMIT');
+  for (let count = 0; count < 20; count += 1) await megabyte();
+  expect(log()).toBeLessThan(20 * 1024 * 1024);
+});
