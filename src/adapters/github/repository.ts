@@ -34,6 +34,8 @@ export type RepositoryFacts = {
   isAdmin: boolean;
   /** Whether its permissions suffice to change issues; undefined when the tracker tells none. */
   mayWrite: boolean | undefined;
+  /** The same for typed fields, for which more is asked. */
+  mayPush: boolean | undefined;
   /** Whether nobody but collaborators can open an issue. */
   isForCollaborators: boolean;
 };
@@ -58,6 +60,9 @@ const repositorySchema = z
       isAdmin: may('admin'),
       mayWrite: wire.permissions
         ? ['admin', 'maintain', 'push', 'triage'].some((name) => may(name))
+        : undefined,
+      mayPush: wire.permissions
+        ? ['admin', 'maintain', 'push'].some((name) => may(name))
         : undefined,
       isForCollaborators: wire.issue_creation_policy?.toLowerCase() === 'collaborators_only',
     };

@@ -16,6 +16,7 @@ import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
+import { checkFields } from './check-fields.ts';
 
 /** HTTP dates are precise to a second, and the request takes time itself. */
 const CLOCK_TOLERANCE_MS = 5 * SECOND;
@@ -51,6 +52,7 @@ export async function checkTracker(
       checkClock(inspection),
       ...(await checkLabels(deps, inspection, fix)),
       ...(await checkAssignees(deps)),
+      ...(await checkFields(deps, inspection)),
       ...(await checkAdminToken(deps)),
     ];
   } catch (error) {

@@ -62,6 +62,7 @@ describe('inspecting the repository', () => {
         isArchived: false,
         isAdmin: false,
         mayWrite: true,
+        mayPush: true,
       },
       labels: [
         { name: 'approved', exists: true },
@@ -127,6 +128,7 @@ const facts = {
   isArchived: false,
   isAdmin: false,
   mayWrite: true,
+  mayPush: true,
   isForCollaborators: false,
 };
 
