@@ -15,7 +15,15 @@ describe('pages for people', () => {
   test('escape everything that a visitor could have typed', async () => {
     const tracker = await openTracker();
     const nasty = `<script>alert('x')</script>"&`;
-    tracker.createIssue({ title: nasty, body: nasty, labels: [nasty], author: '<b>' });
+    const fields = { [nasty]: nasty };
+    tracker.createIssue({
+      title: nasty,
+      body: nasty,
+      labels: [nasty],
+      author: '<b>',
+      type: nasty,
+      fields,
+    });
     tracker.addComment(1, nasty);
     for (const path of ['/', '/acme/leads/issues/1']) {
       const { text } = await pageOf(`${tracker.url}${path}`);
@@ -24,6 +32,21 @@ describe('pages for people', () => {
       expect(text).toContain('&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;');
     }
   });
+});
+
+test('the page of an issue shows its type and its typed fields', async () => {
+  const tracker = await openTracker();
+  const fields = { Size: 3, Region: { option: 'EMEA' }, Products: ['A', 'B'] };
+  tracker.createIssue({ title: 'A', type: 'Request', fields });
+  const { text } = await pageOf(`${tracker.url}/acme/leads/issues/1`);
+  expect(text).toContain('>Request</span>');
+  const rows = text.match(/<th scope="row">.*?<\/td>/g) ?? [];
+  expect(rows.map((row) => row.replaceAll(/<[^>]+>/g, ' ').trim())).toEqual([
+    'Size  3',
+    'Region  EMEA',
+    'Products  A, B',
+  ]);
+  expect((await pageOf(tracker.url)).text).toContain('>Request</span>');
 });
 
 describe('controls over HTTP', () => {
