@@ -13,6 +13,8 @@ const LISTED_MAX = 100;
 const NAME_CHARACTERS_MAX = 255;
 /** As many as a body has. */
 const FIELD_CHARACTERS_MAX = 65_536;
+/** Of a date, as in 2026-12-01, whatever time of day may follow. */
+const DATE_CHARACTERS = 10;
 
 /** The first of a list. What is behind them is not even looked at. */
 function firstOf<Item extends z.ZodType>(item: Item) {
@@ -64,6 +66,7 @@ function valueOf(
   const value = wire.single_select_option?.name ?? wire.value;
   if (typeof value !== 'string') return value;
   if (isLongerThan(value, FIELD_CHARACTERS_MAX)) return '';
+  if (kind === 'date') return value.slice(0, DATE_CHARACTERS);
   return kind === 'number' && value.trim() !== '' ? Number(value) : value;
 }
 

@@ -98,6 +98,7 @@ describe('an issue of the tracker', () => {
       [of('text', { value: 'soon' }), 'soon'],
       [of('text', { value: 'x'.repeat(65_537) }), ''],
       [of('date', { value: '2026-12-01' }), '2026-12-01'],
+      [of('date', { value: '2026-12-01T00:00:00Z' }), '2026-12-01'],
       [of('number', { value: 0 }), 0],
       [of('number', { value: '2.5' }), 2.5],
       [of('single_select', { value: '4', single_select_option: option('EMEA') }), 'EMEA'],

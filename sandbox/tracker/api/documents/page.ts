@@ -22,7 +22,7 @@ export function listPage(world: World, repository: Repository): TrackerResponse 
   return htmlAnswer(
     fullNameOf(repository),
     `<p><b>${open}</b> open, <b>${newest.length - open}</b> closed, as of ${time(now)}. This page loads itself again; what changed a moment ago is marked.</p>
-<table><thead><tr><th scope="col">State</th><th scope="col">Issue</th><th scope="col">Labels</th><th scope="col">Updated</th></tr></thead>
+<table><thead><tr><th scope="col">State</th><th scope="col">Issue</th><th scope="col">Type, labels</th><th scope="col">Updated</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>${more}`,
     { refreshSeconds: REFRESH_SECONDS },
   );
@@ -124,7 +124,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f8fa;padding:1rem;
 .mark{display:inline-block;border-radius:1em;padding:0 .6em;font-size:.85em;white-space:nowrap}
 .open{background:#1a7f37;color:#fff}.closed{background:#8250df;color:#fff}.pull{background:#59636e;color:#fff}.type{border:1px solid currentcolor}.fields{width:auto}
 .fresh td{background:#ddf4ff}time{white-space:nowrap}
-@media(max-width:45rem){body{margin:1rem auto}thead{display:none}tbody,td{display:block}tr{display:block;border-top:1px solid #d1d9e0;padding:.5rem 0}td{border:0;padding:.15rem .5rem}td:empty{display:none}}
+@media(max-width:45rem){body{margin:1rem auto}thead{display:none}tbody,td{display:block}tr{display:block;border-top:1px solid #d1d9e0;padding:.5rem 0}td,th{border:0;padding:.15rem .5rem}td:empty{display:none}}
 .note{background:#fff8c5;border:1px solid #d4a72c;border-radius:6px;padding:.5rem 1rem}
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}td,th{border-color:#30363d}a{color:#58a6ff}small{color:#9198a1}tr{border-color:#30363d}.fresh td{background:#16304f}.note{background:#2b2410;border-color:#9e6a03}}`;
 
