@@ -69,9 +69,9 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
     onTurn = await tryRemoval(deps, task, onTurn);
   if (onTurn.kind !== 'issue') return onTurn.result;
   let { lead } = onTurn;
-  const { issue } = onTurn;
-  const edited = await editIssue(deps, { ...task, lead }, issue);
-  if (edited) return refused(deps, { ...task, lead }, edited);
+  const edited = await editIssue(deps, { ...task, lead }, onTurn.issue);
+  if ('refusal' in edited) return refused(deps, { ...task, lead }, edited.refusal);
+  const { issue } = edited;
   const fields = await writeFields(deps, { ...task, lead }, issue);
   ({ lead } = fields);
   if (fields.refusal) return refused(deps, { ...task, lead }, seenBefore(fields.refusal));
@@ -145,26 +145,28 @@ function removalRefused(
   };
 }
 
-/** Undefined when all but the comment is as it should be. */
+/** The issue with the fields that it has after the write: people go on with them. */
 async function editIssue(
   deps: LeadDeps,
   task: LeadTask,
   issue: EditableIssue,
-): Promise<Refusal | undefined> {
+): Promise<{ issue: EditableIssue } | { refusal: Refusal }> {
   const { editor, labels, pacer, refusals } = deps;
   const edit = planFor(task, issue, labels);
-  if (!edit) return undefined;
+  if (!edit) return { issue };
   pacer.noteWrite();
   const edited = await editor.edit(issue.number, edit);
-  if (edited.kind !== 'done') return seenBefore(edited);
+  if (edited.kind !== 'done') return { refusal: seenBefore(edited) };
   const left = planFor(task, edited.issue, labels);
   if (!left) {
     refusals.noteSuccess();
-    return undefined;
+    return { issue: { ...issue, fieldValues: edited.issue.fieldValues ?? issue.fieldValues } };
   }
-  if (!left.labels) return { kind: 'transient', code: 'not-applied' };
+  if (!left.labels) return { refusal: { kind: 'transient', code: 'not-applied' } };
   const writing = await editor.checkWriting();
-  return writing.kind === 'paused' ? writing : { kind: 'transient', code: 'labels-dropped' };
+  const refusal =
+    writing.kind === 'paused' ? writing : ({ kind: 'transient', code: 'labels-dropped' } as const);
+  return { refusal };
 }
 
 /**

@@ -58,6 +58,18 @@ describe('redact', () => {
     expect(fieldsOf(world, number)).toEqual(['Region', 'Products']);
   });
 
+  test('clears what a person typed between the read and the write', async () => {
+    const world = await openWorld();
+    const { number } = world.tracker.createIssue(leadIssue());
+    const barrier = world.tracker.hold({ method: 'GET', path: `/issues/${number}$` });
+    const id = await world.send({ leadId: String(number) });
+    await barrier.arrived();
+    world.tracker.editIssue(number, { fields: TYPED });
+    barrier.open();
+    expect((await world.settled(id)).events[0]).toMatchObject({ outcome: 'DONE' });
+    expect(fieldsOf(world, number)).toEqual([]);
+  });
+
   test('leaves fields alone where it is not asked for', async () => {
     const world = await openWorld({ actions: ['relabel', 'close'] });
     const number = openLead(world);
@@ -77,6 +89,21 @@ describe('redact', () => {
     expect(event).toMatchObject({ outcome: 'DONE', erasure: 'incomplete-history' });
     expect(event && remainsOf(event)).toBeUndefined();
     expect(fieldsOf(world, number)).toEqual(['Region', 'Products']);
+    expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(1);
+  });
+
+  test('goes on where the worker ended between two fields', async () => {
+    const world = await openWorld({ requestTimeoutMs: 1500 });
+    const number = openLead(world);
+    const barrier = world.tracker.hold({ method: 'DELETE', path: FIELDS_PATH });
+    const id = await world.send({ leadId: String(number) });
+    await barrier.arrived();
+    await world.stop();
+    expect((await world.read(id)).events[0]).toMatchObject({ outcome: 'PENDING', attempts: 0 });
+    barrier.open();
+    const next = await openWorld({ of: world });
+    expect((await next.settled(id)).events[0]).toMatchObject({ outcome: 'DONE', attempts: 1 });
+    expect(fieldsOf(next, number)).toEqual(['Region', 'Products']);
     expect(world.tracker.calls.count({ method: 'PATCH' })).toBe(1);
   });
 
