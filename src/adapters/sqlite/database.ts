@@ -9,7 +9,7 @@ import { guard, isBusy } from './connection/errors.ts';
 import { toRows, toStoredValues } from './connection/statements.ts';
 import { createServer } from './writing/serve.ts';
 import { startWritingThread, type WritingThreadOptions } from './writing/thread.ts';
-import { type Ask, createTransactions } from './writing/transactions.ts';
+import { type Ask, createTransactions, type Reading } from './writing/transactions.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
 export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Database };
@@ -48,7 +48,7 @@ export function openDatabase(
     const lockWait = request.kind === 'begin' ? lockWaitMs : 0;
     return inOrder(() => whileBusy(lockWait, () => serve(request)));
   };
-  const { transaction, settled } = createTransactions(ask);
+  const { transaction, settled } = createTransactions(ask, withVersion(reading));
   return {
     ...createDatabase(reading, transaction),
     writing,
@@ -86,7 +86,7 @@ export function openThreadedDatabase({
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
   const thread = startWritingThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
-  const { transaction, settled } = createTransactions(thread.ask);
+  const { transaction, settled } = createTransactions(thread.ask, withVersion(reading));
   return {
     ...createDatabase(reading, transaction),
     opened: thread.opened,
@@ -99,17 +99,22 @@ export function openThreadedDatabase({
   };
 }
 
+function withVersion(connection: Connection): Connection & Reading {
+  const version = connection.handle.prepare<[], number>('PRAGMA data_version').pluck();
+  return { ...connection, version: () => version.get() ?? 0 };
+}
+
 function createDatabase(
   reading: Connection,
   transaction: Transact,
 ): Omit<SqliteDatabase, 'truncateWal' | 'close'> {
-  const version = reading.handle.prepare<[], number>('PRAGMA data_version').pluck();
+  const { version } = withVersion(reading);
   /**
    * SQLite's own number for what other connections have committed. Looked at once for all reads of one turn of the
    * event loop, at its end: cheap enough for every request.
    * @see https://www.sqlite.org/pragma.html#pragma_data_version
    */
-  const dataVersion = createNextTurnFlight(async () => guard(() => version.get() ?? 0));
+  const dataVersion = createNextTurnFlight(async () => guard(version));
   const looks = new Set<() => void>();
   return {
     ...createReads(reading),

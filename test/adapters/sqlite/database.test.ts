@@ -60,11 +60,11 @@ describe('a database', () => {
     expect(database.handle.prepare('SELECT * FROM t').all()).toEqual([]);
   });
 
-  test('a transaction holds the write lock from its start', async () => {
+  test('a transaction holds the write lock from its first write', async () => {
     const database = withTable();
     const other = openDatabase({ path: database.handle.name }, { lockWaitMs: 0 });
     await database.transaction(async (tx) => {
-      await tx.all('SELECT * FROM t');
+      await tx.run('DELETE FROM t');
       await expect(insert(other, 1)).rejects.toEqual(unavailable(/busy/));
     });
     await insert(other, 1);

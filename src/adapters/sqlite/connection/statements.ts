@@ -17,6 +17,8 @@ type Prepared = Omit<Rows, 'cells'> & { statement: Statement<[object]> };
 
 /** Runs statements on one connection, each at once. What it takes and gives can go to another thread. */
 export type Statements = {
+  /** Whether the statement only reads. */
+  isRead(sql: string): boolean;
   all(sql: string, values: Values): Rows;
   get(sql: string, values: Values): Rows;
   /** Returns how many rows were changed. */
@@ -35,6 +37,7 @@ export function createStatements(handle: Handle): Statements {
     return prepared;
   };
   return {
+    isRead: (sql) => prepare(sql).statement.readonly,
     all: (sql, values) => {
       const { statement, ...names } = prepare(sql);
       return { ...names, cells: statement.all(values) as unknown[][] };

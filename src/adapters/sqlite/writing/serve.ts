@@ -4,7 +4,9 @@ import type { Statements } from '../connection/statements.ts';
 
 /** What the connection that writes is asked for. It knows no table and no store. */
 export type Request =
-  | { kind: 'begin' | 'commit' | 'rollback'; tx: number }
+  /** `hasRead`: elsewhere, what another process may have changed since the transaction before. */
+  | { kind: 'begin'; tx: number; hasRead: boolean }
+  | { kind: 'commit' | 'rollback'; tx: number }
   | { kind: 'all' | 'get' | 'run'; tx: number; sql: string; values: Values }
   | { kind: 'insert'; tx: number; sql: string; rows: readonly (readonly unknown[])[] }
   | { kind: 'exec'; tx: number; sql: string }
@@ -31,6 +33,15 @@ export function runStatement(statements: Statements, request: StatementRequest):
  */
 export function createServer(connection: Connection): (request: Request) => unknown {
   let open: { tx: number; hasFailed: boolean } | undefined;
+  const version = connection.handle.prepare<[], number>('PRAGMA data_version').pluck();
+  let lastVersion: number | undefined;
+  const begin = ({ tx, hasRead }: { tx: number; hasRead: boolean }): void => {
+    connection.handle.exec('BEGIN IMMEDIATE');
+    const before = lastVersion;
+    lastVersion = version.get();
+    open = { tx, hasFailed: hasRead && before !== lastVersion };
+    if (open.hasFailed) throw new ChangedElsewhere();
+  };
   const rollBack = (): void => {
     if (connection.handle.inTransaction) connection.handle.exec('ROLLBACK');
     open = undefined;
@@ -42,11 +53,7 @@ export function createServer(connection: Connection): (request: Request) => unkn
   return (request) => {
     if (!('tx' in request))
       return request.kind === 'close' ? connection.close() : connection.checkpoint('TRUNCATE');
-    if (request.kind === 'begin') {
-      connection.handle.exec('BEGIN IMMEDIATE');
-      open = { tx: request.tx, hasFailed: false };
-      return undefined;
-    }
+    if (request.kind === 'begin') return begin(request);
     if (request.kind === 'rollback') return open?.tx === request.tx ? rollBack() : undefined;
     if (open?.tx !== request.tx || open.hasFailed) throw new Error(NOT_OPEN);
     try {
@@ -56,6 +63,13 @@ export function createServer(connection: Connection): (request: Request) => unkn
       throw error;
     }
   };
+}
+
+export const CHANGED_ELSEWHERE = 'CHANGED_ELSEWHERE';
+
+/** Another process has committed something since the transaction before: what was read may be old. */
+export class ChangedElsewhere extends Error {
+  readonly code = CHANGED_ELSEWHERE;
 }
 
 const NOT_OPEN = 'a statement failed before, or the transaction is over: nothing is committed';

@@ -1,11 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { SECOND } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { type Transact, type Tx, type Values, withoutWarning } from '#shared/database.ts';
 import type { RowsInto } from '#shared/sql.ts';
+import { systemCodeOf } from '#shared/errors.ts';
 import { translate } from '../connection/errors.ts';
-import { type Rows, toRows, toStoredRows, toStoredValues } from '../connection/statements.ts';
-import type { Request, StatementRequest } from './serve.ts';
+import {
+  type Rows,
+  type Statements,
+  toRows,
+  toStoredRows,
+  toStoredValues,
+} from '../connection/statements.ts';
+import {
+  CHANGED_ELSEWHERE,
+  ChangedElsewhere,
+  type Request,
+  runStatement,
+  type StatementRequest,
+} from './serve.ts';
 
 /** Asks the connection that writes. Requests are answered in their order. */
 export type Ask = (request: Request) => Promise<unknown>;
@@ -13,47 +27,88 @@ export type Ask = (request: Request) => Promise<unknown>;
 /** One in which nothing is asked for so long waits for what it must not wait for, and everybody behind it waits, too. */
 const IDLE_MAX_MS = 2 * SECOND;
 
-type Turn = { isOver: boolean };
+/** Statements on the event loop give way to others after so long. */
+const LOOP_HELD_MAX_MS = 5;
+
+/** The connection of the event loop. */
+export type Reading = Statements & {
+  /** Another number whenever another connection has committed something. */
+  version: () => number;
+};
+
+type Work<T> = (tx: Tx) => Promise<T>;
 
 /** Runs transactions on the connection that writes, one after the other. @see Database.transaction */
-export function createTransactions(ask: Ask): {
+export function createTransactions(
+  ask: Ask,
+  reading: Reading,
+): {
   transaction: Transact;
   /** Resolves when nothing waits. */
   settled: () => Promise<void>;
 } {
   const takeTurn = createQueue();
   let count = 0;
-  const current = new AsyncLocalStorage<Turn>();
+  const current = new AsyncLocalStorage<{ isOver: boolean }>();
+  const attempt = async <T>(work: Work<T>, sending: Sending): Promise<T> => {
+    const turn = { isOver: false };
+    return runOne(sending, (tx) => current.run(turn, () => work(tx))).finally(() => {
+      turn.isOver = true;
+    });
+  };
   return {
     transaction: async (work) => {
       if (current.getStore()?.isOver === false)
         throw new Error('a transaction in a transaction would wait for itself');
-      const turn = { isOver: false };
-      const inTurn = (tx: Tx): ReturnType<typeof work> => current.run(turn, () => work(tx));
-      return takeTurn(() => runOne(ask, { tx: (count += 1), turn }, inTurn));
+      return takeTurn(async () => {
+        try {
+          return await attempt(work, { ask, tx: (count += 1), reading });
+        } catch (error) {
+          if (systemCodeOf(error) !== CHANGED_ELSEWHERE) throw translate(error);
+        }
+        return attempt(work, { ask, tx: (count += 1) }).catch((error: unknown) => {
+          throw translate(error);
+        });
+      });
     },
     settled: () => takeTurn(async () => undefined),
   };
 }
 
-/** Begins with the first statement, in one message with it. */
-async function runOne<T>(
-  ask: Ask,
-  { tx, turn }: { tx: number; turn: Turn },
-  work: (tx: Tx) => Promise<T>,
-): Promise<T> {
+/** To whom the statements of a transaction go; `reading` takes those before the first write. */
+type Sending = { ask: Ask; tx: number; reading?: Reading };
+
+/**
+ * Begins with the first write, in one message with it. What is read before needs no way to the connection that
+ * writes: in this process nobody writes meanwhile, and when another process has, the transaction is refused, and
+ * made once more without this.
+ */
+async function runOne<T>({ ask, tx, reading }: Sending, work: Work<T>): Promise<T> {
   let begun: Promise<unknown> | undefined;
+  let isOver = false;
+  let hasRead = false;
   const sent: Promise<unknown>[] = [];
   /** The first one is the cause of all behind it. */
   let failure: { error: unknown } | undefined;
   const idle = watchIdle();
-  const send = async (request: StatementRequest): Promise<unknown> => {
-    if (turn.isOver) throw new Error('the transaction is over');
-    begun ??= ask({ kind: 'begin', tx });
+  const giveWay = createGivingWay();
+  const before = reading?.version();
+  const read = async (from: Statements, request: StatementRequest): Promise<unknown> => {
+    hasRead = true;
+    await giveWay();
+    return runStatement(from, request);
+  };
+  const write = async (request: StatementRequest): Promise<unknown> => {
+    begun ??= ask({ kind: 'begin', tx, hasRead });
     const responses = Promise.all([begun, ask(request)]);
     sent.push(responses);
+    return (await responses)[1];
+  };
+  const send = async (request: StatementRequest): Promise<unknown> => {
+    if (isOver) throw new Error('the transaction is over');
     try {
-      return (await idle.during(responses))[1];
+      const isRead = reading && !begun && isQuery(request) && reading.isRead(request.sql);
+      return await idle.during(isRead ? read(reading, request) : write(request));
     } catch (error) {
       failure ??= { error };
       throw failure.error;
@@ -61,20 +116,36 @@ async function runOne<T>(
   };
   try {
     const result = await Promise.race([work(toTx(tx, send)), idle.tooLong]).finally(() => {
-      turn.isOver = true;
+      isOver = true;
       idle.stop();
     });
+    if (failure) throw failure.error;
     // In one message with statements that nobody waited for; behind one that failed it is refused.
     if (begun) {
       const committed = withoutWarning(ask({ kind: 'commit', tx }));
       await Promise.all(sent);
       await committed;
-    }
+    } else if (reading?.version() !== before) throw new ChangedElsewhere();
     return result;
   } catch (error) {
     if (begun) await ask({ kind: 'rollback', tx }).catch(() => undefined);
-    throw translate(error);
+    if (failure && systemCodeOf(failure.error) === CHANGED_ELSEWHERE) throw failure.error;
+    throw error;
   }
+}
+
+function isQuery({ kind }: StatementRequest): boolean {
+  return kind === 'all' || kind === 'get';
+}
+
+/** Lets other work of the event loop through where it was held for long. */
+function createGivingWay(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < LOOP_HELD_MAX_MS) return;
+    await endOfTurn();
+    since = performance.now();
+  };
 }
 
 /** `tooLong` rejects when nothing was waited for in `during` for too long. */

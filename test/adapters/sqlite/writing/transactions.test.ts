@@ -40,6 +40,47 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     expect(await read(database)).toEqual({ at: 3 });
   });
 
+  test('that decides by what another process changes meanwhile decides anew, once', async () => {
+    const database = await open();
+    const other = connectTo(database.handle.name);
+    await database.run(PUT, { at: 1 });
+    let runs = 0;
+    const count = (tx: Tx) =>
+      tx.get<{ at: number }>('SELECT length(filler) AS at FROM write_check');
+    const seen = await database.transaction(async (tx) => {
+      runs += 1;
+      const before = await count(tx);
+      if (runs === 1) await other.run(PUT, { at: 10 });
+      await tx.run('UPDATE write_check SET filler = zeroblob(length(filler) + 1)');
+      return [before, await count(tx)];
+    });
+    expect(seen).toEqual([{ at: 10 }, { at: 11 }]);
+    expect(runs).toBe(2);
+  });
+
+  test('that only reads sees one moment, also while another process writes', async () => {
+    const database = await open();
+    const other = connectTo(database.handle.name);
+    let runs = 0;
+    const seen = await database.transaction(async (tx) => {
+      runs += 1;
+      const before = await read(tx);
+      if (runs === 1) await other.run(PUT, { at: 10 });
+      return [before, await read(tx)];
+    });
+    expect(seen).toEqual([{ at: 10 }, { at: 10 }]);
+  });
+
+  test('is not committed when it passes over a read that failed', async () => {
+    const database = await open();
+    const passing = database.transaction(async (tx) => {
+      await tx.get('SELECT missing FROM write_check').catch(() => undefined);
+      await tx.run(PUT, { at: 1 });
+    });
+    await expect(passing).rejects.toThrow('no such column');
+    expect(await read(database)).toEqual({ at: 0 });
+  });
+
   test('cannot be used when it is over', async () => {
     const database = await open();
     let kept: Tx | undefined;
