@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
-import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import { withdrawClaims } from '#leads/claims/claim-leads.ts';
+import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import type { Database } from '#shared/database.ts';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
@@ -10,6 +9,7 @@ import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import {
+  createLeadDirectory,
   claimLeads,
   directoryKey,
   entry,

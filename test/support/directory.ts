@@ -1,7 +1,7 @@
-import { claimsOf, insertClaims } from '#adapters/store/claim/claim-leads.ts';
+import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Tx, Database } from '#shared/database.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
-import { readDirectoryView } from '#adapters/store/directory/view.ts';
+import { createLeadDirectory as createDirectory } from '#leads/directory/directory-store.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   type DirectoryEntry,
@@ -11,6 +11,7 @@ import {
 } from '#leads/directory/lead-directory.ts';
 import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
+import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { MINUTE } from '#shared/clock.ts';
 
 export const directoryKey = Buffer.alloc(32, 7);
@@ -29,6 +30,14 @@ export const leadRules: LeadRules = {
 
 export const REPOSITORY = 'acme/leads';
 export const REPOSITORY_ID = 4711;
+
+/** The lead directory of a service, which claims what deletions that stand name. */
+export function createLeadDirectory(
+  database: Database,
+  options: { repository: string; now?: () => number },
+): LeadDirectory {
+  return createDirectory(database, { ...options, claimLearnt });
+}
 
 /** A directory that knows its repository, and is in its first crawl. */
 export async function openedDirectory(

@@ -1,5 +1,5 @@
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { REFRESH_RECEIPT_STATUS } from '#adapters/store/receipt/requeue.ts';
+import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#adapters/store/receipt/insert.ts';

@@ -1,12 +1,11 @@
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-store.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import { findLeads, REPOSITORY } from '../support/directory.ts';
+import { createLeadDirectory, findLeads, REPOSITORY } from '../support/directory.ts';
 
 /** The store of the instances, seen from another process. Dispose it after use. */
 export type Findings = AsyncDisposable & {

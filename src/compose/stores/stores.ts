@@ -1,12 +1,12 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { ArtifactStoreDeps } from '#adapters/store/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createChangeLog } from '#adapters/store/change-log.ts';
+import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { createLeadDirectory } from '#leads/directory/directory-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
-import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
@@ -16,6 +16,7 @@ import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.t
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
+import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Migration, readApplied } from '#adapters/store/migrations.ts';
 
@@ -85,7 +86,8 @@ function createStores(
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
     claims: () => createClaimStore(database, { repository }),
     consumers: () => createConsumerStore({ database, clock }),
-    directory: () => createLeadDirectory(database, { repository, now: () => clock.now() }),
+    directory: () =>
+      createLeadDirectory(database, { repository, now: () => clock.now(), claimLearnt }),
     leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotencyStore(database),
     outcomeCounts: () => createOutcomeCounts(database),

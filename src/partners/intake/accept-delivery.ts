@@ -6,7 +6,7 @@ import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { actionsFor, decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
 import { toMatchNames } from '../worker/match/read-request.ts';
-import type { MatchName } from '../match.ts';
+import type { MatchName } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
 import type { ReadDelivery } from './read-delivery.ts';
 import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';

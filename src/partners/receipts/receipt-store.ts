@@ -8,7 +8,7 @@ import type {
   ReceiptStatus,
   ReceiptSummary,
 } from './receipt.ts';
-import type { MatchName } from '../match.ts';
+import type { MatchName } from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
 
 /** Keyed hashes by which an event is known again. */
@@ -70,9 +70,6 @@ export type NewEvent = EventKeys & {
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
 };
-
-/** The last merges of people that a store keeps, for as long as the directory's hashes are good. */
-export const MERGES_MAX = 1_000_000;
 
 /** A delivery that is verified and read, ready to be written down. */
 export type NewReceipt = Omit<Receipt, 'status'> & {

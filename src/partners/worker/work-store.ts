@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import type { EventProgress, MatchProgress, Todo } from './progress.ts';
-import type { Match, MatchName } from '../match.ts';
+import type { Match, MatchName } from '#leads/directory/match.ts';
 import type {
   Erasure,
   EventErrorCode,

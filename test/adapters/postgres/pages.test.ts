@@ -6,7 +6,7 @@ import { createArtifactLists } from '#adapters/store/artifact/artifact-store.ts'
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Tx } from '#shared/database.ts';
-import { readDirectoryView } from '#adapters/store/directory/view.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { createReceiptReader } from '#adapters/store/receipt/read-receipts.ts';
 import { findSameEvents } from '#adapters/store/receipt/repeat.ts';
 import type { AuditFilter } from '#access/audit.ts';

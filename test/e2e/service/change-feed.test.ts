@@ -1,5 +1,5 @@
 /** What the tracker's webhook tells one instance, every instance on the store knows. */
-import { BATCHES_KEPT, createChangeLog } from '#adapters/store/change-log.ts';
+import { BATCHES_KEPT, createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { SECOND } from '#shared/clock.ts';
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';

@@ -6,8 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
-import { createLeadFeedStore } from '#adapters/store/lead-feed/lead-feed-store.ts';
+import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
@@ -20,6 +19,7 @@ import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, type FakeClock, whileTimePasses } from '../../support/clock.ts';
 import {
+  createLeadDirectory,
   claimLeads,
   directoryKey,
   leadRules,

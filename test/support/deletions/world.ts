@@ -2,7 +2,6 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
 import type { PartnersPorts } from '#partners/index.ts';
@@ -15,7 +14,13 @@ import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createTrackerParts, type TrackerParts } from '../../../src/compose/tracker/parts.ts';
-import { directoryKey, leadRules, matchedOnly, REPOSITORY } from '../directory.ts';
+import {
+  createLeadDirectory,
+  directoryKey,
+  leadRules,
+  matchedOnly,
+  REPOSITORY,
+} from '../directory.ts';
 import { buildPartners, secretsOf } from '../partners.ts';
 import { temporaryDatabase } from '../stores.ts';
 import { openTracker, WRITER } from './tracker.ts';

@@ -1,3 +1,4 @@
+import { SERVER_IDENTITY } from '#leads/claims/read-claims.ts';
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
@@ -14,7 +15,6 @@ import {
   refuseSharedConnections,
 } from './pool.ts';
 import { createStatementReader, valuesOf } from './statement.ts';
-import { SERVER_IDENTITY } from '../../store/claim/claim-store.ts';
 
 /** A pool of connections to one PostgreSQL database. */
 export type PostgresDatabase = Database & {

@@ -1,13 +1,13 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { leadsToClaim, type MatchName, toNameKinds } from '#partners/match.ts';
+import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { type RepeatedEvent, statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
-import { readDirectoryView, readRepositoryId } from '../directory/view.ts';
-import { claimsOf, claimedBy, insertClaims } from '../claim/claim-leads.ts';
-import { putStanding } from '../claim/standing-deletions.ts';
+import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
+import { claimsOf, claimedBy, insertClaims } from '#leads/claims/claim-leads.ts';
+import { putStanding } from '#leads/claims/deletion-names.ts';
 
 const RECEIPTS = rowsInto(
   'receipt',

@@ -14,8 +14,9 @@ import {
   readNextNumbers,
   type Writing,
 } from './insert.ts';
-import { claimLearnt } from '../claim/standing-deletions.ts';
-import { insertMerges, readRepositoryId } from '../directory/view.ts';
+import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import { insertMerges } from '#partners/receipts/merges.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
 import { bindWrites } from '../bind-writes.ts';

@@ -5,12 +5,17 @@ import {
   type NewReceipt,
   type RepeatEffect,
 } from '#partners/receipts/receipt-store.ts';
-import { toLeadIds } from '../claim/claim-leads.ts';
-import { forgetNames } from '../claim/standing-deletions.ts';
+import { toLeadIds } from '#leads/claims/claim-leads.ts';
+import { forgetNames } from '#leads/claims/deletion-names.ts';
 import type { Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
-import { AS_NEW, LASTING_NOTE, REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED } from './requeue.ts';
+import {
+  AS_NEW,
+  LASTING_NOTE,
+  REFRESH_RECEIPT_STATUS,
+  REQUEUE_REPEATED,
+} from '#partners/receipts/requeue.ts';
 
 /** Most events are new: each is looked up in the index, and only what is there is read. */
 const FIND_SAME_EVENTS = `

@@ -12,10 +12,14 @@ import {
   provisionalClaims,
   toLeadIds,
   withdrawClaims,
-} from '../claim/claim-leads.ts';
-import { readRepositoryId } from '../directory/view.ts';
+} from '#leads/claims/claim-leads.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
-import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
+import {
+  REFRESH_RECEIPT_STATUS,
+  REQUEUE_REPEATED,
+  WITH_GIVEN_STEP,
+} from '#partners/receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 

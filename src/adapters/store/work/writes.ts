@@ -1,7 +1,7 @@
 import { SECOND } from '#shared/clock.ts';
 import type { EventProgress } from '#partners/worker/progress.ts';
 import type { Stage, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipt/requeue.ts';
+import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '#partners/receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { DUE } from './due.ts';

@@ -4,7 +4,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../catch-up.ts';
 import type { Settlement, WorkStore } from '../work-store.ts';
 import type { MatchProgress } from '../progress.ts';
-import type { Match, MatchName } from '../../match.ts';
+import type { Match, MatchName } from '#leads/directory/match.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;

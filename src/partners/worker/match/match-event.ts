@@ -13,7 +13,7 @@ import {
   NO_LEADS,
 } from './match-by-number.ts';
 import { progressOf, readRequest } from './read-request.ts';
-import type { Match, MatchName } from '../../match.ts';
+import type { Match, MatchName } from '#leads/directory/match.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';

@@ -8,7 +8,7 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import { effectOf } from '../act/issue-edit.ts';
 import type { WorkItem } from '../work-store.ts';
 import type { MatchProgress, Todo } from '../progress.ts';
-import type { MatchName } from '../../match.ts';
+import type { MatchName } from '#leads/directory/match.ts';
 
 export type ReadRequestDeps = {
   /** The sub-key for directory hashes. */

@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
+import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { describeClaimStore, type TestClaim } from '../../../contract/claim-store.ts';
-import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
+import { createLeadDirectory, claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import {
   connectToPostgres,
   emptyPostgres,

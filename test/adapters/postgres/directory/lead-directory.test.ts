@@ -1,6 +1,6 @@
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { describeLeadDirectory } from '../../../contract/lead-directory.ts';
 import {
+  createLeadDirectory,
   ageDirectory,
   claimLeads,
   findLeads,

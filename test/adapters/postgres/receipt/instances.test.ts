@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
+  createLeadDirectory,
   directoryKey,
   entry,
   leadRules,

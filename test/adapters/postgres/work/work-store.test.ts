@@ -1,12 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
-import { REPOSITORY } from '../../../support/directory.ts';
+import { createLeadDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { INSTANCE } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 import { auditOf } from '../../../support/audit.ts';

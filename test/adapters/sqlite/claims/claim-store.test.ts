@@ -1,8 +1,7 @@
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { withdrawClaims } from '#adapters/store/claim/claim-leads.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
+import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import { describeClaimStore } from '../../../contract/claim-store.ts';
-import { claimLeads, REPOSITORY } from '../../../support/directory.ts';
+import { createLeadDirectory, claimLeads, REPOSITORY } from '../../../support/directory.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
 

@@ -21,9 +21,9 @@ import {
 import type { TableDigest } from '#adapters/sqlite/transfer/digest.ts';
 import { silentLog } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import {
+  createLeadDirectory,
   directoryKey,
   entry,
   leadRules,

@@ -1,13 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
-import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import {
+  createLeadDirectory,
+  entry,
+  openedDirectory,
+  REPOSITORY,
+} from '../../../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../../../support/partners.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';

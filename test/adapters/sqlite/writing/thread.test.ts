@@ -4,7 +4,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createLeadDirectory } from '#adapters/store/directory/lead-directory.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
@@ -12,7 +11,12 @@ import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
-import { entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
+import {
+  createLeadDirectory,
+  entry,
+  openedDirectory,
+  REPOSITORY,
+} from '../../../support/directory.ts';
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { payloadKey } from '../../../support/partners.ts';

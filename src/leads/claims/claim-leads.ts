@@ -1,5 +1,5 @@
-import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
-import { hideClaimed, noteLeads } from '../lead-feed/writes.ts';
+import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from './claim-store.ts';
+import { hideClaimed, noteLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 

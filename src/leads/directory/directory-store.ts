@@ -1,9 +1,9 @@
-import type { DirectoryState, LeadDirectory } from '#leads/directory/lead-directory.ts';
-import { numbersOf } from '../claim/claim-leads.ts';
+import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';
+import type { ClaimLearnt } from '../claims/deletion-names.ts';
+import { numbersOf } from '../claims/claim-leads.ts';
 import type { Tx, Database } from '#shared/database.ts';
-import { bindWrites } from '../bind-writes.ts';
-import { NAMED, readRepositoryId } from './view.ts';
-import { directoryWrites, IS_FROZEN } from './writes.ts';
+import { NAMED, readRepositoryId } from './directory-view.ts';
+import { directoryWrites, IS_FROZEN } from './write-directory.ts';
 
 const LEAD = `
   SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
@@ -33,34 +33,41 @@ export type LeadDirectoryOptions = {
   repository: string;
   /** Milliseconds since the Unix epoch; default the system's clock. */
   now?: () => number;
+  /** Claims what deletions that stand name among what the directory learns. */
+  claimLearnt: ClaimLearnt;
 };
 
 /** The lead directory, whatever the engine. */
 export function createLeadDirectory(
   database: Database,
-  { repository, now = Date.now }: LeadDirectoryOptions,
+  { repository, now = Date.now, claimLearnt }: LeadDirectoryOptions,
 ): LeadDirectory {
   const name = repository.toLowerCase();
-  const writes = bindWrites(database.exclusive, directoryWrites);
+  const page = (entries: readonly DirectoryEntry[]) => ({ entries, now: now(), claimLearnt });
   const lead = (number: number) => database.get<{ updatedAt: number }>(LEAD, { name, number });
   return {
     repositoryId: () => readRepositoryId(database, name),
-    open: (id, rules, at) => writes.open({ name, id, at, rules }),
+    open: (id, rules, at) =>
+      database.exclusive((tx) => directoryWrites.open(tx, { name, id, at, rules })),
     state: () => database.get<DirectoryState>(STATE, { name }),
     has: async (number) => (await lead(number)) !== undefined,
     updatedAt: async (number) => (await lead(number))?.updatedAt,
-    put: (entries) => writes.put(name, { entries, now: now() }),
-    putCaughtUp: (entries, reached) => writes.putCaughtUp(name, { entries, now: now() }, reached),
-    renameLabel: (rename) => writes.renameLabel(name, rename, now()),
-    startCrawl: (at) => writes.startCrawl(name, at),
-    putCrawled: (entries, reached) => writes.putCrawled(name, { entries, now: now() }, reached),
+    put: (entries) => database.exclusive((tx) => directoryWrites.put(tx, name, page(entries))),
+    putCaughtUp: (entries, reached) =>
+      database.exclusive((tx) => directoryWrites.putCaughtUp(tx, name, page(entries), reached)),
+    renameLabel: (rename) =>
+      database.exclusive((tx) => directoryWrites.renameLabel(tx, name, rename, now())),
+    startCrawl: (at) => database.exclusive((tx) => directoryWrites.startCrawl(tx, name, at)),
+    putCrawled: (entries, reached) =>
+      database.exclusive((tx) => directoryWrites.putCrawled(tx, name, page(entries), reached)),
     unseen: async (after) => {
       const id = await readRepositoryId(database, name);
       return id === undefined ? { numbers: [] } : readUnseen(database, id, after);
     },
-    remove: (number) => writes.remove(name, number, now()),
-    noteMoved: (number) => writes.noteMoved(name, number, now()),
-    completeCrawl: (at) => writes.completeCrawl(name, at),
+    remove: (number) => database.exclusive((tx) => directoryWrites.remove(tx, name, number, now())),
+    noteMoved: (number) =>
+      database.exclusive((tx) => directoryWrites.noteMoved(tx, name, number, now())),
+    completeCrawl: (at) => database.exclusive((tx) => directoryWrites.completeCrawl(tx, name, at)),
   };
 }
 

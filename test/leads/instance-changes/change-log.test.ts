@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createChangeLog } from '#adapters/store/change-log.ts';
+import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
 import { describeChangeLog } from '../../contract/change-log.ts';

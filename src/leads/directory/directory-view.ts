@@ -1,7 +1,6 @@
-import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import { READING_VERSION } from '#leads/model/identity.ts';
-import type { DirectoryView, MatchName } from '#partners/match.ts';
-import { MERGES_MAX, type NewEvent } from '#partners/receipts/receipt-store.ts';
+import type { IdentityKind } from './lead-directory.ts';
+import { READING_VERSION } from '../model/identity.ts';
+import type { DirectoryView, MatchName } from './match.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
 
@@ -97,24 +96,3 @@ const emptyView: DirectoryView = {
   find: () => [],
   identitiesOf: () => [],
 };
-
-/** Only new ones: each row uses a number up, and by numbers the oldest are forgotten. */
-const INSERT = `
-  INSERT INTO directory_merge (from_hash, to_hash)
-  SELECT DISTINCT given.from_hash, given.to_hash
-  FROM jsonb_to_recordset(@pairs) AS given (from_hash bytea, to_hash bytea)
-  WHERE NOT EXISTS (SELECT 1 FROM directory_merge AS known
-    WHERE known.to_hash = given.to_hash AND known.from_hash = given.from_hash)`;
-
-const FORGET_OLDEST = `
-  DELETE FROM directory_merge WHERE id <= (SELECT max(id) FROM directory_merge) - ${MERGES_MAX}`;
-
-/** Keeps what events say of merged people. */
-export async function insertMerges(session: Tx, events: readonly NewEvent[]): Promise<void> {
-  const pairs = events.flatMap(({ merge }) =>
-    merge ? merge.from.map((fromHash) => ({ fromHash, toHash: merge.to })) : [],
-  );
-  if (pairs.length === 0) return;
-  await session.run(INSERT, { pairs: toRecords(pairs) });
-  await session.run(FORGET_OLDEST);
-}

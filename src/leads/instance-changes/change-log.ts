@@ -1,6 +1,5 @@
-import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
+import type { ChangeLog } from './instance-change.ts';
 import type { Tx, Database } from '#shared/database.ts';
-import { bindWrites } from './bind-writes.ts';
 
 /** How many batches are kept. */
 export const BATCHES_KEPT = 256;
@@ -21,14 +20,12 @@ const CHANNEL = 'trackport_changes';
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
-const changeWrites = {
-  append: async (session: Tx, instanceId: string, changes: string): Promise<void> => {
-    await session.get(LOCK);
-    const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
-    await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
-    await session.get(NOTIFY);
-  },
-};
+async function append(session: Tx, instanceId: string, changes: string): Promise<void> {
+  await session.get(LOCK);
+  const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
+  await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });
+  await session.get(NOTIFY);
+}
 
 /** `instanceId` tells the batches of this process from those of others. */
 export type ChangeLogOptions = { instanceId: string };
@@ -46,7 +43,6 @@ const FROM = `
 
 /** The change log, whatever the engine. */
 export function createChangeLog(database: Database, { instanceId }: ChangeLogOptions): ChangeLog {
-  const { append } = bindWrites(database.transaction, changeWrites);
   let seen: BatchRow | undefined;
   /** Those behind `position`; all of them where it is not the batch that was read before. */
   const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {
@@ -55,7 +51,7 @@ export function createChangeLog(database: Database, { instanceId }: ChangeLogOpt
     return seen?.position !== position || isSame(seen, first) ? rows.slice(1) : rows;
   };
   return {
-    append: (text) => append(instanceId, text),
+    append: (text) => database.transaction((tx) => append(tx, instanceId, text)),
     lastPosition: async () => {
       seen = await database.get<BatchRow>(LAST);
       return seen?.position ?? 0;

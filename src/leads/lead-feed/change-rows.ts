@@ -1,4 +1,4 @@
-import type { LeadChange, Span } from '#leads/lead-feed/lead-change.ts';
+import type { LeadChange, Span } from './lead-change.ts';
 
 export const CHANGE_COLUMNS = 'number, position, is_visible, updated_at, labels, look, carried';
 

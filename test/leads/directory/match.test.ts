@@ -4,8 +4,8 @@ import { toDirectoryEntry, toHashedIdentity } from '#leads/directory/lead-direct
 import { type Name, namesOf, type PartnerEvent } from '#partners/event.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { toMatchNames } from '#partners/worker/match/read-request.ts';
-import { type DirectoryView, leadsToClaim, matchLeads } from '#partners/match.ts';
-import { directoryKey, leadRules } from '../support/directory.ts';
+import { type DirectoryView, leadsToClaim, matchLeads } from '#leads/directory/match.ts';
+import { directoryKey, leadRules } from '../../support/directory.ts';
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });
 const correlation = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });

@@ -1,17 +1,17 @@
-import { carriedOf } from '#leads/model/labels.ts';
-import type { DirectoryEntry, LabelRename } from '#leads/directory/lead-directory.ts';
-import { READING_VERSION } from '#leads/model/identity.ts';
-import { adoptClaims, numbersOf } from '../claim/claim-leads.ts';
+import { carriedOf } from '../model/labels.ts';
+import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
+import { READING_VERSION } from '../model/identity.ts';
+import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
 import {
   adoptNames,
-  claimLearnt,
+  type ClaimLearnt,
   endStanding,
   type KnownRepository,
-} from '../claim/standing-deletions.ts';
-import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/writes.ts';
+} from '../claims/deletion-names.ts';
+import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, readRepositoryId } from './view.ts';
+import { IS_CLAIMED, readRepositoryId } from './directory-view.ts';
 
 /** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
 export const IS_FROZEN = IS_CLAIMED('directory_lead');
@@ -102,8 +102,8 @@ const CAUGHT_UP = `
   UPDATE directory_state SET caught_up_to = greatest(caught_up_to, @reached)
   WHERE repository_id = @id`;
 
-/** Entries, and when they are written: milliseconds since the Unix epoch. */
-type Page = { entries: readonly DirectoryEntry[]; now: number };
+/** Entries, when they are written (ms since the Unix epoch), and what is done before anybody is told of them. */
+type Page = { entries: readonly DirectoryEntry[]; now: number; claimLearnt: ClaimLearnt };
 
 type Opening = { name: string; id: number; at: number; rules: Buffer };
 
@@ -170,7 +170,7 @@ async function inRepository(
 async function putPage(
   session: Tx,
   repository: KnownRepository,
-  { entries, now, isCrawl }: Page & { isCrawl?: boolean },
+  { entries, now, claimLearnt, isCrawl }: Page & { isCrawl?: boolean },
 ): Promise<void> {
   const { id } = repository;
   const seen = new Map<number, Seen>();

@@ -5,13 +5,13 @@ import {
   nextChange,
   type ReadLead,
   shownChange,
-} from '#leads/lead-feed/lead-change.ts';
-import type { FeedReader } from '#leads/lead-feed/feed-store.ts';
+} from './lead-change.ts';
+import type { FeedReader } from './feed-store.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, readRepositoryId } from '../directory/view.ts';
-import { CHANGE_COLUMNS, type ChangeRow, toChange } from './rows.ts';
+import { IS_CLAIMED, readRepositoryId } from '../directory/directory-view.ts';
+import { CHANGE_COLUMNS, type ChangeRow, toChange } from './change-rows.ts';
 
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 export type Touched = { id: number; numbers: readonly number[]; at: number };

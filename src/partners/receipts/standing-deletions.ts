@@ -3,15 +3,14 @@
  * that learns it, by the rule by which a deletion is matched at any other time.
  */
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
-import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#partners/match.ts';
-import type { Action } from '#partners/partner.ts';
-import type { Erasure, Outcome } from '#partners/receipts/receipt.ts';
-import type { ActProgress, EventProgress, LeadProgress } from '#partners/worker/progress.ts';
-import type { Stage } from '#partners/worker/work-store.ts';
-import { DAY } from '#shared/clock.ts';
-import { readDirectoryView } from '../directory/view.ts';
-import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from '../receipt/requeue.ts';
+import type { ClaimLearnt, KnownRepository } from '#leads/claims/deletion-names.ts';
+import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#leads/directory/match.ts';
+import type { Action } from '../partner.ts';
+import type { Erasure, Outcome } from './receipt.ts';
+import type { ActProgress, EventProgress, LeadProgress } from '../worker/progress.ts';
+import type { Stage } from '../worker/work-store.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
+import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from './requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import {
@@ -22,56 +21,7 @@ import {
   insertClaims,
   numbersOf,
   toLeadIds,
-} from './claim-leads.ts';
-
-/** The repository that the configured name means; `name` is in lower case. */
-export type KnownRepository = { id: number; name: string };
-
-const PUT_NAMES = `
-  INSERT INTO deletion_name (event, place, repository_id, kind, key_hash, number, crawl, came_at)
-  SELECT event, place, @repositoryId::bigint, kind, hash, number,
-    coalesce((SELECT crawl FROM directory_state WHERE repository_id = @repositoryId), 0), at
-  FROM jsonb_to_recordset(@names)
-    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
-
-/** Has deletions stand that come at `at`. */
-export function putStanding(
-  session: Tx,
-  repositoryId: number,
-  deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
-): void {
-  const names = deletions.flatMap(({ names: own, ...deletion }) =>
-    own.map((name, place) => ({ ...deletion, place, ...name })),
-  );
-  if (names.length > 0) void session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
-}
-
-const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
-
-/** Before a deletion that has come again stands by what is read of it now. */
-export async function forgetNames(session: Tx, event: number): Promise<void> {
-  await session.run(FORGET_NAMES, { event });
-}
-
-const ADOPT_NAMES = `
-  UPDATE deletion_name SET repository_id = @id,
-    crawl = coalesce((SELECT crawl FROM directory_state WHERE repository_id = @id), 0)
-  WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
-
-/** Gives the repository the deletions that came before its number was known: a number means a lead of one alone. */
-export async function adoptNames(session: Tx, id: number): Promise<void> {
-  await session.run(ADOPT_NAMES, { id });
-}
-
-const END_STANDING = `
-  DELETE FROM deletion_name
-  WHERE repository_id = @id AND came_at <= @at::bigint - ${DAY}
-    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
-
-/** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
-export async function endStanding(session: Tx, values: { id: number; at: number }): Promise<void> {
-  await session.run(END_STANDING, values);
-}
+} from '#leads/claims/claim-leads.ts';
 
 const STANDS_HERE = 'deletion_name.repository_id = @id';
 
@@ -102,18 +52,8 @@ const NAMING_PEOPLE = `
   WHERE ${STANDS_HERE}
   ORDER BY event`;
 
-type Learning = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
-
-/**
- * Claims, for the deletions that stand, what they name by what was just learnt: of leads with these numbers, or of
- * people who are known by these hashes from now on.
- */
-export async function claimLearnt(
-  session: Tx,
-  repository: KnownRepository,
-  learnt: Learning,
-  now: number,
-): Promise<void> {
+/** By the rule by which a deletion is matched at any other time. */
+export const claimLearnt: ClaimLearnt = async (session, repository, learnt, now) => {
   const { id } = repository;
   const events =
     'numbers' in learnt
@@ -123,7 +63,7 @@ export async function claimLearnt(
           hashes: toRecords(learnt.hashes.map((hash) => ({ hash }))),
         });
   for (const { event } of events) await claimLate(session, repository, { event, now });
-}
+};
 
 const STATE = `
   SELECT event.id AS event, outcome, stage, progress, erasure, lead_ids, receipt, actions, created_before,

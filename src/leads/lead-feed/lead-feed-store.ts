@@ -1,11 +1,10 @@
-import type { FeedReader, FeedStore } from '#leads/lead-feed/feed-store.ts';
-import { type LeadChange, type ReadLead, shownChange } from '#leads/lead-feed/lead-change.ts';
+import type { FeedReader, FeedStore } from './feed-store.ts';
+import { type LeadChange, type ReadLead, shownChange } from './lead-change.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { NAMED } from '../directory/view.ts';
+import { NAMED } from '../directory/directory-view.ts';
 import type { Database } from '#shared/database.ts';
-import { bindWrites } from '../bind-writes.ts';
-import { CHANGE_COLUMNS, type ChangeRow, toChange } from './rows.ts';
-import { CHANNEL, leadFeedWrites } from './writes.ts';
+import { CHANGE_COLUMNS, type ChangeRow, toChange } from './change-rows.ts';
+import { CHANNEL, leadFeedWrites } from './note-changes.ts';
 
 export type LeadFeedOptions = {
   /** `owner/name`, in any case. */
@@ -40,8 +39,6 @@ export function createLeadFeedStore(
   { repository, now }: LeadFeedOptions,
 ): FeedStore {
   const name = repository.toLowerCase();
-  const { hide, noteRead } = bindWrites(database.exclusive, leadFeedWrites);
-  const { noteReader } = bindWrites(database.transaction, leadFeedWrites);
   return {
     end: createNextTurnFlight(async () => {
       const last = await database.get<{ position?: number }>(END, { name });
@@ -52,7 +49,7 @@ export function createLeadFeedStore(
     hide: async (number, before = Infinity) => {
       const values = { name, number, before: Math.min(before, Number.MAX_SAFE_INTEGER) };
       const isTold = await database.get(VISIBLE, values);
-      if (isTold) await hide(name, number, now());
+      if (isTold) await database.exclusive((tx) => leadFeedWrites.hide(tx, name, number, now()));
     },
     noteRead: async (leads) => {
       const numbers = leads.map((lead) => lead.number);
@@ -63,11 +60,12 @@ export function createLeadFeedStore(
       const before = await read();
       const isNew = (lead: ReadLead) => shownChange(before.get(lead.number), lead, 0);
       const isAllKnown = !leads.some(isNew);
-      if (!isAllKnown) await noteRead(name, leads, now());
+      if (!isAllKnown)
+        await database.exclusive((tx) => leadFeedWrites.noteRead(tx, name, leads, now()));
       const known = isAllKnown ? before : await read();
       return new Map(leads.flatMap((lead) => positionOf(lead, known.get(lead.number))));
     },
-    noteReader: (reader) => noteReader(reader),
+    noteReader: (reader) => database.transaction((tx) => leadFeedWrites.noteReader(tx, reader)),
     reader: (consumerId) => database.get<FeedReader>(READER, { consumerId }),
     isFollowed: async (since) => (await database.get(FOLLOWED, { since })) !== undefined,
     watch: (onChanged) => database.listen(CHANNEL, onChanged),

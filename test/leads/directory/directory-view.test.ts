@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readDirectoryView } from '#adapters/store/directory/view.ts';
+import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
-import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../../support/directory.ts';
-import { temporaryDatabase } from '../../../support/stores.ts';
+import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
 
 const identities: readonly LeadIdentity[] = [
   { kind: 'email', value: 'ada@example.com' },

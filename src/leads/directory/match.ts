@@ -1,4 +1,4 @@
-import type { HashedIdentity, IdentityKind } from '#leads/directory/lead-directory.ts';
+import type { HashedIdentity, IdentityKind } from './lead-directory.ts';
 import { MINUTE } from '#shared/clock.ts';
 
 /** A name of an event in the form in which the lead directory keeps identities. */

@@ -1,4 +1,4 @@
-import { STEPS_MAX } from '#partners/receipts/receipt.ts';
+import { STEPS_MAX } from './receipt.ts';
 import { either } from '#shared/sql.ts';
 
 /** `event.history` with one more step; `step` is SQL for an object of JSON. The oldest give way. */

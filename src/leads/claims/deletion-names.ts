@@ -1,0 +1,66 @@
+/** Names by which deletions stand: whom they find among what the directory learns is claimed, too. */
+import type { MatchName } from '../directory/match.ts';
+import { DAY } from '#shared/clock.ts';
+import type { Tx } from '#shared/database.ts';
+import { toRecords } from '#shared/sql.ts';
+import { REPOSITORY_NOT_KNOWN } from './claim-store.ts';
+
+/** The repository that the configured name means; `name` is in lower case. */
+export type KnownRepository = { id: number; name: string };
+
+/** What the directory has just learnt: of leads with these numbers, or of people who are known by these hashes from now on. */
+type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
+
+/** Claims, for the deletions that stand, what they name by what was just learnt. */
+export type ClaimLearnt = (
+  session: Tx,
+  repository: KnownRepository,
+  learnt: Learnt,
+  now: number,
+) => Promise<void>;
+
+const PUT_NAMES = `
+  INSERT INTO deletion_name (event, place, repository_id, kind, key_hash, number, crawl, came_at)
+  SELECT event, place, @repositoryId::bigint, kind, hash, number,
+    coalesce((SELECT crawl FROM directory_state WHERE repository_id = @repositoryId), 0), at
+  FROM jsonb_to_recordset(@names)
+    AS given (event bigint, place integer, kind text, hash bytea, number bigint, at bigint)`;
+
+/** Has deletions stand that come at `at`. */
+export function putStanding(
+  session: Tx,
+  repositoryId: number,
+  deletions: readonly { event: number; names: readonly MatchName[]; at: number }[],
+): void {
+  const names = deletions.flatMap(({ names: own, ...deletion }) =>
+    own.map((name, place) => ({ ...deletion, place, ...name })),
+  );
+  if (names.length > 0) void session.run(PUT_NAMES, { repositoryId, names: toRecords(names) });
+}
+
+const FORGET_NAMES = 'DELETE FROM deletion_name WHERE event = @event';
+
+/** Before a deletion that has come again stands by what is read of it now. */
+export async function forgetNames(session: Tx, event: number): Promise<void> {
+  await session.run(FORGET_NAMES, { event });
+}
+
+const ADOPT_NAMES = `
+  UPDATE deletion_name SET repository_id = @id,
+    crawl = coalesce((SELECT crawl FROM directory_state WHERE repository_id = @id), 0)
+  WHERE repository_id = ${REPOSITORY_NOT_KNOWN}`;
+
+/** Gives the repository the deletions that came before its number was known: a number means a lead of one alone. */
+export async function adoptNames(session: Tx, id: number): Promise<void> {
+  await session.run(ADOPT_NAMES, { id });
+}
+
+const END_STANDING = `
+  DELETE FROM deletion_name
+  WHERE repository_id = @id AND came_at <= @at::bigint - ${DAY}
+    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
+
+/** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
+export async function endStanding(session: Tx, values: { id: number; at: number }): Promise<void> {
+  await session.run(END_STANDING, values);
+}

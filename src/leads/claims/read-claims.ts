@@ -1,0 +1,132 @@
+import { cutPage } from '#shared/pagination/cut-page.ts';
+import type { Tx } from '#shared/database.ts';
+import { either } from '#shared/sql.ts';
+import type { ClaimedLead, Claims, ClaimStore } from './claim-store.ts';
+
+/**
+ * Claims of the repository that `repository` names. While the store does not know its number yet,
+ * every claim counts, whatever repository it is from: a renamed repository must not show for a
+ * moment what was deleted.
+ */
+export const OF_REPOSITORY = `
+  (claim.repository_id = (SELECT repository_id FROM tracker_repository WHERE name = @repository)
+    OR NOT EXISTS (SELECT 1 FROM tracker_repository WHERE name = @repository))`;
+
+type VersionRow = {
+  version: number;
+  withdrawn: number;
+  repositoryId?: number;
+  origin: string;
+};
+
+/**
+ * Which server and which tables the versions are of: another text after a restart, a failover or a restored
+ * backup. The data may then be older than what was read before, and a version that was seen already may
+ * stand for other claims. SQLite needs none: a file cannot be replaced while it is open.
+ */
+export const SERVER_IDENTITY = either(
+  `(SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid, 'claim_version'::regclass::oid)
+    FROM pg_database WHERE datname = current_database())`,
+  "''",
+);
+
+/** Triggers move the versions with every claim: see `claim_version` in `migrations`. */
+const VERSION = `
+  SELECT version, withdrawn, ${SERVER_IDENTITY} AS origin,
+    (SELECT repository_id FROM tracker_repository WHERE name = @repository) AS repository_id
+  FROM claim_version`;
+
+/** Claims get their ids in the order in which they are committed, for their writers take turns. */
+const CLAIMED = `
+  SELECT id, number FROM claim
+  WHERE id > @after AND released_at IS NULL AND ${OF_REPOSITORY}
+  ORDER BY id`;
+
+/**
+ * Called for every response with leads, on every instance: reads one row when no claim was made, else the
+ * new claims, and all of them after a release or a failover. One call at a time.
+ */
+export function createClaimReader(session: Tx, repository: string): () => Promise<Claims> {
+  let row: VersionRow | undefined;
+  let lastId = 0;
+  let numbers = new Set<number>();
+  let claims: Claims = { has: () => true }; // until they were read, no lead is shown
+  const readNew = async (): Promise<void> => {
+    const values = { repository, after: lastId };
+    for (const { id, number } of await session.all<{ id: number; number: number }>(
+      CLAIMED,
+      values,
+    )) {
+      numbers.add(number);
+      lastId = id;
+    }
+    const known = numbers;
+    claims = { has: (number) => known.has(number) };
+  };
+  return async () => {
+    const now = await session.get<VersionRow>(VERSION, { repository });
+    if (!now) throw new Error('the store has no claim version');
+    const goesOn = row !== undefined && isContinued(row, now);
+    if (goesOn && row?.version === now.version) return claims;
+    if (!goesOn) {
+      numbers = new Set();
+      lastId = 0;
+      row = undefined; // should the next statement fail, all of it is read again
+    }
+    await readNew();
+    row = now;
+    return claims;
+  };
+}
+
+/** Whether `now` has every claim that was there before, and new ones at most. */
+function isContinued(before: VersionRow, now: VersionRow): boolean {
+  return (
+    before.withdrawn === now.withdrawn &&
+    before.repositoryId === now.repositoryId &&
+    before.origin === now.origin
+  );
+}
+
+/** A claimed lead stands where the first of its claims in force does. */
+const CLAIMED_LEADS = `
+  SELECT id, number, claimed_at,
+    (SELECT jsonb_agg(receipt_id ORDER BY first) FROM (
+      SELECT receipt_id, min(id) AS first FROM claim AS other
+      WHERE other.repository_id = claim.repository_id AND other.number = claim.number
+        AND other.released_at IS NULL
+      GROUP BY receipt_id) AS receipts) AS receipt_ids
+  FROM claim
+  WHERE released_at IS NULL AND ${OF_REPOSITORY}
+    AND NOT EXISTS (
+      SELECT 1 FROM claim AS earlier
+      WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
+        AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
+
+const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
+const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
+
+type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
+
+/** Claims as operators look at them. */
+export function createClaimLists(
+  session: Tx,
+  repository: string,
+): Pick<ClaimStore, 'list' | 'find'> {
+  return {
+    list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
+      const values = { repository, before: after, limit: limit + 1 };
+      const rows = await session.all<ClaimedRow>(LIST, values);
+      const { items, last } = cutPage(rows, limit);
+      return { items: items.map(toClaimedLead), ...(last && { next: last.id }) };
+    },
+    find: async (number) => {
+      const row = await session.get<ClaimedRow>(FIND, { repository, number });
+      return row && toClaimedLead(row);
+    },
+  };
+}
+
+function toClaimedLead({ number, claimedAt, receiptIds }: ClaimedRow): ClaimedLead {
+  return { number, claimedAt, receiptIds: JSON.parse(receiptIds) as string[] };
+}
