@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { appendAudit } from '#adapters/store/audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
 import type { AuditEntry } from '#shared/audit.ts';

@@ -1,4 +1,4 @@
-import { listAuditOf } from '#adapters/store/audit-log.ts';
+import { listAuditOf } from '#shared/audit-log.ts';
 import type { Tx } from '#shared/database.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 

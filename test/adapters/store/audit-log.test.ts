@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
-import { appendAudit, createAuditLog } from '#adapters/store/audit-log.ts';
+import { createAuditLog } from '#adapters/store/audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import type { Tx } from '#shared/database.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { describeAuditLog } from '../../contract/audit-log.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { appendAudit } from '#adapters/store/audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 

@@ -8,7 +8,7 @@ import type {
   VersionRef,
 } from '#catalog/artifact-store.ts';
 import { isReadable } from '#catalog/version/version-order.ts';
-import { listAuditOf } from '../audit-log.ts';
+import { listAuditOf } from '#shared/audit-log.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { bindWrites } from '../bind-writes.ts';
 import { IN_GROUP, readRelations } from './relations.ts';

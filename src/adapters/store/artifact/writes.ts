@@ -15,7 +15,7 @@ import { searchTextOf } from '#catalog/reading/search-terms.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import { viewOf } from '#catalog/version/version-view.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import { putCall } from '../idempotency-store.ts';
 import type { Tx } from '#shared/database.ts';
 import { readRelations } from './relations.ts';

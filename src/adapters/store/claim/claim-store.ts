@@ -4,7 +4,7 @@ import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { bindWrites } from '../bind-writes.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import { WITH_GIVEN_STEP } from '#partners/receipts/requeue.ts';
 import { noteLeads } from '#leads/lead-feed/note-changes.ts';
 

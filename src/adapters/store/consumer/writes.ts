@@ -7,7 +7,7 @@ import {
   refuseNamesake,
 } from '#access/consumers/consumer.ts';
 import type { ConsumerChange } from '#access/consumer-store.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import {

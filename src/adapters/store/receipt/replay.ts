@@ -7,7 +7,7 @@ import {
 } from '#partners/receipts/receipt-store.ts';
 import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { appendAudit } from '../audit-log.ts';
+import { appendAudit } from '#shared/audit-log.ts';
 import { receiptConditions } from './conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from '#partners/receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
