@@ -15,13 +15,9 @@ import {
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { SET_LEADS } from '../receipt/repeat.ts';
-import {
-  REFRESH_RECEIPT_STATUS,
-  REQUEUE_REPEATED,
-  WITH_GIVEN_STEP,
-} from '#partners/receipts/requeue.ts';
+import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, withStep } from '#partners/receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
-import { toJson } from '#shared/sql.ts';
+import { either, toRecords } from '#shared/sql.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
@@ -29,14 +25,19 @@ export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PEND
 const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
 
 const LEASES = `
-  SELECT id AS event, lease_token AS lease FROM event
+  SELECT id AS event, lease_token AS lease, again FROM event
   WHERE id = ANY(@events::bigint[]) AND outcome = 'PENDING'`;
 
-const MATCHED = `
-  UPDATE event SET progress = @progress, lead_ids = @leadIds, due_at = @dueAt,
-    attempts = @attempts, last_error = NULL, note = coalesce(@note, note), lease_token = NULL,
-    lease_until = NULL, history = ${WITH_GIVEN_STEP}
-  WHERE ${IS_MINE}`;
+const STEP = either('given.step', 'json(given.step)');
+
+const KEEP = `
+  UPDATE event SET progress = given.progress, lead_ids = given.lead_ids, due_at = given.due_at,
+    attempts = given.attempts, last_error = NULL, note = coalesce(given.note, event.note),
+    lease_token = NULL, lease_until = NULL,
+    history = CASE WHEN given.step IS NULL THEN history ELSE ${withStep(STEP)} END
+  FROM jsonb_to_recordset(@matches)
+    AS given (event bigint, progress jsonb, lead_ids jsonb, due_at bigint, attempts integer, note text, step jsonb)
+  WHERE event.id = given.event`;
 
 /** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
 const SETTLE = `
@@ -57,7 +58,7 @@ export async function isMine(session: Tx, item: LeasedEvent): Promise<boolean> {
 type ClaimInput = Parameters<WorkStore['claim']>;
 type ConfirmInput = Parameters<WorkStore['confirm']>;
 
-/** A match that is to be ours: for now, with what comes `next`, or for good, with the `plan` of what is done. */
+/** A match that is to be kept: for now, with what comes `next`, or for good, with the `plan` of what is done. */
 export type NewMatch = { item: LeasedEvent; match: ClaimInput[1] } & (
   | { next: ClaimInput[2]; plan?: undefined }
   | { plan: ConfirmInput[2]; next?: undefined }
@@ -74,18 +75,20 @@ export async function keepMatches(
 ): Promise<(readonly number[] | undefined)[]> {
   const events = matches.map(({ item }) => item.event);
   const [leases, repositoryId] = await Promise.all([
-    session.all<{ event: number; lease: string | undefined }>(LEASES, { events }),
+    session.all<{ event: number; lease?: string; again: number }>(LEASES, { events }),
     readRepositoryId(session, repository),
   ]);
-  const leaseOf = new Map(leases.map(({ event, lease }) => [event, lease]));
-  const ours = matches.filter(({ item }) => leaseOf.get(item.event) === item.lease);
+  const known = new Map(leases.map((one) => [one.event, one]));
+  const ours = matches.filter(({ item }) => known.get(item.event)?.lease === item.lease);
   const deletions = ours.filter(({ item }) => item.path === 'deletions');
-  const leadsOf = await claimMatches(session, repositoryId, deletions);
-  return matches.map((one) => {
-    if (!ours.includes(one)) return undefined;
-    const found = one.item.path === 'deletions' ? leadsOf.get(one.item.event) : one.match.leads;
-    return keepMatch(session, { ...one, leads: found ?? [], repositoryId });
-  });
+  const held = await claimMatches(session, repositoryId, deletions);
+  const leadsOf = ({ item, match }: NewMatch): readonly number[] =>
+    item.path === 'deletions' ? (held.get(item.event) ?? []) : match.leads;
+  const rows = ours.map((one) => toRow({ ...one, leads: leadsOf(one), repositoryId }));
+  if (rows.length > 0) void session.run(KEEP, { matches: toRecords(rows) });
+  for (const { item } of ours)
+    if ((known.get(item.event)?.again ?? 0) > 0) void session.run(REQUEUE_REPEATED, item);
+  return matches.map((one) => (ours.includes(one) ? leadsOf(one) : undefined));
 }
 
 /** Claims what deletions name, takes back what they do not, and answers what each event holds then. */
@@ -195,22 +198,13 @@ async function orderOf(
   return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
 }
 
-function keepMatch(
-  session: Tx,
+function toRow(
   one: NewMatch & { leads: readonly number[]; repositoryId: number | undefined },
-): readonly number[] {
+): object {
   const { item, match, leads } = one;
-  const { step, progress, ...next } = one.plan ? beginActing(one.plan, one) : one.next;
-  void session.run(MATCHED, {
-    ...item,
-    ...next,
-    note: noteOf(match),
-    progress: JSON.stringify(progress),
-    step: toJson(step),
-    leadIds: toLeadIds(leads),
-  });
-  void session.run(REQUEUE_REPEATED, item);
-  return leads;
+  const { progress, dueAt, attempts, step } = one.plan ? beginActing(one.plan, one) : one.next;
+  const leadIds = leads.length > 0 ? leads.map(String) : undefined;
+  return { event: item.event, progress, leadIds, dueAt, attempts, note: noteOf(match), step };
 }
 
 function beginActing(
