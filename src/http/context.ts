@@ -9,6 +9,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { TokenPrincipal, TokenVerifier } from '#access/tokens.ts';
 import type { SpecText, ReadSpecBody } from '#catalog/spec/spec-body.ts';
@@ -48,6 +49,7 @@ export type HttpContext = {
   publicUrl: () => string;
   clock: Clock;
   log: Log;
+  metrics: Registry;
   rethrowRefusal: RethrowRefusal;
   /** All areas read bodies by it, so that one budget holds for all of them. */
   readBody: ReadBody;

@@ -101,7 +101,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
   continueWhenRead(app.server);
   installPressureRelief(app, limits);
   acceptJson(app, { read: readBody, parse: deps.parseJson ?? parseJsonText });
-  const { publicUrl, clock, log } = deps;
+  const { publicUrl, clock, log, metrics } = deps;
   const { problemPages } = responseDeps;
   return {
     app,
@@ -109,6 +109,7 @@ export function createServer(deps: ServerDeps): { app: HttpApp; context: HttpCon
       publicUrl,
       clock,
       log,
+      metrics,
       rethrowRefusal,
       readBody,
       unread: createUnread(),

@@ -16,6 +16,7 @@ import { requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { revalidatedFor, nextLink } from '../responses/headers.ts';
 import { cacheStatus, renderOnce, sendRendered } from '../responses/rendered-response.ts';
 import { describeRoute, keyHeaders } from '../openapi/describe-route.ts';
+import { createReadMetrics } from '../telemetry/requests.ts';
 import { leadParams, pageParameters, sinceParameter } from '../requests/parameters.ts';
 
 const labelQuery = z.preprocess(
@@ -69,10 +70,12 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
   const renderList = renderOnce(renderLeadList);
   const renderOne = renderOnce(renderLead);
   const { publicUrl, leads, unread } = context;
+  const count = createReadMetrics(context.metrics);
   requireLeadGrant(app, context);
   app.get('/api/v1/leads', listRoute, (request, reply) =>
     leads.reader.list(request.query, visibilityOf(request)).then(({ value, cache }) => {
       const headers = headersOf(cache);
+      count(cache.outcome);
       const { nextCursor } = value.pagination;
       if (nextCursor !== undefined) headers['link'] = nextLink(request, nextCursor, publicUrl());
       return unread.send(request, bytesOfList(value), () =>
@@ -81,13 +84,12 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
     }),
   );
   app.get('/api/v1/leads/:leadId', detailRoute, (request, reply) =>
-    leads.reader
-      .read(request.params.leadId, visibilityOf(request))
-      .then(({ value, cache }) =>
-        unread.send(request, renderLead(value).length, () =>
-          sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
-        ),
-      ),
+    leads.reader.read(request.params.leadId, visibilityOf(request)).then(({ value, cache }) => {
+      count(cache.outcome);
+      return unread.send(request, renderLead(value).length, () =>
+        sendRendered({ request, reply }, renderOne(value), headersOf(cache)),
+      );
+    }),
   );
 }
 

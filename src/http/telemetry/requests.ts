@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoggableId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CacheFacts } from '#leads/reading/lead-reader.ts';
 import type { BodyBudget } from '../requests/read-body.ts';
 import type { Span, Tracing } from '#shared/tracing.ts';
 import type { HttpApp } from '../context.ts';
@@ -127,6 +128,18 @@ export function createRequestMetrics(registry: Registry) {
   });
   return ({ request: { method }, reply, route }: CompletedRequest): void =>
     durations.observe({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+}
+
+/** Returns what counts a read of leads by how its response came about. All of them are there from the start, at 0. */
+export function createReadMetrics(registry: Registry): (outcome: CacheFacts['outcome']) => void {
+  const reads = new Counter({
+    name: 'trackport_lead_reads_total',
+    help: 'Reads of leads by how the answer came about, as Cache-Status says it.',
+    labelNames: ['cache'] as const,
+    registers: [registry],
+  });
+  for (const cache of ['hit', 'miss', 'stale']) reads.inc({ cache }, 0);
+  return (cache) => reads.inc({ cache });
 }
 
 /** Shows what large bodies hold at the moment. */
