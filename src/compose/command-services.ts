@@ -4,7 +4,6 @@ import type { ImportServer } from '#catalog/import/import-target.ts';
 import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import type { Clock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
@@ -109,7 +108,7 @@ function createStoreServices(clock: Clock) {
       }),
     })),
     claim: withStore(({ stores, cursors }) => ({
-      claimedLeads: createClaimedLeads({ claims: stores.claims(), cursors, clock }),
+      claimedLeads: { ...stores.leads, cursors },
     })),
     audit: withStore(toAccess),
     catalog: {

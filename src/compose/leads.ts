@@ -1,4 +1,4 @@
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { createClaimView } from '#leads/claims/claim-view.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createInstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import { createLeads } from '#leads/index.ts';
@@ -16,7 +16,7 @@ export function composeLeads(
   const { stores, cursors } = store;
   const { leadTracker, repository, clock } = tracker;
   const rules = leadRules(parts);
-  const claims = stores.claims();
+  const claims = createClaimView(stores.leads);
   const instanceChanges = createInstanceChanges({
     changes: stores.instanceChanges(),
     clock: parts.clock,
@@ -59,7 +59,7 @@ export function composeLeads(
   });
   return {
     leads,
-    claimedLeads: createClaimedLeads({ claims, cursors, clock }),
+    claimedLeads: { ...stores.leads, cursors },
     filler,
     instanceChanges,
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
-import type { ClaimView } from './claims/claim-store.ts';
+import type { ClaimView } from './claims/claim-view.ts';
 import type { InstanceChange } from './instance-changes/instance-change.ts';
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';

@@ -48,7 +48,7 @@ export type PagesContext = {
   partners: Partners;
   catalog: Catalog;
   leadFeed: Pick<LeadFeed, 'follower' | 'newestAt' | 'listeners'>;
-  claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'>;
+  claimedLeads: ClaimedLeads;
   traffic: Pick<Traffic, 'read'>;
   tracker: {
     quota: () => TrackerQuota | undefined;

@@ -32,7 +32,7 @@ const forbidden: Record<string, string[]> = {
   'src/partners/x.ts': [
     '#access/grant.ts',
     '#catalog/version/artifact.ts',
-    '#adapters/store/claim/claim-store.ts',
+    '#adapters/sqlite/database.ts',
     '@octokit/core',
     '@opentelemetry/api',
     'better-sqlite3',
@@ -45,7 +45,7 @@ const forbidden: Record<string, string[]> = {
     '#config/load.ts',
   ],
   'src/adapters/github/x.ts': [
-    '#adapters/store/claim/claim-store.ts',
+    '#adapters/sqlite/database.ts',
     '#http/app.ts',
     '#config/load.ts',
     '#cli/cli.ts',
@@ -53,19 +53,19 @@ const forbidden: Record<string, string[]> = {
     '../sqlite/claims/claim-store.ts',
     '../../http/app.ts',
   ],
-  'src/http/routes/y.ts': ['../../adapters/store/claim/claim-store.ts'],
+  'src/http/routes/y.ts': ['../../adapters/sqlite/database.ts'],
   'src/http/routes/leads/y.ts': ['../../../leads/index.ts', '#config/load.ts'],
   'sandbox/tracker/api/routes/y.ts': ['../../../../src/leads/index.ts', '#leads/index.ts'],
   'src/portal/x.ts': ['#config/load.ts', '#adapters/jose/verify-token.ts', '#cli/cli.ts'],
   'src/http/x.ts': [
     '#portal/html.ts',
-    '#adapters/store/claim/claim-store.ts',
+    '#adapters/sqlite/database.ts',
     '#cli/cli.ts',
     '#sandbox/sandbox.ts',
     '#config/load.ts',
     '@trackport/client',
   ],
-  'src/cli/x.ts': ['#adapters/store/claim/claim-store.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
+  'src/cli/x.ts': ['#adapters/sqlite/database.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
   'src/compose/x.ts': ['#cli/cli.ts'],
   'src/compose.ts': ['#cli/cli.ts'],
 };
@@ -89,11 +89,7 @@ const allowed: Record<string, string[]> = {
     'commander',
     '@trackport/client',
   ],
-  'src/compose/ok.ts': [
-    '#adapters/store/claim/claim-store.ts',
-    '#http/app.ts',
-    '#sandbox/sandbox.ts',
-  ],
+  'src/compose/ok.ts': ['#adapters/sqlite/database.ts', '#http/app.ts', '#sandbox/sandbox.ts'],
 };
 
 let folder: string;

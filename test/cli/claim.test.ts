@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { UsageError } from '#cli/command.ts';
 import { registerClaim } from '#cli/commands/claim.ts';
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
+import { claimedLeadsIn, createClaims } from '../support/claims.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { claimLeads, openedDirectory, REPOSITORY } from '../support/directory.ts';
@@ -14,7 +12,6 @@ import { auditOf } from '../support/audit.ts';
 
 let database: SqliteDatabase;
 const clock = createFakeClock();
-const cursors = createCursorSealer(Buffer.alloc(32, 1));
 const at = clock.now();
 
 beforeEach(async () => {
@@ -24,8 +21,8 @@ beforeEach(async () => {
 
 /** Runs `trackport claim …` on a connection of its own. */
 async function claim(args: string[], how: { json?: boolean } = {}): Promise<string> {
-  const claims = createClaimStore(connectTo(database.handle.name), { repository: REPOSITORY });
-  const services = { claimedLeads: createClaimedLeads({ claims, cursors, clock }) };
+  const store = connectTo(database.handle.name);
+  const services = { claimedLeads: claimedLeadsIn(store, { repository: REPOSITORY, clock }) };
   const run = await runCommand(
     (command, context) =>
       registerClaim(command, { ...context, services: { claim: context.services } }),
@@ -68,7 +65,7 @@ test('`show` tells of one lead, and fails where there is no claim', async () => 
 
 test('`release` gives the lead back and says who did it in the audit log', async () => {
   await claimLeads(database, { numbers: [12], at });
-  const view = createClaimStore(database, { repository: REPOSITORY });
+  const view = createClaims(database, { repository: REPOSITORY });
   expect((await view.current()).has(12)).toBe(true);
   expect(JSON.parse(await claim(['release', '12'], { json: true }))).toEqual({
     leadId: '12',

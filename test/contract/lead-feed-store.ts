@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import type { Database } from '#shared/database.ts';
@@ -8,6 +7,7 @@ import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
+import { createClaims } from '../support/claims.ts';
 import {
   createLeadDirectory,
   claimLeads,
@@ -153,9 +153,9 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       await claimLeads(database, { numbers: [1, 2], at: NOW });
       expect(await since(before)).toEqual(['-1', '-2']);
       before = await end();
-      const entryOf = { at: NOW, actor: { kind: 'cli', subject: 'ops' }, action: 'claim.release' };
-      const claims = createClaimStore(database, { repository: REPOSITORY });
-      await claims.release(1, { ...entryOf, subject: 'claim/1' } as never);
+      const entryOf = { at: NOW, actor: { kind: 'cli', subject: 'ops' } } as const;
+      const claims = createClaims(database, { repository: REPOSITORY });
+      await claims.release(1, entryOf);
       expect(await since(before)).toEqual(['+1']);
       before = await end();
       const order = { repositoryId: REPOSITORY_ID, receiptId: 'receipt-1', event: 1, numbers: [2] };
@@ -167,12 +167,10 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       const { database, directory, since, end } = await setUp();
       await directory.put([entry(1)]);
       await claimLeads(database, { numbers: [1], at: NOW });
-      const claims = createClaimStore(database, { repository: REPOSITORY });
+      const claims = createClaims(database, { repository: REPOSITORY });
       await claims.release(1, {
         at: NOW,
         actor: { kind: 'cli', subject: 'ops' },
-        action: 'claim.release',
-        subject: 'claim/1',
       });
       const before = await end();
       await claimLeads(database, { numbers: [1], at: NOW });

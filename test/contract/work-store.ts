@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ClaimStore } from '#leads/claims/claim-store.ts';
 import type { ActProgress, Todo } from '#partners/worker/progress.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
@@ -13,6 +12,7 @@ import {
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
+import { type TestClaims } from '../support/claims.ts';
 import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
@@ -23,7 +23,7 @@ type WorkStoreFixture = {
   receiptsWith(payloadKey: Buffer): ReceiptStore;
   directory: LeadDirectory;
   auditOf(subject: string): Promise<AuditEntry[]>;
-  claims: Pick<ClaimStore, 'release'>;
+  claims: Pick<TestClaims, 'release'>;
   /** This instance has the worker's lease; only where several share a store. */
   workAs?: (instance: string) => Promise<void>;
   /** From now on no progress can be written. */

@@ -1,5 +1,5 @@
 import { createLeads, type Leads } from '#leads/index.ts';
-import type { Claims } from '#leads/claims/claim-store.ts';
+import type { Claims } from '#leads/claims/claim-view.ts';
 import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';

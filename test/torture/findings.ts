@@ -1,10 +1,10 @@
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { Database } from '#shared/database.ts';
-import type { Claims } from '#leads/claims/claim-store.ts';
+import type { Claims } from '#leads/claims/claim-view.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { createClaims } from '../support/claims.ts';
 import { createLeadDirectory, findLeads, REPOSITORY } from '../support/directory.ts';
 
 /** The store of the instances, seen from another process. Dispose it after use. */
@@ -37,7 +37,7 @@ export function openPostgresFindings(url: string): Findings {
 
 function readFindings(database: Database): Omit<Findings, typeof Symbol.asyncDispose> {
   const directory = createLeadDirectory(database, scope);
-  const claims = createClaimStore(database, scope);
+  const claims = createClaims(database, scope);
   return {
     // Nothing is decrypted here.
     receipts: createReceiptStore(database, { payloadKey: Buffer.alloc(32), ...scope }),

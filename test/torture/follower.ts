@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Lead } from '@trackport/client';
-import type { Claims } from '#leads/claims/claim-store.ts';
+import type { Claims } from '#leads/claims/claim-view.ts';
 import { SECOND } from '#shared/clock.ts';
 import { lookPatiently } from './look.ts';
 import { type Run, someInstance } from './run.ts';

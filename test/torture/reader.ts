@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Claims } from '#leads/claims/claim-store.ts';
+import type { Claims } from '#leads/claims/claim-view.ts';
 import { programFile } from '../support/program.ts';
 import { lookPatiently } from './look.ts';
 import type { Run } from './run.ts';

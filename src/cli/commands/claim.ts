@@ -1,10 +1,11 @@
 import { parseLeadId } from '#leads/model/identity.ts';
-import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import { type ClaimedLeads, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
+import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { type Open, printJson, readAll, type Register, type Task, UsageError } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 /** What the `claim` commands work on. */
-export type ClaimServices = { claimedLeads: Pick<ClaimedLeads, 'list' | 'read' | 'release'> };
+export type ClaimServices = { claimedLeads: ClaimedLeads };
 
 type ClaimTask = Task<ClaimServices, unknown>;
 
@@ -29,7 +30,7 @@ export const registerClaim: Register<{ claim: Open<ClaimServices> }> = (
 };
 
 async function showList({ services, terminal, isJson }: ClaimTask): Promise<void> {
-  const items = await readAll((page) => services.claimedLeads.list(page));
+  const items = await readAll((page) => listClaims(services.claimedLeads, page));
   if (isJson) return printJson(terminal, { items, pagination: { hasMore: false } });
   const rows = items.map(({ leadId, claimedAt, receiptIds }) => [
     leadId,
@@ -40,7 +41,7 @@ async function showList({ services, terminal, isJson }: ClaimTask): Promise<void
 }
 
 async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promise<void> {
-  const claim = await services.claimedLeads.read(toLeadId(args[0] ?? ''));
+  const claim = await readClaim(services.claimedLeads, toLeadId(args[0] ?? ''));
   if (isJson) return printJson(terminal, claim);
   return terminal.print(
     renderFacts([
@@ -53,7 +54,7 @@ async function showClaim({ services, terminal, isJson, args }: ClaimTask): Promi
 
 async function release({ services, terminal, isJson, args, actor }: ClaimTask) {
   const leadId = toLeadId(args[0] ?? '');
-  await services.claimedLeads.release(leadId, { actor });
+  await releaseClaim(services.claimedLeads, leadId, { actor });
   if (isJson) return printJson(terminal, { leadId, released: true });
   terminal.print(`Lead ${leadId} is released.`);
   return terminal.note(

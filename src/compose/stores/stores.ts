@@ -3,7 +3,6 @@ import type { ArtifactStoreDeps } from '#adapters/store/artifact/artifact-store.
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createLeadDirectory } from '#leads/directory/directory-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
@@ -16,6 +15,7 @@ import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.t
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { LeadStore } from '#leads/lead-store.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Migration, readApplied } from '#adapters/store/migrations.ts';
@@ -84,7 +84,12 @@ function createStores(
     },
     /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
-    claims: () => createClaimStore(database, { repository }),
+    leads: {
+      db: database,
+      repository: repository.toLowerCase(),
+      clock,
+      claimLearnt,
+    } satisfies LeadStore,
     consumers: () => createConsumerStore({ database, clock }),
     directory: () =>
       createLeadDirectory(database, { repository, now: () => clock.now(), claimLearnt }),

@@ -1,4 +1,5 @@
-import { claimListOut, claimOut } from '#leads/claims/claimed-leads.ts';
+import { claimListOut, claimOut, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
+import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { originOf, requireBearer } from '../auth/bearer.ts';
 import { uncached, linkNext } from '../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../context.ts';
@@ -12,15 +13,15 @@ export function claimRoutes(app: HttpApp, context: BearerContext): void {
   const { claimedLeads, publicUrl } = context;
   requireBearer(app, context);
   app.get(PATH, listRoute, async (request, reply) => {
-    const list = await claimedLeads.list(request.query);
+    const list = await listClaims(claimedLeads, request.query);
     linkNext(request, reply, { ...list, publicUrl: publicUrl() });
     return reply.headers(uncached).send(list);
   });
   app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
-    reply.headers(uncached).send(await claimedLeads.read(request.params.leadId)),
+    reply.headers(uncached).send(await readClaim(claimedLeads, request.params.leadId)),
   );
   app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
-    await claimedLeads.release(request.params.leadId, originOf(request));
+    await releaseClaim(claimedLeads, request.params.leadId, originOf(request));
     return reply.code(204).send();
   });
 }

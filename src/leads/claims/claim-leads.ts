@@ -1,7 +1,18 @@
-import { type ClaimOrder, REPOSITORY_NOT_KNOWN } from './claim-store.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
+
+/** Leads that one event claims, or gives back, as a store writes them. */
+export type ClaimOrder = {
+  repositoryId: number;
+  receiptId: string;
+  /** The store's own number of the event. */
+  event: number;
+  numbers: readonly number[];
+};
+
+/** Whose claims these are until the store knows the number of the repository that is configured. */
+export const REPOSITORY_NOT_KNOWN = 0;
 
 /** A claim to be made. */
 export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };

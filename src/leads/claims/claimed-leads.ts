@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Origin } from '#shared/audit.ts';
-import { bindTo } from '#shared/bind.ts';
-import { type Clock, toRfc3339 } from '#shared/clock.ts';
+import { toRfc3339 } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { instantOut } from '#shared/instant-out.ts';
+import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
   type CursorSealer,
   paginationOf,
@@ -11,7 +10,8 @@ import {
   refuseCursor,
 } from '#shared/pagination/page.ts';
 import { parseLeadId } from '../model/identity.ts';
-import type { ClaimedLead, ClaimStore } from './claim-store.ts';
+import type { LeadStore } from '../lead-store.ts';
+import { OF_REPOSITORY } from './claim-view.ts';
 
 /** A claimed lead as the command line and the admin API show it. */
 export const claimOut = z
@@ -33,27 +33,36 @@ export const claimListOut = z
 export type ClaimOut = z.infer<typeof claimOut>;
 type ClaimListOut = z.infer<typeof claimListOut>;
 
-function toClaimOut({ number, claimedAt, receiptIds }: ClaimedLead): ClaimOut {
-  return { leadId: String(number), claimedAt: toRfc3339(claimedAt), receiptIds };
-}
-
-/** What work with claimed leads is made of. */
-type ClaimedLeadsPorts = {
-  claims: Pick<ClaimStore, 'list' | 'find' | 'release'>;
+/** What calls of operators about claimed leads work on. */
+export type ClaimedLeads = Pick<LeadStore, 'db' | 'repository' | 'clock'> & {
   cursors: CursorSealer;
-  clock: Pick<Clock, 'now'>;
 };
 
-/** The use cases of claimed leads. Each is documented, with the codes that it throws, where it stands. */
-export type ClaimedLeads = ReturnType<typeof createClaimedLeads>;
+/** A claimed lead stands where the first of its claims in force does. */
+const CLAIMED_LEADS = `
+  SELECT id, number, claimed_at,
+    (SELECT jsonb_agg(receipt_id ORDER BY first) FROM (
+      SELECT receipt_id, min(id) AS first FROM claim AS other
+      WHERE other.repository_id = claim.repository_id AND other.number = claim.number
+        AND other.released_at IS NULL
+      GROUP BY receipt_id) AS receipts) AS receipt_ids
+  FROM claim
+  WHERE released_at IS NULL AND ${OF_REPOSITORY}
+    AND NOT EXISTS (
+      SELECT 1 FROM claim AS earlier
+      WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
+        AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
 
-/** The leads that deletions took out of sight, for operators. No tracker is needed. */
-export function createClaimedLeads(ports: ClaimedLeadsPorts) {
-  const bound = bindTo(() => ports);
+const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
+const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
+
+type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
+
+function toClaimOut({ number, claimedAt, receiptIds }: ClaimedRow): ClaimOut {
   return {
-    list: bound(listClaims),
-    read: bound(readClaim),
-    release: bound(releaseClaim),
+    leadId: String(number),
+    claimedAt: toRfc3339(claimedAt),
+    receiptIds: JSON.parse(receiptIds) as string[],
   };
 }
 
@@ -64,36 +73,26 @@ const BINDING = ''; // the list has no filters, and everybody who may see it see
  * One page of the leads that are claimed now, the newest claim first. `limit` may change from page
  * to page. @throws {invalid-cursor} @throws {store-unavailable}
  */
-async function listClaims(
-  { claims, cursors }: ClaimedLeadsPorts,
+export async function listClaims(
+  { db, repository, cursors }: Omit<ClaimedLeads, 'clock'>,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<ClaimListOut> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, next } = await claims.list({ limit, after });
-  const nextCursor = next === undefined ? undefined : cursors.seal(CURSOR_KIND, BINDING, next);
+  const before = after ?? Number.MAX_SAFE_INTEGER;
+  const rows = await db.all<ClaimedRow>(LIST, { repository, before, limit: limit + 1 });
+  const { items, last } = cutPage(rows, limit);
+  const nextCursor = last && cursors.seal(CURSOR_KIND, BINDING, last.id);
   return { items: items.map(toClaimOut), pagination: paginationOf(nextCursor) };
 }
 
 /** The claim on one lead. @throws {not-found} @throws {store-unavailable} */
-async function readClaim({ claims }: ClaimedLeadsPorts, leadId: string): Promise<ClaimOut> {
-  const number = parseLeadId(leadId);
-  const claimed = number === undefined ? undefined : await claims.find(number);
-  return claimed ? toClaimOut(claimed) : refuseUnclaimed(number);
-}
-
-/**
- * Gives a lead back to readers; its issue stays as it is.
- * @throws {not-found} it is not claimed, so that a repeat says so @throws {store-unavailable}
- */
-async function releaseClaim(
-  { claims, clock }: ClaimedLeadsPorts,
+export async function readClaim(
+  { db, repository }: Pick<ClaimedLeads, 'db' | 'repository'>,
   leadId: string,
-  origin: Origin,
-): Promise<void> {
+): Promise<ClaimOut> {
   const number = parseLeadId(leadId) ?? refuseUnclaimed();
-  const entry = { ...origin, at: clock.now(), subject: `claim/${number}` };
-  const released = await claims.release(number, { ...entry, action: 'claim.release' });
-  if (released === 0) refuseUnclaimed(number);
+  const row = await db.get<ClaimedRow>(FIND, { repository, number });
+  return row ? toClaimOut(row) : refuseUnclaimed(number);
 }
 
 function openCursor(cursors: CursorSealer, cursor: string): number {
@@ -102,7 +101,7 @@ function openCursor(cursors: CursorSealer, cursor: string): number {
 }
 
 /** @throws {not-found} always; what is no number is not repeated */
-function refuseUnclaimed(number?: number): never {
+export function refuseUnclaimed(number?: number): never {
   const lead = number === undefined ? 'This lead' : `Lead ${number}`;
   throw new TrackportError('not-found', { detail: `${lead} is not claimed.` });
 }

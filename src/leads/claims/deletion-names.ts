@@ -3,7 +3,7 @@ import type { MatchName } from '../directory/match.ts';
 import { DAY } from '#shared/clock.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { REPOSITORY_NOT_KNOWN } from './claim-store.ts';
+import { REPOSITORY_NOT_KNOWN } from './claim-leads.ts';
 
 /** The repository that the configured name means; `name` is in lower case. */
 export type KnownRepository = { id: number; name: string };

@@ -1,6 +1,6 @@
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 import { TrackportError } from '#shared/errors.ts';
-import type { Claims, ClaimView } from '../claims/claim-store.ts';
+import type { Claims, ClaimView } from '../claims/claim-view.ts';
 import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
 import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';

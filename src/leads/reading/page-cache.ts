@@ -6,7 +6,7 @@ import { OVERHEAD_BYTES } from '#shared/caching.ts';
 import type { SeenPage, UpstreamPage } from '../cache/upstream-page.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 import type { LeadCache } from '../cache/lead-cache.ts';
-import type { Claims } from '../claims/claim-store.ts';
+import type { Claims } from '../claims/claim-view.ts';
 
 /** All that a page of leads was assembled from. */
 type PageParts = {

@@ -1,12 +1,12 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import type { MatchProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
+import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
@@ -31,7 +31,7 @@ async function setUp() {
     newId: newUuid,
     repository: REPOSITORY,
   });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   const lease = async (stage: 'match' | 'act' = 'match'): Promise<WorkItem> => {
     const [item] = await store.lease(stage, 1e6, 1);
     if (!item) throw new Error('nothing is due');
@@ -53,7 +53,7 @@ async function setUp() {
     /** The same for a match that is not certain yet. */
     claimForNow: async (item: WorkItem) =>
       store.claim(item, match, { progress: matching, dueAt: 2, attempts: 0, now: 2 }),
-    release: () => claims.release(1, { at: 5, actor, action: 'claim.release', subject: 'claim/1' }),
+    release: () => claims.release(1, { at: 5, actor }),
     replay: (id: string) =>
       receipts.replay(id, { at: 9, actor, action: 'receipt.replay', subject: `receipt/${id}` }),
     replayAll: () =>

@@ -7,6 +7,7 @@ import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { silentLog as log } from '#shared/log.ts';
@@ -139,7 +140,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(await (await stores.sessions()).find(row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
     expect((await stores.work().match(names, Infinity)).leads).toEqual([]);
-    expect(await stores.claims().find(7)).toMatchObject({ receiptIds: [receiptId] });
+    expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });
     const [item] = await stores.work().lease('match', NOW, 9);
     expect(item).toMatchObject({ receiptId });
     expect(item).not.toHaveProperty('payload');

@@ -1,9 +1,9 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import { createClaims } from '../../support/claims.ts';
 import {
   directoryKey,
   entry,
@@ -41,7 +41,7 @@ function intakeOf(database: SqliteDatabase) {
     partners,
     clock: { ...createFakeClock(), now: () => time.now },
   });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   return {
     receipts,
     claims,
@@ -154,7 +154,7 @@ describe('a lead id', () => {
     expect(await claimed()).toEqual([24]);
     const directory = await openedDirectory(database);
     expect(await claimed()).toEqual([24]);
-    expect((await claims.list({ limit: 9 })).items).toMatchObject([{ number: 24 }]);
+    expect((await claims.list({ limit: 9 })).items).toMatchObject([{ leadId: '24' }]);
     await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 5);
     expect(await claimed()).toEqual([24]);
   });
@@ -184,7 +184,7 @@ describe('an event that comes again', () => {
   test('claims anew what an operator had given back, when it may be a new wish', async () => {
     const { deliver, claimed, claims } = await setUp();
     await deliver({ leadId: '24' });
-    await claims.release(24, { ...release, at: 5, subject: 'claim/24' });
+    await claims.release(24, { ...release, at: 5 });
     expect(await claimed()).toEqual([]);
     await deliver({ leadId: '24' });
     expect(await claimed()).toEqual([24]);
@@ -193,7 +193,7 @@ describe('an event that comes again', () => {
   test('with an id of its own leaves alone what was given back', async () => {
     const { deliver, claimed, claims } = await setUp();
     await deliver({ eventId: 'e', leadId: '24' });
-    await claims.release(24, { ...release, at: 5, subject: 'claim/24' });
+    await claims.release(24, { ...release, at: 5 });
     await deliver({ eventId: 'e', leadId: '24' });
     expect(await claimed()).toEqual([]);
   });

@@ -1,10 +1,10 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
 import { describe, expect, test } from 'vitest';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
+import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
@@ -40,7 +40,7 @@ const deletion = (objectId: number, facts: object = {}) => ({
 async function openSqlite() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   return { directory, claims, ...buildPartners({ database, partners }) };
 }
 
@@ -48,7 +48,7 @@ async function openPostgres() {
   const database = await temporaryPostgres();
   const directory = await openedDirectory(database);
   const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   return { directory, claims, ...buildPartners({ receipts, partners }), receipts };
 }
 

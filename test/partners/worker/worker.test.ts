@@ -351,8 +351,6 @@ test('an operator who releases a lead keeps the worker from it until it is sent 
   await world.claims.release(number, {
     at: Date.now(),
     actor: { kind: 'cli', subject: 'ops' },
-    action: 'claim.release',
-    subject: `claim/${number}`,
   });
   expect((await world.settled(id)).events[0]).toMatchObject({
     outcome: 'UNMATCHED',

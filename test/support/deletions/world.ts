@@ -1,6 +1,5 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
@@ -13,6 +12,7 @@ import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#shared/reloadable.ts';
+import { createClaims } from '../claims.ts';
 import { createTrackerParts, type TrackerParts } from '../../../src/compose/tracker/parts.ts';
 import {
   createLeadDirectory,
@@ -101,7 +101,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
     partners,
     receipts,
     work,
-    claims: createClaimStore(database, { repository }),
+    claims: createClaims(database, { repository }),
     stop: () => partners.stop(),
     read,
     /** Starts, and waits for the first crawl. */

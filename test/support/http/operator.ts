@@ -3,16 +3,14 @@ import { createLimiter } from '#access/limit.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { Access } from '#access/index.ts';
 import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
+import { claimedLeadsIn } from '../claims.ts';
 import { buildAccess } from '../access.ts';
 import { buildTestApp } from './app.ts';
 import { buildCatalog } from '../catalog.ts';
@@ -90,17 +88,12 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
   const store = consumersOf(createConsumerStore({ database, clock }));
   const access = buildAccess({ database, clock, store });
   const { partners, receipts, work } = buildPartners({ database, clock });
-  const cursors = createCursorSealer(Buffer.alloc(32, 1));
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = buildTestApp({
     clock,
     refusalLimiter,
     access,
-    claimedLeads: createClaimedLeads({
-      claims: createClaimStore(database, { repository: REPOSITORY }),
-      cursors,
-      clock,
-    }),
+    claimedLeads: claimedLeadsIn(database, { repository: REPOSITORY, clock }),
     partners,
     bearer: {
       verifier: verifierOfNames,

@@ -1,4 +1,4 @@
-import { SERVER_IDENTITY } from '#leads/claims/read-claims.ts';
+import { SERVER_IDENTITY } from '#leads/claims/claim-view.ts';
 import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';

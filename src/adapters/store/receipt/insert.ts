@@ -2,11 +2,15 @@ import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/recei
 import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { type RepeatedEvent, statusOf } from '#partners/receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
-import { claimsOf, claimedBy, insertClaims } from '#leads/claims/claim-leads.ts';
+import {
+  claimsOf,
+  claimedBy,
+  insertClaims,
+  REPOSITORY_NOT_KNOWN,
+} from '#leads/claims/claim-leads.ts';
 import { putStanding } from '#leads/claims/deletion-names.ts';
 
 const RECEIPTS = rowsInto(

@@ -1,9 +1,9 @@
 import type { ActProgress, Effect, Todo } from '#partners/worker/progress.ts';
-import type { ClaimOrder } from '#leads/claims/claim-store.ts';
 import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
 import type { Settlement, SettleResult, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
 import { appendAudit } from '#shared/audit-log.ts';
 import {
+  type ClaimOrder,
   claimsOf,
   confirmClaims,
   claimedBy,

@@ -1,13 +1,12 @@
 import { readProgress } from '#partners/worker/progress.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#leads/directory/match.ts';
 import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import { REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-store.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';
-import { fromLeadIds, numbersOf } from '#leads/claims/claim-leads.ts';
+import { fromLeadIds, numbersOf, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
 import { openPayload } from '../receipt/insert.ts';

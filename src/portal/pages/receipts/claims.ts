@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { cursorFilter, pageOf, withQuery } from '../../address.ts';
 import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
 import { SECTIONS } from '../../page.ts';
-import type { ClaimOut } from '#leads/claims/claimed-leads.ts';
+import { type ClaimOut, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
+import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
@@ -37,7 +38,7 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
     section: 'claims',
     meta: ['Leads that deletions hide from every reader, the last hidden first.'],
     body: claimsView(
-      await claimedLeads.list(pageOf(PAGE_CLAIMS, request.query.cursor)),
+      await listClaims(claimedLeads, pageOf(PAGE_CLAIMS, request.query.cursor)),
       tracker.issueAddress,
       request,
     ),
@@ -64,7 +65,7 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
     run: async ({ form, params: { number }, origin }) => {
       if (parseLeadId(form.typed) !== Number(number))
         refuseTyped('This is not the number of the lead. Type it exactly.');
-      await context.claimedLeads.release(number, origin);
+      await releaseClaim(context.claimedLeads, number, origin);
       const notice = `Lead ${number} was released: no deletion hides it any more.`;
       return { location: claimPath(number), notice };
     },
@@ -133,7 +134,7 @@ export async function findClaim(
   number: string,
 ): Promise<ClaimOut | undefined> {
   try {
-    return await claimedLeads.read(number);
+    return await readClaim(claimedLeads, number);
   } catch (error) {
     if (isTrackportError(error, 'not-found')) return undefined;
     throw error;

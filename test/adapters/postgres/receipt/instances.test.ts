@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { newUuid } from '#shared/ids.ts';
+import { createClaims } from '../../../support/claims.ts';
 import {
   createLeadDirectory,
   directoryKey,
@@ -27,7 +27,7 @@ async function setUp() {
   await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
   const instances = databases.map((one) => ({
     receipts: createReceiptStore(one, { payloadKey, repository: REPOSITORY }),
-    claims: createClaimStore(one, { repository: REPOSITORY }),
+    claims: createClaims(one, { repository: REPOSITORY }),
   }));
   return { database, instances };
 }

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
+import { createClaims } from '../../../support/claims.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { createLeadDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { INSTANCE } from '../../../support/partners.ts';
@@ -27,7 +27,7 @@ describeWorkStore('PostgreSQL', async () => {
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: (subject) => auditOf(database, subject),
-    claims: createClaimStore(database, { repository }),
+    claims: createClaims(database, { repository }),
     workAs: async (instance) => {
       await database.run('UPDATE worker_lease SET holder = @instance', { instance });
     },

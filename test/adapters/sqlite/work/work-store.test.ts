@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createWorkStore } from '#adapters/store/work/work-store.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';
+import { createClaims } from '../../../support/claims.ts';
 import {
   createLeadDirectory,
   entry,
@@ -70,7 +70,7 @@ describeWorkStore('SQLite', async () => {
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),
-    claims: createClaimStore(database, { repository }),
+    claims: createClaims(database, { repository }),
     failProgress: async () =>
       void database.writing.handle.exec(
         `CREATE TEMP TRIGGER broken BEFORE UPDATE OF progress ON event

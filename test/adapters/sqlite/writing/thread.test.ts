@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
@@ -10,6 +9,7 @@ import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
+import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
 import {
   createLeadDirectory,
@@ -44,7 +44,7 @@ async function setUp(database: SqliteDatabase) {
     path: database.handle.name,
     elsewhere: local.handle,
     receipts: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
-    claims: createClaimStore(database, { repository: REPOSITORY }),
+    claims: createClaims(database, { repository: REPOSITORY }),
     consumers: createConsumerStore({ database, clock: systemClock }),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
   };

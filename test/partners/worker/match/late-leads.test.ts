@@ -163,8 +163,6 @@ describe('what is learnt later', () => {
     await world.claims.release(second, {
       at: clock.now(),
       actor: { kind: 'cli', subject: 'ops' },
-      action: 'claim.release',
-      subject: `claim/${second}`,
     });
     const before = await eventOf(world, id);
     await learn();

@@ -1,3 +1,4 @@
+import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
 import { openReceiptPages } from './support.ts';
@@ -187,11 +188,11 @@ describe('a wrong claim', () => {
     const wrong = await admin.post('/portal/claims/24/release', { typed: '25' });
     expect(wrong).toMatchObject({ status: 422 });
     expect(wrong.body).toContain('This is not the number of the lead.');
-    expect((await claimedLeads.read('24')).receiptIds).toEqual([receipt.id]);
+    expect((await readClaim(claimedLeads, '24')).receiptIds).toEqual([receipt.id]);
     const released = await submit(admin, '/portal/claims/24/release', { typed: '#24' });
     expect(released.path).toBe('/portal/claims/24');
     expect(released.body).toContain('Lead 24 was released');
-    await expect(claimedLeads.read('24')).rejects.toMatchObject({ code: 'not-found' });
+    await expect(readClaim(claimedLeads, '24')).rejects.toMatchObject({ code: 'not-found' });
     expect(released.body).toContain('No deletion hides this lead');
     const { items } = await access.listAudit({ filter: { subject: 'claim/24' }, limit: 5 });
     expect(items).toMatchObject([{ action: 'claim.release', actor: { subject: 'operator-1' } }]);

@@ -1,10 +1,8 @@
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
-import { createClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Readiness } from '#http/readiness.ts';
 import type { Settlement } from '#partners/worker/work-store.ts';
 import type { PagesContext } from '#portal/context.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
-import { createCursorSealer } from '#shared/pagination/page.ts';
+import { claimedLeadsIn } from '../../../support/claims.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
@@ -18,9 +16,7 @@ export async function openReceiptPages(checks: Readiness['checks'] = {}) {
   const database = temporaryDatabase();
   const { partners, deliver, receipts, work } = buildPartners({ clock, database });
   const access = buildAccess({ clock, database });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
-  const cursors = createCursorSealer(Buffer.alloc(32, 1));
-  const claimedLeads = createClaimedLeads({ claims, cursors, clock });
+  const claimedLeads = claimedLeadsIn(database, { repository: REPOSITORY, clock });
   const issueAddress = (number: string) =>
     `https://tracker.example.com/acme/leads/issues/${number}`;
   const readiness: PagesContext['readiness'] = async () => ({ checks });

@@ -1,28 +1,28 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { silentLog } from '#shared/log.ts';
-import { describeClaimStore, type TestClaim } from '../../../contract/claim-store.ts';
-import { createLeadDirectory, claimLeads, REPOSITORY } from '../../../support/directory.ts';
+import { createClaims } from '../../support/claims.ts';
+import { describeClaims, type TestClaim } from '../../contract/claims.ts';
+import { createLeadDirectory, claimLeads, REPOSITORY } from '../../support/directory.ts';
 import {
   connectToPostgres,
   emptyPostgres,
   migratedPostgres,
   replaceBySnapshot,
-} from '../../../support/postgres/database.ts';
-import { startPostgres } from '../../../support/postgres/server.ts';
-import { auditOf } from '../../../support/audit.ts';
+} from '../../support/postgres/database.ts';
+import { startPostgres } from '../../support/postgres/server.ts';
+import { auditOf } from '../../support/audit.ts';
 
 const claimIn = (database: PostgresDatabase, claim: TestClaim): Promise<void> =>
   database.exclusive((tx) => claimLeads(tx, claim));
 
-describeClaimStore('PostgreSQL', async () => {
+describeClaims('PostgreSQL', async () => {
   const own = await migratedPostgres();
   const database = await connectToPostgres(own);
   return {
-    claimsOf: (repository) => createClaimStore(database, { repository }),
+    claimsOf: (repository) => createClaims(database, { repository }),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: (claim) => claimIn(database, claim),
     claimAndFail: (claim) =>
@@ -38,7 +38,7 @@ describeClaimStore('PostgreSQL', async () => {
       const other = await connectToPostgres(own);
       return {
         claim: (claim) => claimIn(other, claim),
-        claims: createClaimStore(other, { repository: REPOSITORY }),
+        claims: createClaims(other, { repository: REPOSITORY }),
       };
     },
     close: () => database.close(),
@@ -50,7 +50,7 @@ test('claims made after a failover to a server that lagged are seen by who knew 
   const database = await connectToPostgres(own);
   await migrate({ database, log: silentLog });
   await claimIn(database, { numbers: [1] });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   const failOver = await replaceBySnapshot(own);
   await claimIn(database, { numbers: [2, 3], event: 2 });
   expect((await claims.current()).has(3)).toBe(true);
@@ -66,7 +66,7 @@ test('all claims are read anew from a server that started since, which may be an
   const database = await connectToPostgres(server);
   await migrate({ database, log: silentLog });
   await claimIn(database, { numbers: [1] });
-  const claims = createClaimStore(database, { repository: REPOSITORY });
+  const claims = createClaims(database, { repository: REPOSITORY });
   expect((await claims.current()).has(1)).toBe(true);
   await server.halt();
   await server.start();

@@ -1,14 +1,14 @@
-import { createClaimStore } from '#adapters/store/claim/claim-store.ts';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
-import { describeClaimStore } from '../../../contract/claim-store.ts';
-import { createLeadDirectory, claimLeads, REPOSITORY } from '../../../support/directory.ts';
-import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
-import { auditOf } from '../../../support/audit.ts';
+import { createClaims } from '../../support/claims.ts';
+import { describeClaims } from '../../contract/claims.ts';
+import { createLeadDirectory, claimLeads, REPOSITORY } from '../../support/directory.ts';
+import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { auditOf } from '../../support/audit.ts';
 
-describeClaimStore('SQLite', async () => {
+describeClaims('SQLite', async () => {
   const database = temporaryDatabase();
   return {
-    claimsOf: (repository) => createClaimStore(database, { repository }),
+    claimsOf: (repository) => createClaims(database, { repository }),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
     claim: async (claim) => database.exclusive((tx) => claimLeads(tx, claim)),
     claimAndFail: async (claim) =>
@@ -23,7 +23,7 @@ describeClaimStore('SQLite', async () => {
       const other = connectTo(database.handle.name);
       return {
         claim: async (claim) => other.exclusive((tx) => claimLeads(tx, claim)),
-        claims: createClaimStore(other, { repository: REPOSITORY }),
+        claims: createClaims(other, { repository: REPOSITORY }),
       };
     },
     close: async () => database.close(),

@@ -1,7 +1,24 @@
-import { cutPage } from '#shared/pagination/cut-page.ts';
-import type { Tx } from '#shared/database.ts';
+import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
+import type { Database } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
-import type { ClaimedLead, Claims, ClaimStore } from './claim-store.ts';
+import type { LeadStore } from '../lead-store.ts';
+
+/** Which leads a deletion has claimed at one moment. Claimed leads do not exist for readers. */
+export type Claims = { has(number: number): boolean };
+
+/** The claims in the store, as of the call. Read for every response, so it is cheap. */
+export type ClaimView = {
+  /** Another object whenever the claimed leads are others, else the same. @throws {store-unavailable} */
+  current(): Promise<Claims>;
+};
+
+/** Keeps the claimed numbers in memory and reads only what changed. */
+export function createClaimView({
+  db,
+  repository,
+}: Pick<LeadStore, 'db' | 'repository'>): ClaimView {
+  return { current: createNextTurnFlight(createClaimReader(db, repository)) };
+}
 
 /**
  * Claims of the repository that `repository` names. While the store does not know its number yet,
@@ -46,7 +63,10 @@ const CLAIMED = `
  * Called for every response with leads, on every instance: reads one row when no claim was made, else the
  * new claims, and all of them after a release or a failover. One call at a time.
  */
-export function createClaimReader(session: Tx, repository: string): () => Promise<Claims> {
+function createClaimReader(
+  session: Pick<Database, 'all' | 'get'>,
+  repository: string,
+): () => Promise<Claims> {
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
@@ -86,47 +106,4 @@ function isContinued(before: VersionRow, now: VersionRow): boolean {
     before.repositoryId === now.repositoryId &&
     before.origin === now.origin
   );
-}
-
-/** A claimed lead stands where the first of its claims in force does. */
-const CLAIMED_LEADS = `
-  SELECT id, number, claimed_at,
-    (SELECT jsonb_agg(receipt_id ORDER BY first) FROM (
-      SELECT receipt_id, min(id) AS first FROM claim AS other
-      WHERE other.repository_id = claim.repository_id AND other.number = claim.number
-        AND other.released_at IS NULL
-      GROUP BY receipt_id) AS receipts) AS receipt_ids
-  FROM claim
-  WHERE released_at IS NULL AND ${OF_REPOSITORY}
-    AND NOT EXISTS (
-      SELECT 1 FROM claim AS earlier
-      WHERE earlier.repository_id = claim.repository_id AND earlier.number = claim.number
-        AND earlier.released_at IS NULL AND earlier.id < claim.id)`;
-
-const LIST = `${CLAIMED_LEADS} AND id < @before ORDER BY id DESC LIMIT @limit`;
-const FIND = `${CLAIMED_LEADS} AND number = @number ORDER BY id LIMIT 1`;
-
-type ClaimedRow = { id: number; number: number; claimedAt: number; receiptIds: string };
-
-/** Claims as operators look at them. */
-export function createClaimLists(
-  session: Tx,
-  repository: string,
-): Pick<ClaimStore, 'list' | 'find'> {
-  return {
-    list: async ({ limit, after = Number.MAX_SAFE_INTEGER }) => {
-      const values = { repository, before: after, limit: limit + 1 };
-      const rows = await session.all<ClaimedRow>(LIST, values);
-      const { items, last } = cutPage(rows, limit);
-      return { items: items.map(toClaimedLead), ...(last && { next: last.id }) };
-    },
-    find: async (number) => {
-      const row = await session.get<ClaimedRow>(FIND, { repository, number });
-      return row && toClaimedLead(row);
-    },
-  };
-}
-
-function toClaimedLead({ number, claimedAt, receiptIds }: ClaimedRow): ClaimedLead {
-  return { number, claimedAt, receiptIds: JSON.parse(receiptIds) as string[] };
 }

@@ -1,0 +1,41 @@
+import { type ClaimedLeads, refuseUnclaimed } from '#leads/claims/claimed-leads.ts';
+import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
+import { noteLeads } from '#leads/lead-feed/note-changes.ts';
+import { parseLeadId } from '#leads/model/identity.ts';
+import type { Origin } from '#shared/audit.ts';
+import { appendAudit } from '#shared/audit-log.ts';
+import { WITH_GIVEN_STEP } from './requeue.ts';
+
+const RELEASE = `
+  UPDATE claim SET released_at = @at
+  WHERE number = @number AND released_at IS NULL AND ${OF_REPOSITORY}
+  RETURNING event, repository_id`;
+
+const NOTE_RELEASE = `
+  UPDATE event SET note = 'claim-released', history = ${WITH_GIVEN_STEP}
+  WHERE id = ANY(@events::bigint[])`;
+
+/**
+ * Gives a lead back to readers; its issue stays as it is. The events that had claimed it do not claim it again unless
+ * they are delivered again; a new event can.
+ * @throws {not-found} it is not claimed, so that a repeat says so @throws {store-unavailable}
+ */
+export async function releaseClaim(
+  { db, repository, clock }: Omit<ClaimedLeads, 'cursors'>,
+  leadId: string,
+  origin: Origin,
+): Promise<void> {
+  const number = parseLeadId(leadId) ?? refuseUnclaimed();
+  const at = clock.now();
+  const step = { at, what: 'released', by: origin.actor.subject, leadId: String(number) };
+  await db.exclusive(async (tx) => {
+    const values = { repository, number, at };
+    const released = await tx.all<{ event: number; repositoryId: number }>(RELEASE, values);
+    if (released.length === 0) refuseUnclaimed(number);
+    const events = released.map(({ event }) => event);
+    await tx.run(NOTE_RELEASE, { events, step: JSON.stringify(step) });
+    for (const id of new Set(released.map(({ repositoryId }) => repositoryId)))
+      await noteLeads(tx, { id, numbers: [number], at });
+    await appendAudit(tx, { ...origin, at, subject: `claim/${number}`, action: 'claim.release' });
+  });
+}
