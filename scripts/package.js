@@ -10,6 +10,7 @@ const SHIPPED = [
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
+  'SECURITY.md',
   'assets',
   'bin',
   'config',

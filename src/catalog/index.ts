@@ -7,7 +7,13 @@ import {
   sunsetProblems,
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
-import { listAudit, listCatalog, listVersions, readSpec } from './reading/read-catalog.ts';
+import {
+  listAudit,
+  listCatalog,
+  listPublished,
+  listVersions,
+  readSpec,
+} from './reading/read-catalog.ts';
 import type { SpecDiffer } from './diff/diff-specs.ts';
 import type { SpecChecker } from './spec/finding.ts';
 import { createSpecJobs, type SpecJobs } from './spec/spec-jobs.ts';
@@ -22,7 +28,11 @@ import {
 import { type CatalogDeps, readView } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
-export type CatalogRules = Words & Pick<CatalogDeps, 'findings' | 'compatibility'>;
+export type CatalogRules = Words &
+  Pick<CatalogDeps, 'findings' | 'compatibility'> & {
+    /** Workspaces whose published artifacts anybody may find; default none. */
+    public?: readonly string[];
+  };
 
 /** What the catalog is made of. `rules`: those in force; read once for each call. */
 export type CatalogPorts = Omit<
@@ -54,6 +64,9 @@ export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: Catalo
     read: bound(readView),
     readSpec: bound(readSpec),
     list: bound(listCatalog),
+    listPublished: bound(listPublished),
+    /** Workspaces whose published artifacts anybody may find. */
+    publicWorkspaces: (): readonly string[] => rules().public ?? [],
     listVersions: bound(listVersions),
     listAudit: bound(listAudit),
     diff: bound(diffVersions),

@@ -209,6 +209,7 @@ async function createApps(
     },
     portal: await openPortal(parts, reports),
     operations: opsPort === undefined ? reports : undefined,
+    securityContact: config.server.securityContact,
   });
   if (opsPort === undefined) return { app };
   // Its own requests are not worth measuring, and a registry takes each metric once.

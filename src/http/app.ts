@@ -11,6 +11,7 @@ import { partnerRoutes } from './routes/partners.ts';
 import { meRoutes } from './routes/me.ts';
 import { problemRoutes } from './routes/problems.ts';
 import { receiptStatusRoutes } from './routes/receipt-status.ts';
+import { securityTxtRoutes } from './routes/security-txt.ts';
 import { createServer, type ServerDeps } from './server.ts';
 
 export type AppDeps = ServerDeps &
@@ -29,6 +30,7 @@ export function createApp(deps: AppDeps): HttpApp {
     (scope) => landingRoutes(scope, places),
     problemRoutes,
     docsRoutes,
+    securityTxtRoutes,
     leadRoutes,
     leadFeedRoutes,
     meRoutes,

@@ -158,6 +158,8 @@ export type Services = {
   bearer?: BearerServices | undefined;
   /** Left out when they have a port of their own: see `createOperationsApp`. */
   operations?: ServiceReports | undefined;
+  /** As `server.securityContact`. */
+  securityContact?: string | undefined;
 };
 
 /** What there is only with an issuer of tokens. */

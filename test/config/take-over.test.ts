@@ -29,6 +29,7 @@ const taken: [key: string, changes: Settings][] = [
   ['consumers.limitPerMinute', { consumers: { limitPerMinute: 5 } }],
   ['catalog.types', { catalog: { types: ['DATASET'] } }],
   ['catalog.findings', { catalog: { findings: 'warn' } }],
+  ['catalog.public', { catalog: { public: ['default'] } }],
   ['catalog.compatibility', { catalog: { compatibility: 'block' } }],
   ['server.logLevel', { server: { logLevel: 'debug' } }],
   ['tracker.auth.token', { tracker: { ...tracker, auth: { token: 'another' } } }],

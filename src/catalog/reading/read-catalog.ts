@@ -63,6 +63,21 @@ export async function listCatalog(
   return { items: items.map(({ record }) => record), pagination: paginationOf(next) };
 }
 
+const PUBLISHED_MAX = 1000;
+
+/** The newest 1,000 artifacts of a workspace whose default version is PUBLISHED. */
+export async function listPublished(
+  { store }: ReadDeps,
+  workspaceId: string,
+): Promise<VersionRecord[]> {
+  const listed = await store.list(workspaceId, {
+    rows: 'artifacts',
+    lifecycle: 'PUBLISHED',
+    limit: PUBLISHED_MAX,
+  });
+  return listed.map(({ record }) => record);
+}
+
 /**
  * One page of an artifact's versions, highest first.
  * @throws {artifact-not-found}

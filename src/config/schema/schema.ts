@@ -47,6 +47,10 @@ const server = section({
     .prefault(false),
   cors: list(browserOrigin(), 'origins').prefault([]),
   opsPort: integer(0, PORT_MAX).optional(),
+  securityContact: shaped(
+    /^(?:(?:mailto:)?[^\s:@<>]+@[^\s:@<>]+|https:\/\/[^\s<>]+|tel:\+?[\d().-]+)$/,
+    'an e-mail address, or an address with mailto:, https: or tel:',
+  ).optional(),
   refusedPerMinute: integer(1, 1_000_000).prefault(300),
   stopDelay: duration(0, 5 * MINUTE).prefault('0s'),
   logLevel: word(['error', 'warn', 'info', 'debug']).prefault('info'),
@@ -211,6 +215,7 @@ const catalog = section({
   sources: list(upperWord, 'words').prefault([]),
   findings: word(['block', 'warn']).prefault('block'),
   compatibility: word(['off', 'warn', 'block']).prefault('warn'),
+  public: list(line('the id of a workspace'), 'workspaces', { max: 20 }).prefault([]),
 });
 
 const consumers = section({ limitPerMinute: integer(1, 1_000_000).prefault(600) });

@@ -1,6 +1,7 @@
 import type { BearerContext, HttpApp } from '../context.ts';
 import { requireCatalogAccess } from '../auth/catalog-access.ts';
 import { auditRoutes } from './audit.ts';
+import { apiCatalogRoutes } from './catalog/api-catalog.ts';
 import { addCatalogLifecycle } from './catalog/lifecycle.ts';
 import { addCatalogReads } from './catalog/reads.ts';
 import { acceptSpecJson, addCatalogWrites } from './catalog/writes.ts';
@@ -11,6 +12,7 @@ import { receiptRoutes } from './receipts.ts';
 /** The areas that take bearer tokens, loaded where there is an issuer. */
 export const bearerAreas: readonly ((app: HttpApp, context: BearerContext) => void)[] = [
   catalogRoutes,
+  apiCatalogRoutes,
   consumerRoutes,
   receiptRoutes,
   auditRoutes,

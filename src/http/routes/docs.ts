@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TrackportError } from '#shared/errors.ts';
-import { packageUrl } from '#shared/program.ts';
+import { packageUrl, programUrl } from '#shared/program.ts';
 import { servedText } from '../openapi/document.ts';
 import { matchesNone } from '../requests/headers.ts';
-import type { HttpApp } from '../context.ts';
+import type { AreaContext, HttpApp } from '../context.ts';
 import { JSON_MEDIA_TYPE, strongEtag } from '../responses/rendered-response.ts';
 import { pageHeaders } from '../responses/headers.ts';
 
@@ -74,11 +74,16 @@ const packageFiles: ReadonlyMap<string, string> = new Map([
 
 type Asset = { body: Buffer; etag: string; mediaType: string };
 
+/** One of the documents: below `docs`, or what `security.txt` leads to. */
+const DOCUMENT = /^(?:(?:how-to|decisions)\/)?[\w-]+\.md$/;
+const SECURITY_POLICY = 'SECURITY.md';
+const MARKDOWN = 'text/markdown; charset=utf-8';
+
 /**
- * `/openapi.json` and the offline `/docs`. The files of Swagger UI are read at the first request,
+ * `/openapi.json`, the offline `/docs`, and the documents as Markdown with `/llms.txt`, which lists them. The files of Swagger UI are read at the first request,
  * so that they cost nothing at start; its Fastify plugin would load a file server and a validator.
  */
-export function docsRoutes(app: HttpApp): void {
+export function docsRoutes(app: HttpApp, { publicUrl }: AreaContext): void {
   const hidden = { schema: { hide: true } } as const;
   const page = { ...hidden, config: { freeQuery: true } } as const;
   const assets = createAssets();
@@ -101,6 +106,35 @@ export function docsRoutes(app: HttpApp): void {
     if (file === '') return reply.redirect('../docs', 308);
     return sendAsset(request, reply, await assets(`docs/${file}`, () => fileAsset(file)));
   });
+  app.get<{ Params: { folder: string; file: string } }>(
+    '/docs/:folder/:file',
+    page,
+    async (request, reply) => {
+      const name = `${request.params.folder}/${request.params.file}`;
+      return sendAsset(request, reply, await assets(`docs/${name}`, () => fileAsset(name)));
+    },
+  );
+  app.get('/llms.txt', hidden, async (request, reply) =>
+    sendAsset(request, reply, await assets('llms.txt', () => indexAsset(publicUrl()))),
+  );
+}
+
+/** Whoever reads it elsewhere needs whole addresses. @see https://llmstxt.org */
+async function indexAsset(publicUrl: string): Promise<Asset> {
+  const text = await readFile(programUrl('assets/llms.txt'), 'utf8');
+  return toAsset(Buffer.from(text.replaceAll('](/', `](${publicUrl}/`)), MARKDOWN);
+}
+
+async function documentAsset(name: string): Promise<Asset> {
+  const file = programUrl(name === SECURITY_POLICY ? name : `docs/${name}`);
+  const text = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? noSuchFile() : error;
+  });
+  return toAsset(text, MARKDOWN);
+}
+
+function noSuchFile(): TrackportError {
+  return new TrackportError('not-found', { detail: 'No such file.' });
 }
 
 /** Makes each asset once, for all who ask meanwhile, and caches it; a failure is not cached. */
@@ -125,8 +159,9 @@ const DOCS = toAsset(Buffer.from(DOCS_PAGE), 'text/html; charset=utf-8');
 async function fileAsset(name: string): Promise<Asset> {
   if (name === 'start.js') return toAsset(Buffer.from(START_SCRIPT), JAVASCRIPT);
   if (name === 'page.css') return toAsset(Buffer.from(PAGE_STYLE), CSS);
+  if (DOCUMENT.test(name)) return documentAsset(name);
   const mediaType = packageFiles.get(name);
-  if (mediaType === undefined) throw new TrackportError('not-found', { detail: 'No such file.' });
+  if (mediaType === undefined) throw noSuchFile();
   return toAsset(await readFile(packageUrl(`@fastify/swagger-ui/static/${name}`)), mediaType);
 }
 

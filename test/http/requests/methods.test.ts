@@ -26,6 +26,8 @@ const known = {
   '/openapi.json': ['GET', 'HEAD'],
   '/docs': ['GET', 'HEAD'],
   '/docs/start.js': ['GET', 'HEAD'],
+  '/docs/how-to/partner.md': ['GET', 'HEAD'],
+  '/llms.txt': ['GET', 'HEAD'],
   '/problems/overloaded': ['GET', 'HEAD'],
 };
 const refused = Object.entries(known).flatMap(([url, allowed]) =>
