@@ -155,7 +155,7 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
     limitPerMinute: () => settings.current().consumers.limitPerMinute,
   });
   cleanup.push('the times of last use', () => access.close());
-  const traffic = createTraffic({ store: stores.traffic(), clock, log });
+  const traffic = createTraffic({ database: base.store.database, clock, log });
   cleanup.push('the record of traffic', () => traffic.close());
   const module = entryUrl('compose/body-functions');
   const bodyThread = createThread<typeof bodyFunctions>({ module, clock });

@@ -1,6 +1,8 @@
 import { type Clock, DAY } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
+import { toRecords } from '#shared/sql.ts';
 
 /**
  * What became of deliveries before anything was accepted: `verified` (then `detail` is the start of the
@@ -24,21 +26,42 @@ export type TrafficCount = {
 /** Days that the record goes back. */
 export const TRAFFIC_DAYS = 30;
 
-/** The record of traffic, shared by all instances. */
-export type TrafficStore = {
-  /**
-   * Adds to what is there, and drops days that are too old. One transaction.
-   * @throws {store-unavailable}
-   */
-  add(counts: readonly TrafficCount[]): Promise<void>;
-  /** Every count from `day` on. @throws {store-unavailable} */
-  readSince(day: number): Promise<TrafficCount[]>;
-};
+/** In the order of the key, so that two instances never wait for each other. */
+const ADD = `
+  INSERT INTO traffic (sender, kind, detail, day, count, last_at)
+  SELECT sender, kind, detail, day, count, last_at FROM jsonb_to_recordset(@counts) AS given
+    (sender text, kind text, detail text, day bigint, count bigint, last_at bigint)
+  ORDER BY 1, 2, 3, 4
+  ON CONFLICT (sender, kind, detail, day) DO UPDATE SET
+    count = traffic.count + excluded.count,
+    last_at = greatest(traffic.last_at, excluded.last_at)`;
+
+const REMOVE_BEFORE = 'DELETE FROM traffic WHERE day < @day';
+
+const SINCE = 'SELECT sender, kind, detail, day, count, last_at FROM traffic WHERE day >= @day';
+
+/** The record of traffic in the store, shared by all instances. Returns every count from `day` on. @throws {store-unavailable} */
+export function readTraffic(database: Database, day: number): Promise<TrafficCount[]> {
+  return database.all<TrafficCount>(SINCE, { day });
+}
+
+/** Adds to what is there, and drops days that are too old. @throws {store-unavailable} */
+export async function addTraffic(
+  database: Database,
+  counts: readonly TrafficCount[],
+): Promise<void> {
+  if (counts.length === 0) return;
+  const newest = Math.max(...counts.map(({ day }) => day));
+  await database.transaction(async (tx) => {
+    void tx.run(ADD, { counts: toRecords(counts) });
+    void tx.run(REMOVE_BEFORE, { day: newest - TRAFFIC_DAYS + 1 });
+  });
+}
 
 /** The sender of the tracker's webhook; no partner can be called so. */
 export const TRACKER = '@tracker';
 
-export type TrafficDeps = { store: TrafficStore; clock: Clock; log: Log };
+export type TrafficDeps = { database: Database; clock: Clock; log: Log };
 
 /** Deliveries that ended alike in the days that were asked for. */
 export type TrafficSum = Omit<TrafficCount, 'day'>;
@@ -56,9 +79,9 @@ export type Traffic = {
 };
 
 /** All instances on one store share what they record. */
-export function createTraffic({ store, clock, log }: TrafficDeps): Traffic {
+export function createTraffic({ database, clock, log }: TrafficDeps): Traffic {
   const late = createLateWrites<string, TrafficCount>({
-    write: (collected) => store.add([...collected.values()]),
+    write: (collected) => addTraffic(database, [...collected.values()]),
     merge,
     clock,
     log,
@@ -71,7 +94,7 @@ export function createTraffic({ store, clock, log }: TrafficDeps): Traffic {
       const count = { sender, kind, detail, day, count: 1, lastAt };
       late.record(JSON.stringify([sender, kind, detail, day]), count);
     },
-    read: async (days) => sumUp(await store.readSince(dayOf(clock.now()) - days + 1)),
+    read: async (days) => sumUp(await readTraffic(database, dayOf(clock.now()) - days + 1)),
     flush: () => late.flush(),
     close: () => late.close(),
   };

@@ -11,6 +11,7 @@ import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
+import { addTraffic } from '#partners/traffic.ts';
 import { type Clock, DAY, MINUTE, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { wireIssue, wireRepository } from '../adapters/github/support.ts';
@@ -224,7 +225,7 @@ describe('the webhook', () => {
         count: 1,
         lastAt: Date.now() + at * MINUTE,
       }));
-      await store.stores.traffic().add(counts);
+      await addTraffic(store.database, counts);
       await store.close();
     };
 

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createTrafficStore } from '#adapters/store/traffic-store.ts';
 import { createTraffic } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
@@ -16,7 +15,7 @@ const NEW = 'the-new-secret-of-this-test';
 function setUp() {
   const clock = createFakeClock();
   const database = temporaryDatabase();
-  const traffic = createTraffic({ store: createTrafficStore(database), clock, log: silentLog });
+  const traffic = createTraffic({ database, clock, log: silentLog });
   const { partners } = buildPartners({
     clock,
     database,

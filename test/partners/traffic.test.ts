@@ -1,32 +1,32 @@
 import { expect, test } from 'vitest';
-import { createTraffic, type TrafficCount } from '#partners/traffic.ts';
+import { createTraffic, readTraffic } from '#partners/traffic.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../support/clock.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  const added: TrafficCount[] = [];
-  const store = {
-    add: async (counts: readonly TrafficCount[]) => void added.push(...counts),
-    readSince: async (day: number) => added.filter((count) => count.day >= day),
-  };
-  return { clock, added, traffic: createTraffic({ store, clock, log: silentLog }) };
+  const database = temporaryDatabase();
+  const traffic = createTraffic({ database, clock, log: silentLog });
+  return { clock, traffic, written: () => readTraffic(database, 0) };
 }
 
 test('deliveries that ended alike are one row, written within five seconds', async () => {
-  const { clock, added, traffic } = setUp();
+  const { clock, written, traffic } = setUp();
   traffic.record('crm-one', 'verified', 'e91c07a4');
   await clock.advance(SECOND);
   traffic.record('crm-one', 'verified', 'e91c07a4');
   traffic.record('crm-one', 'refused', 'signature-wrong');
   const lastAt = clock.now();
-  expect(added).toEqual([]);
+  expect(await written()).toEqual([]);
   await clock.advance(4 * SECOND);
-  expect(added).toEqual([
-    expect.objectContaining({ kind: 'verified', detail: 'e91c07a4', count: 2, lastAt }),
-    expect.objectContaining({ kind: 'refused', detail: 'signature-wrong', count: 1, lastAt }),
-  ]);
+  await expect
+    .poll(written)
+    .toEqual([
+      expect.objectContaining({ kind: 'refused', detail: 'signature-wrong', count: 1, lastAt }),
+      expect.objectContaining({ kind: 'verified', detail: 'e91c07a4', count: 2, lastAt }),
+    ]);
   await traffic.close();
 });
 
@@ -47,8 +47,8 @@ test('sums go over the days that were asked for, the latest first', async () => 
 });
 
 test('what is collected is written when the service stops', async () => {
-  const { added, traffic } = setUp();
+  const { written, traffic } = setUp();
   traffic.record('crm-one', 'refused', 'limit');
   await traffic.close();
-  expect(added).toHaveLength(1);
+  expect(await written()).toHaveLength(1);
 });

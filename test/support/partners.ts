@@ -1,7 +1,7 @@
-import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';

@@ -1,8 +1,8 @@
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
-import { payloadIdentity } from '#adapters/store/receipt/insert.ts';
+import { payloadIdentity } from '#partners/intake/insert-deliveries.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
 import { REPOSITORY } from './directory.ts';
 import { payloadKey, sealer } from './partners.ts';

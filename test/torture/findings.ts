@@ -1,6 +1,6 @@
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';

@@ -12,7 +12,7 @@ import { createReloadable } from '#shared/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
-import type { TrafficCount } from '#partners/traffic.ts';
+import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
 import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
@@ -163,7 +163,7 @@ async function checkStore({
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
       const hasServed = (await store.stores.leadFeed().end()) !== undefined;
-      return { findings, hasServed, traffic: await store.stores.traffic().readSince(0) };
+      return { findings, hasServed, traffic: await readTraffic(store.database, 0) };
     } finally {
       await store.close();
     }

@@ -6,11 +6,10 @@ import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts'
 import { createLeadDirectory } from '#leads/directory/directory-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
-import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
-import { createTrafficStore } from '#adapters/store/traffic-store.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -54,6 +53,7 @@ export function createOpenStore(engine: StoreEngine, clock: Clock) {
   const { database } = engine;
   const writes = createWriteCheck(database, clock);
   return {
+    database,
     stores: (options: StoresOptions) => createStores(engine, writes, options),
     /** Every migration that it has. @throws {store-unavailable} */
     readApplied: () => readApplied(database),
@@ -101,7 +101,6 @@ function createStores(
       const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);
     },
-    traffic: () => createTrafficStore(database),
     work: () => {
       const sealer = createSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });

@@ -73,3 +73,5 @@ export const REFRESH_RECEIPT_STATUS = `
     ELSE 'PROCESSED'
   END
   WHERE number = ANY(@receipts::bigint[])`;
+
+export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds WHERE id = @event';

@@ -1,7 +1,7 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import type { MatchProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';

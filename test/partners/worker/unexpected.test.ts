@@ -1,7 +1,7 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
 import type { ActProgress } from '#partners/worker/progress.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
 import { newUuid } from '#shared/ids.ts';

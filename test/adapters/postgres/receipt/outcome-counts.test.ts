@@ -1,5 +1,5 @@
-import { createOutcomeCounts } from '#adapters/store/receipt/read-receipts.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
 import { REPOSITORY } from '../../../support/directory.ts';
 import { payloadKey } from '../../../support/partners.ts';

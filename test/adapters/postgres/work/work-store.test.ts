@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';

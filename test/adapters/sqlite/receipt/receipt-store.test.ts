@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
-import { receiptConditions } from '#adapters/store/receipt/conditions.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { receiptConditions } from '#partners/receipts/receipt-conditions.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { describeReceiptStore } from '../../../contract/receipt-store.ts';
 import {

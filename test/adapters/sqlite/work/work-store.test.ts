@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
-import { createWorkStore } from '#adapters/store/work/work-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { WorkStore } from '#partners/worker/work-store.ts';
 import { newUuid } from '#shared/ids.ts';

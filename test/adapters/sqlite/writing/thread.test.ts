@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#adapters/store/receipt/receipt-store.ts';
+import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';

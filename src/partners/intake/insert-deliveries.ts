@@ -1,6 +1,6 @@
-import type { EventIdKeys, NewEvent, NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { EventIdKeys, NewEvent, NewReceipt } from '../receipts/receipt-store.ts';
 import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
-import { type RepeatedEvent, statusOf } from '#partners/receipts/receipt.ts';
+import { type RepeatedEvent, statusOf } from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';

@@ -1,6 +1,6 @@
-import type { ActProgress, Effect, Todo } from '#partners/worker/progress.ts';
-import type { EventNote, EventStep, RuleEffect } from '#partners/receipts/receipt.ts';
-import type { Settlement, SettleResult, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { ActProgress, Effect, Todo } from '../progress.ts';
+import type { EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
+import type { Settlement, SettleResult, WorkItem, WorkStore } from '../work-store.ts';
 import { appendAudit } from '#shared/audit-log.ts';
 import {
   type ClaimOrder,
@@ -14,8 +14,13 @@ import {
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import { SET_LEADS } from '../receipt/repeat.ts';
-import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, withStep } from '#partners/receipts/requeue.ts';
+
+import {
+  REFRESH_RECEIPT_STATUS,
+  REQUEUE_REPEATED,
+  SET_LEADS,
+  withStep,
+} from '../../receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
 

@@ -1,4 +1,4 @@
-import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter } from './receipt-store.ts';
 import type { Tx, Values } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 

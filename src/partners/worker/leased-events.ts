@@ -1,6 +1,6 @@
-import { readProgress } from '#partners/worker/progress.ts';
+import { readProgress } from './progress.ts';
 import { type DirectoryView, matchLeads, type MatchName } from '#leads/directory/match.ts';
-import type { WorkCounts, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkCounts, WorkItem, WorkStore } from './work-store.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
@@ -8,13 +8,18 @@ import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { NewId } from '#shared/ids.ts';
 import { fromLeadIds, numbersOf, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
-import { EVENTS_OF_LEAD } from '../receipt/conditions.ts';
-import { openPayload } from '../receipt/insert.ts';
+import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
+import { openPayload } from '../intake/insert-deliveries.ts';
 import type { Database, Tx } from '#shared/database.ts';
-import { bindWrites } from '../bind-writes.ts';
-import { OVERTAKEN } from './due.ts';
-import { claimedLeads, isMine, keepMatches, type LeasedEvent, type NewMatch } from './matches.ts';
-import { type LeasedRow, workWrites } from './writes.ts';
+import { OVERTAKEN } from './due-events.ts';
+import {
+  claimedLeads,
+  isMine,
+  keepMatches,
+  type LeasedEvent,
+  type NewMatch,
+} from './match/keep-matches.ts';
+import { type LeasedRow, workWrites } from './lease-events.ts';
 
 const NEXT_DUE_AT = `
   SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
@@ -91,7 +96,7 @@ export function createWorkStore({
   ...deps
 }: WorkStoreDeps): WorkStore {
   const repository = deps.repository.toLowerCase();
-  const writes = bindWrites(database.exclusive, workWrites);
+  const { exclusive } = database;
   const keep = createBatch({
     callAll: (matches: readonly NewMatch[]) =>
       database.exclusive((tx) => keepMatches(tx, repository, matches)),
@@ -105,28 +110,34 @@ export function createWorkStore({
       // Asked after every step, and mostly there is nothing: that needs no transaction.
       if (!(await database.get(TO_LEASE, { stage, now, latest }))) return [];
       const holder = { instance, token: newId() };
-      const rows = await writes.lease({ stage, now, limit, latest }, holder);
+      const rows = await exclusive((tx) =>
+        workWrites.lease(tx, { stage, now, limit, latest }, holder),
+      );
       return rows.map((row) => toItem(sealer, row));
     },
     nextDueAt: async (stage) =>
       (await database.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt,
     changedElsewhere: createChangeProbe(database),
-    forgetLeases: (now) => writes.forgetLeases(instance, now),
+    forgetLeases: (now) => exclusive((tx) => workWrites.forgetLeases(tx, instance, now)),
     ...createItemReads(database, repository),
-    giveBack: (item) => writes.giveBack(leased(item)),
+    giveBack: (item) => exclusive((tx) => workWrites.giveBack(tx, leased(item))),
     claim: (item, match, next) => keep({ item: leased(item), match, next }),
     confirm: (item, match, plan) => keep({ item: leased(item), match, plan }),
-    saveProgress: (item, ...progress) => writes.saveProgress(leased(item), ...progress),
-    reschedule: (item, next) => writes.reschedule(leased(item), next),
+    saveProgress: (item, ...progress) =>
+      exclusive((tx) => workWrites.saveProgress(tx, leased(item), ...progress)),
+    reschedule: (item, next) => exclusive((tx) => workWrites.reschedule(tx, leased(item), next)),
     postpone: (postponed) =>
-      writes.postpone(
-        postponed.map(({ item, ...next }) => ({
-          item: leased(item),
-          next: { ...next, attempts: item.attempts },
-        })),
+      exclusive((tx) =>
+        workWrites.postpone(
+          tx,
+          postponed.map(({ item, ...next }) => ({
+            item: leased(item),
+            next: { ...next, attempts: item.attempts },
+          })),
+        ),
       ),
     settle: (item, settlement, now) =>
-      writes.settle(repository, leased(item), { ...settlement, now }),
+      exclusive((tx) => workWrites.settle(tx, repository, leased(item), { ...settlement, now })),
     counts: () => readCounts(database),
     truncateWal: () => database.truncateWal(),
   };

@@ -1,29 +1,28 @@
 import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import type { Receipt, RepeatedEvent } from '#partners/receipts/receipt.ts';
-import type {
-  Acceptance,
-  NewEvent,
-  NewReceipt,
-  ReceiptStore,
-} from '#partners/receipts/receipt-store.ts';
+import type { Receipt, RepeatedEvent } from '../receipts/receipt.ts';
+import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
 import {
   insertDeliveries,
   openAcceptanceClaims,
   openReusedIds,
   readNextNumbers,
   type Writing,
-} from './insert.ts';
-import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
+} from './insert-deliveries.ts';
+import { claimLearnt } from '../receipts/standing-deletions.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import { insertMerges } from '#partners/receipts/merges.ts';
+import { insertMerges } from '../receipts/merges.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
-import { bindWrites } from '../bind-writes.ts';
-import type { WriteCheck } from '../write-check.ts';
-import { createReceiptReader } from './read-receipts.ts';
-import { previewReplay, replayWrites } from './replay.ts';
-import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeat.ts';
+import { createReceiptReader } from '../receipts/read-receipts.ts';
+import {
+  acknowledge,
+  previewReplay,
+  purgeReceipts,
+  replay,
+  replayAll,
+} from '../receipts/replay-receipts.ts';
+import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeats.ts';
 
 export type ReceiptStoreOptions = {
   /** The 32 bytes under which the bytes of events are encrypted. */
@@ -31,7 +30,7 @@ export type ReceiptStoreOptions = {
   /** `owner/name`, in any case: whose leads are claimed. */
   repository: string;
   /** Told of every acceptance: whether deliveries can be stored. Default: nobody asks. */
-  watch?: WriteCheck['watch'];
+  watch?: <T>(write: Promise<T>) => Promise<T>;
 };
 
 /** Receipts, whatever the engine. Deliveries in flight at the same time share one commit. */
@@ -39,7 +38,6 @@ export function createReceiptStore(
   database: Database,
   { payloadKey, repository, watch = (write) => write }: ReceiptStoreOptions,
 ): ReceiptStore {
-  const { forgetKeys, dropPayloads, ...writes } = bindWrites(database.exclusive, replayWrites);
   const options = { sealer: createSealer(payloadKey), repository: repository.toLowerCase() };
   const accept = createBatch({
     callAll: (deliveries: readonly NewReceipt[]) =>
@@ -50,23 +48,13 @@ export function createReceiptStore(
   });
   return {
     accept: async (delivery) => toAcceptance(delivery, await watch(accept(delivery))),
-    ...writes,
-    purge: async (before) => ({
-      keys: await untilNothing(() => forgetKeys(before)),
-      payloads: await untilNothing(() => dropPayloads(before)),
-    }),
+    replay: (id, entry) => database.exclusive((tx) => replay(tx, id, entry)),
+    replayAll: (filter, entry) => database.exclusive((tx) => replayAll(tx, filter, entry)),
+    acknowledge: (id, entry) => database.exclusive((tx) => acknowledge(tx, id, entry)),
+    purge: (before) => purgeReceipts(database, before),
     ...createReceiptReader(database),
     previewReplay: (filter) => previewReplay(database, filter),
   };
-}
-
-/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
-async function untilNothing(work: () => Promise<number>): Promise<number> {
-  for (let sum = 0; ;) {
-    const changes = await work();
-    if (changes === 0) return sum;
-    sum += changes;
-  }
 }
 
 /** Of deliveries that share a transaction; one of more events is accepted alone. */

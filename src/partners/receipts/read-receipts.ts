@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ReceiptFilter, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 import {
   type EventStep,
   type NameKind,
@@ -11,12 +11,12 @@ import {
   type ReceiptEventDetail,
   type ReceiptSummary,
   type RepeatedEvent,
-} from '#partners/receipts/receipt.ts';
+} from './receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { OUTCOME_COUNT_MAX, type OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
+import { OUTCOME_COUNT_MAX, type OutcomeCounts } from './recent-outcomes.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
-import { receiptConditions } from './conditions.ts';
+import { receiptConditions } from './receipt-conditions.ts';
 
 const COLUMNS = `
   receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,

@@ -1,11 +1,11 @@
 import { SECOND } from '#shared/clock.ts';
-import type { EventProgress } from '#partners/worker/progress.ts';
-import type { Stage, WorkItem, WorkStore } from '#partners/worker/work-store.ts';
-import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '#partners/receipts/requeue.ts';
+import type { EventProgress } from './progress.ts';
+import type { Stage, WorkItem, WorkStore } from './work-store.ts';
+import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toJson } from '#shared/sql.ts';
-import { DUE } from './due.ts';
-import { IS_MINE, type LeasedEvent, settle } from './matches.ts';
+import { DUE } from './due-events.ts';
+import { IS_MINE, type LeasedEvent, settle } from './match/keep-matches.ts';
 
 const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now

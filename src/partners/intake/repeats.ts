@@ -1,21 +1,22 @@
-import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
+import type { EventStep, Outcome } from '../receipts/receipt.ts';
 import {
   effectOfRepeat,
   type NewEvent,
   type NewReceipt,
   type RepeatEffect,
-} from '#partners/receipts/receipt-store.ts';
+} from '../receipts/receipt-store.ts';
 import { toLeadIds } from '#leads/claims/claim-leads.ts';
 import { forgetNames } from '#leads/claims/deletion-names.ts';
 import type { Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { payloadIdentity, toKeyRow, type Writing } from './insert.ts';
+import { payloadIdentity, toKeyRow, type Writing } from './insert-deliveries.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
   REFRESH_RECEIPT_STATUS,
   REQUEUE_REPEATED,
-} from '#partners/receipts/requeue.ts';
+  SET_LEADS,
+} from '../receipts/requeue.ts';
 
 /** Most events are new: each is looked up in the index, and only what is there is read. */
 const FIND_SAME_EVENTS = `
@@ -49,8 +50,6 @@ const FORGET_RELEASES = 'DELETE FROM claim WHERE event = @event AND released_at 
 
 const REFRESH_NOTE = `
   UPDATE event SET note = ${LASTING_NOTE} WHERE id = @event AND note IS NOT NULL`;
-
-export const SET_LEADS = 'UPDATE event SET lead_ids = @leadIds WHERE id = @event';
 
 /** An event that a late lead has opened again has no payload any more: this one is as good. */
 const MARK_AGAIN = `

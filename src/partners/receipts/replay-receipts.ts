@@ -4,13 +4,13 @@ import {
   type ReplayPreview,
   type ReplayResult,
   toReplayPreview,
-} from '#partners/receipts/receipt-store.ts';
-import type { EventStep, Outcome } from '#partners/receipts/receipt.ts';
+} from './receipt-store.ts';
+import type { EventStep, Outcome } from './receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { appendAudit } from '#shared/audit-log.ts';
-import { receiptConditions } from './conditions.ts';
-import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from '#partners/receipts/requeue.ts';
-import type { Tx } from '#shared/database.ts';
+import { receiptConditions } from './receipt-conditions.ts';
+import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
+import type { Database, Tx } from '#shared/database.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -52,43 +52,62 @@ const DROP_PAYLOADS = `
     (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
      LIMIT ${CHUNK_ROWS})`;
 
-/** What puts dead letters back into the queue, and ends the time for which they are kept. */
-export const replayWrites = {
-  replay: async (session: Tx, id: string, entry: AuditEntry): Promise<ReplayResult | undefined> => {
-    const receipt = await findNumber(session, id);
-    if (receipt === undefined) return undefined;
-    await session.run(FORGET_RELEASES, { receipt });
-    const others = await session.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, {
-      receipt,
-    });
-    const left = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
-    return queue(session, [receipt], { entry, left });
-  },
-  replayAll: async (
-    session: Tx,
-    filter: ReceiptFilter,
-    entry: AuditEntry,
-  ): Promise<ReplayResult> => {
-    const { left } = await previewReplay(session, filter);
-    return queue(session, await receiptsToReplay(session, filter), { entry, left });
-  },
-  acknowledge: async (session: Tx, id: string, entry: AuditEntry): Promise<number | undefined> => {
-    const receipt = await findNumber(session, id);
-    if (receipt === undefined) return undefined;
-    const acknowledged = await session.run(ACKNOWLEDGE, {
-      receipt,
-      ...stepOf('acknowledged', entry),
-    });
-    if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
-    return acknowledged;
-  },
-  /** One chunk of what `ReceiptStore.purge` forgets; returns how many. */
-  forgetKeys: (session: Tx, before: number): Promise<number> =>
-    session.run(FORGET_SAME_EVENTS, { before }),
-  /** One chunk of what it drops. */
-  dropPayloads: (session: Tx, before: number): Promise<number> =>
-    session.run(DROP_PAYLOADS, { before }),
-};
+export async function replay(
+  session: Tx,
+  id: string,
+  entry: AuditEntry,
+): Promise<ReplayResult | undefined> {
+  const receipt = await findNumber(session, id);
+  if (receipt === undefined) return undefined;
+  await session.run(FORGET_RELEASES, { receipt });
+  const others = await session.all<{ outcome: Outcome; count: number }>(COUNT_OTHERS, { receipt });
+  const left = Object.fromEntries(others.map(({ outcome, count }) => [outcome, count]));
+  return queue(session, [receipt], { entry, left });
+}
+
+export async function replayAll(
+  session: Tx,
+  filter: ReceiptFilter,
+  entry: AuditEntry,
+): Promise<ReplayResult> {
+  const { left } = await previewReplay(session, filter);
+  return queue(session, await receiptsToReplay(session, filter), { entry, left });
+}
+
+export async function acknowledge(
+  session: Tx,
+  id: string,
+  entry: AuditEntry,
+): Promise<number | undefined> {
+  const receipt = await findNumber(session, id);
+  if (receipt === undefined) return undefined;
+  const acknowledged = await session.run(ACKNOWLEDGE, {
+    receipt,
+    ...stepOf('acknowledged', entry),
+  });
+  if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
+  return acknowledged;
+}
+
+export async function purgeReceipts(
+  database: Database,
+  before: number,
+): Promise<{ keys: number; payloads: number }> {
+  const chunk = (sql: string) => () => database.exclusive((tx) => tx.run(sql, { before }));
+  return {
+    keys: await untilNothing(chunk(FORGET_SAME_EVENTS)),
+    payloads: await untilNothing(chunk(DROP_PAYLOADS)),
+  };
+}
+
+/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
+async function untilNothing(work: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = await work();
+    if (changes === 0) return sum;
+    sum += changes;
+  }
+}
 
 async function findNumber(session: Tx, id: string): Promise<number | undefined> {
   return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
