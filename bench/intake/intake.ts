@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { createLimiter } from '#access/limit.ts';
 import { createApp } from '#http/app.ts';
-import { type LeadDirectory, toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
+import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import type { LeadStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
@@ -43,7 +45,7 @@ export async function measureIntake(
   const strangers = await openBenchStore(await newStore());
   const known = await openBenchStore(await newStore());
   try {
-    await fillDirectory(known.stores.directory(), people);
+    await fillDirectory(known.stores.leads, people);
     const claiming = await startServer(known.stores.receipts());
     const forgetful = await startServer({ accept: forgetfulAccept });
     const durable = await startServer(strangers.stores.receipts());
@@ -87,11 +89,12 @@ const directoryKey = Buffer.alloc(32, 2);
 const hashKey = createSecretKey(directoryKey);
 
 /** A lead for each of the people whose deletions are sent. */
-async function fillDirectory(directory: LeadDirectory, people: number): Promise<void> {
-  await directory.open(1, Buffer.from('rules'), 0);
+async function fillDirectory(store: LeadStore, people: number): Promise<void> {
+  await openDirectory(store, 1, { rules: Buffer.from('rules'), at: 0 });
   for (let from = 1; from <= people; from += PAGE) {
     const page = Array.from({ length: Math.min(PAGE, people - from + 1) }, (_, at) => from + at);
-    await directory.put(
+    await putEntries(
+      store,
       page.map((number) => ({
         number,
         createdAt: 0,

@@ -47,7 +47,7 @@ export function composeLeads(
   });
   const filler = createDirectoryFiller({
     tracker: leadTracker,
-    directory: stores.directory(),
+    store: stores.leads,
     feedStore,
     feedIntervalMs: config.leads.feedInterval,
     isMatched: () => Object.keys(settings.current().partners).length > 0,

@@ -1,6 +1,19 @@
 import type { Clock } from '#shared/clock.ts';
-import type { Database } from '#shared/database.ts';
-import type { ClaimLearnt } from './claims/deletion-names.ts';
+import type { Database, Tx } from '#shared/database.ts';
+
+/** The repository that the configured name means; `name` is in lower case. */
+export type KnownRepository = { id: number; name: string };
+
+/** What the directory has just learnt: of leads with these numbers, or of people who are known by these hashes from now on. */
+type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
+
+/** Claims, for the deletions that stand, what they name by what was just learnt. */
+export type ClaimLearnt = (
+  session: Tx,
+  repository: KnownRepository,
+  learnt: Learnt,
+  now: number,
+) => Promise<void>;
 
 /** The store, with what all statements about leads have in common. */
 export type LeadStore = {

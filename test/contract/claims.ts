@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type LeadDirectory, rulesCheckOf } from '#leads/directory/lead-directory.ts';
+import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { type TestClaims } from '../support/claims.ts';
-import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+import {
+  directoryKey,
+  entry,
+  type LeadDirectory,
+  leadRules,
+  REPOSITORY_ID,
+} from '../support/directory.ts';
 
 /** Leads that an event claims, by default event 1 at instant 0. */
 export type TestClaim = { numbers: readonly number[]; event?: number; at?: number };

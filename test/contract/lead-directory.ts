@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  hashIdentity,
-  type IdentityKind,
-  type LeadDirectory,
-  rulesCheckOf,
-} from '#leads/directory/lead-directory.ts';
+import { hashIdentity, type IdentityKind, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+import {
+  type LeadDirectory,
+  directoryKey,
+  entry,
+  leadRules,
+  REPOSITORY_ID,
+} from '../support/directory.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {
@@ -28,7 +29,7 @@ const EVE = email('eve@example.com');
 const hash = (identity: LeadIdentity): Buffer => hashIdentity(directoryKey, identity);
 const checks = rulesCheckOf(leadRules, directoryKey);
 
-/** One body for every engine: what `LeadDirectory` promises. */
+/** One body for every engine: what the lead directory promises. */
 export function describeLeadDirectory(engine: string, open: Open): void {
   describe(`lead directory on ${engine}`, () => {
     let fixture: LeadDirectoryFixture;

@@ -7,13 +7,18 @@ import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import {
   type HashedIdentity,
-  type LeadDirectory,
   rulesCheckOf,
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { type TestClaims } from '../support/claims.ts';
-import { directoryKey, entry, leadRules, REPOSITORY_ID } from '../support/directory.ts';
+import {
+  type LeadDirectory,
+  directoryKey,
+  entry,
+  leadRules,
+  REPOSITORY_ID,
+} from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */

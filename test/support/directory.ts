@@ -1,11 +1,28 @@
 import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
 import type { Tx, Database } from '#shared/database.ts';
-import { createLeadDirectory as createDirectory } from '#leads/directory/directory-store.ts';
-import { readDirectoryView } from '#leads/directory/directory-view.ts';
+import {
+  readDirectoryState,
+  readDirectoryView,
+  readRepositoryId,
+  readUnseen,
+  readUpdatedAt,
+} from '#leads/directory/directory-view.ts';
+import {
+  completeCrawl,
+  noteMoved,
+  openDirectory,
+  putCaughtUp,
+  putCrawled,
+  putEntries,
+  removeEntry,
+  renameLabel,
+  startCrawl,
+} from '#leads/directory/write-directory.ts';
+import type { LeadStore } from '#leads/lead-store.ts';
+import { bindTo } from '#shared/bind.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   type DirectoryEntry,
-  type LeadDirectory,
   rulesCheckOf,
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
@@ -31,12 +48,38 @@ export const leadRules: LeadRules = {
 export const REPOSITORY = 'acme/leads';
 export const REPOSITORY_ID = 4711;
 
-/** The lead directory of a service, which claims what deletions that stand name. */
+/** The lead directory in a store, as a service has it. */
+export type LeadDirectory = ReturnType<typeof createLeadDirectory>;
+
 export function createLeadDirectory(
-  database: Database,
-  options: { repository: string; now?: () => number },
-): LeadDirectory {
-  return createDirectory(database, { ...options, claimLearnt });
+  db: Database,
+  { repository, now = Date.now }: { repository: string; now?: () => number },
+) {
+  const store: LeadStore = {
+    db,
+    repository: repository.toLowerCase(),
+    clock: { now },
+    claimLearnt,
+  };
+  const onStore = bindTo(() => store);
+  const updatedAt = onStore(readUpdatedAt);
+  return {
+    store,
+    repositoryId: () => readRepositoryId(db, store.repository),
+    open: (id: number, rules: Buffer, at: number) => openDirectory(store, id, { rules, at }),
+    state: onStore(readDirectoryState),
+    updatedAt,
+    has: async (number: number) => (await updatedAt(number)) !== undefined,
+    put: onStore(putEntries),
+    putCaughtUp: onStore(putCaughtUp),
+    renameLabel: onStore(renameLabel),
+    startCrawl: onStore(startCrawl),
+    putCrawled: onStore(putCrawled),
+    unseen: onStore(readUnseen),
+    remove: onStore(removeEntry),
+    noteMoved: onStore(noteMoved),
+    completeCrawl: onStore(completeCrawl),
+  };
 }
 
 /** A directory that knows its repository, and is in its first crawl. */

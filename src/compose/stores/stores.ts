@@ -3,7 +3,6 @@ import type { ArtifactStoreDeps } from '#adapters/store/artifact/artifact-store.
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { createLeadDirectory } from '#leads/directory/directory-store.ts';
 import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
@@ -91,8 +90,6 @@ function createStores(
       claimLearnt,
     } satisfies LeadStore,
     consumers: () => createConsumerStore({ database, clock }),
-    directory: () =>
-      createLeadDirectory(database, { repository, now: () => clock.now(), claimLearnt }),
     leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotencyStore(database),
     outcomeCounts: () => createOutcomeCounts(database),

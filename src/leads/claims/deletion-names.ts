@@ -5,20 +5,6 @@ import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { REPOSITORY_NOT_KNOWN } from './claim-leads.ts';
 
-/** The repository that the configured name means; `name` is in lower case. */
-export type KnownRepository = { id: number; name: string };
-
-/** What the directory has just learnt: of leads with these numbers, or of people who are known by these hashes from now on. */
-type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
-
-/** Claims, for the deletions that stand, what they name by what was just learnt. */
-export type ClaimLearnt = (
-  session: Tx,
-  repository: KnownRepository,
-  learnt: Learnt,
-  now: number,
-) => Promise<void>;
-
 const PUT_NAMES = `
   INSERT INTO deletion_name (event, place, repository_id, kind, key_hash, number, crawl, came_at)
   SELECT event, place, @repositoryId::bigint, kind, hash, number,

@@ -7,7 +7,17 @@ import {
   type LeadTracker,
   REPLICA_LAG_MAX_MS,
 } from '../lead-tracker.ts';
-import type { DirectoryEntry, DirectoryState, LeadDirectory } from './lead-directory.ts';
+import type { LeadStore } from '../lead-store.ts';
+import { readDirectoryState, readUnseen, readUpdatedAt } from './directory-view.ts';
+import type { DirectoryEntry, DirectoryState } from './lead-directory.ts';
+import {
+  completeCrawl,
+  noteMoved,
+  putCrawled,
+  putEntries,
+  removeEntry,
+  startCrawl,
+} from './write-directory.ts';
 
 const CRAWL_EVERY_MS = DAY;
 /** A long crawl says so often that it goes on. */
@@ -15,7 +25,7 @@ const LOG_EVERY_MS = 10 * SECOND;
 
 export type CrawlDeps = {
   tracker: LeadTracker;
-  directory: LeadDirectory;
+  store: LeadStore;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
   clock: Clock;
@@ -32,32 +42,32 @@ export type CrawlDeps = {
  * @throws the signal's reason when it is aborted; what was read so far stays
  */
 export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
-  const { directory, clock, start } = deps;
+  const { store, clock, start } = deps;
   const state = await noteProgress(deps);
   if (state.isCrawling) await crawl(deps, signal);
   start.hasLooked ||= state.isCrawling && state.reached === 0;
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
   if (start.hasLooked && !isDue) return;
-  await directory.startCrawl(clock.now());
+  await startCrawl(store, clock.now());
   await crawl(deps, signal);
   start.hasLooked = true;
 }
 
 async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
-  const { tracker, directory, clock, log } = deps;
+  const { tracker, store, clock, log } = deps;
   const state = await noteProgress(deps);
   const logProgress = createProgressLog(deps);
   logProgress(state);
   await deps.budget.spend(signal);
   const pages = pagesSince(tracker, Math.max(0, state.reached - SECOND));
   for await (const { issues, after } of pages) {
-    await directory.putCrawled(await deps.toEntries(issues), newestChange(issues));
+    await putCrawled(store, await deps.toEntries(issues), newestChange(issues));
     logProgress(await noteProgress(deps));
     signal.throwIfAborted();
     if (after !== undefined) await deps.budget.spend(signal);
   }
   const removed = await settleUnseen(deps, signal);
-  await directory.completeCrawl(clock.now());
+  await completeCrawl(store, clock.now());
   const { issues } = await noteProgress(deps);
   log.info({ issues, removed }, 'the lead directory is complete');
 }
@@ -73,8 +83,8 @@ function createProgressLog({ clock, log }: CrawlDeps): (state: DirectoryState) =
   };
 }
 
-async function noteProgress({ directory, onProgress }: CrawlDeps): Promise<DirectoryState> {
-  const state = await directory.state();
+async function noteProgress({ store, onProgress }: CrawlDeps): Promise<DirectoryState> {
+  const state = await readDirectoryState(store);
   if (!state) throw new Error('the lead directory was not opened');
   onProgress(state);
   return state;
@@ -136,7 +146,7 @@ export async function* pagesSince(
 
 type SettleUnseenDeps = {
   tracker: Pick<LeadTracker, 'readIssue'>;
-  directory: Pick<LeadDirectory, 'unseen' | 'updatedAt' | 'put' | 'remove' | 'noteMoved'>;
+  store: LeadStore;
   toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
   clock: Clock;
@@ -152,7 +162,7 @@ type SettleUnseenDeps = {
 export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal): Promise<number> {
   let removed = 0;
   for (let after: number | undefined = 0; after !== undefined;) {
-    const chunk = await deps.directory.unseen(after);
+    const chunk = await readUnseen(deps.store, after);
     for (const number of chunk.numbers) {
       await deps.budget.spend(signal);
       signal.throwIfAborted();
@@ -175,17 +185,17 @@ async function settleOne(
   number: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { directory, toEntries, tracker } = deps;
+  const { store, toEntries, tracker } = deps;
   let result = await tracker.readIssue(number);
   const isCertain = result.kind !== 'absent' || result.isMoved || result.isDeleted === true;
   if (!isCertain && (await waitForReplicas(deps, number, signal)))
     result = await tracker.readIssue(number);
   if (result.kind === 'unchanged') throw new Error('no validator was sent');
-  if (result.kind === 'absent' && result.isMoved) await directory.noteMoved(number);
+  if (result.kind === 'absent' && result.isMoved) await noteMoved(store, number);
   else if (result.kind === 'changed' && !result.issue.isPullRequest)
-    await directory.put(await toEntries([result.issue]));
+    await putEntries(store, await toEntries([result.issue]));
   else {
-    await directory.remove(number);
+    await removeEntry(store, number);
     return true;
   }
   return false;
@@ -193,11 +203,11 @@ async function settleOne(
 
 /** Waits until each replica of the tracker has heard of an issue that changed a moment ago; false for another. */
 async function waitForReplicas(
-  { directory, clock }: SettleUnseenDeps,
+  { store, clock }: SettleUnseenDeps,
   number: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const ageMs = clock.now() - ((await directory.updatedAt(number)) ?? 0);
+  const ageMs = clock.now() - ((await readUpdatedAt(store, number)) ?? 0);
   if (ageMs >= REPLICA_LAG_MAX_MS) return false;
   await clock.sleep(Math.min(REPLICA_LAG_MAX_MS, REPLICA_LAG_MAX_MS - ageMs), {
     signal,
@@ -214,11 +224,11 @@ async function waitForReplicas(
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function isListed(
-  { tracker, directory }: Pick<CrawlDeps, 'tracker' | 'directory'>,
+  { tracker, store }: Pick<CrawlDeps, 'tracker' | 'store'>,
   number: number,
   { isComplete }: { isComplete: boolean },
 ): Promise<boolean | undefined> {
-  const since = await directory.updatedAt(number);
+  const since = await readUpdatedAt(store, number);
   if (since === undefined) return isComplete ? false : undefined;
   for await (const { issues } of pagesSince(tracker, since)) {
     if (issues.some((issue) => issue.number === number)) return true;

@@ -6,7 +6,7 @@ import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
 import { carriedOf } from '../model/labels.ts';
-import type { DirectoryEntry, LabelRename, LeadDirectory } from './lead-directory.ts';
+import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 
@@ -26,7 +26,9 @@ type DirectoryInbox = {
 };
 
 type DirectoryInboxDeps = {
-  directory: Pick<LeadDirectory, 'put' | 'noteMoved' | 'renameLabel'>;
+  putEntries(entries: readonly DirectoryEntry[]): Promise<void>;
+  noteMoved(number: number): Promise<void>;
+  renameLabel(rename: LabelRename): Promise<void>;
   feedStore: Pick<FeedStore, 'hide'>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   clock: Pick<Clock, 'sleep'>;
@@ -111,14 +113,13 @@ function add(state: State, issue: Issue): boolean {
 async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSignal): Promise<void> {
   const issues = takeSome(state);
   try {
-    if (issues.length > 0) await deps.directory.put(merge(await deps.toEntries(issues)));
-    for (const { number } of issues)
-      if (state.moved.delete(number)) await deps.directory.noteMoved(number);
+    if (issues.length > 0) await deps.putEntries(merge(await deps.toEntries(issues)));
+    for (const { number } of issues) if (state.moved.delete(number)) await deps.noteMoved(number);
     const gone = [...state.gone];
     state.gone.clear();
     for (const number of gone) await deps.feedStore.hide(number);
     const renames = state.size === 0 ? state.renames.splice(0) : [];
-    for (const label of renames) await deps.directory.renameLabel(label);
+    for (const label of renames) await deps.renameLabel(label);
   } catch (error) {
     deps.log.error(
       { issues: issues.length, ...errorFields(error) },

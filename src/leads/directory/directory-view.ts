@@ -1,4 +1,5 @@
-import type { IdentityKind } from './lead-directory.ts';
+import type { LeadStore } from '../lead-store.ts';
+import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import type { DirectoryView, MatchName } from './match.ts';
 import type { Tx } from '#shared/database.ts';
@@ -19,6 +20,71 @@ export async function readRepositoryId(session: Tx, name: string): Promise<numbe
 export const IS_CLAIMED = (table: string): string => `
   (SELECT count(*) > count(released_at) FROM claim
     WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;
+
+/** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
+export const IS_FROZEN = IS_CLAIMED('directory_lead');
+
+const LEAD = `
+  SELECT updated_at FROM directory_lead WHERE number = @number AND repository_id = ${NAMED}`;
+
+const STATE = `
+  SELECT crawl, crawling AS is_crawling, crawl_started_at AS started_at, crawl_issues AS issues,
+    crawl_reached AS reached, completed_at, caught_up_to
+  FROM directory_state WHERE repository_id = ${NAMED}`;
+
+const CHUNK_END = `
+  SELECT max(number) AS last FROM (SELECT number FROM directory_lead
+    WHERE repository_id = @id AND number > @after ORDER BY number LIMIT @size) AS chunk
+  HAVING max(number) IS NOT NULL`;
+
+const UNSEEN = `
+  SELECT number FROM directory_lead
+  WHERE repository_id = @id AND number > @after AND number <= @last AND NOT is_moved
+    AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)
+    AND NOT ${IS_FROZEN}
+  ORDER BY number`;
+
+/** Rows of a finished crawl that are looked at at once. */
+const CHUNK_ROWS = 5000;
+
+type InRepository = Pick<LeadStore, 'db' | 'repository'>;
+
+/** How far the directory is filled; undefined before it was opened. @throws {store-unavailable} */
+export function readDirectoryState({ db, repository }: InRepository) {
+  return db.get<DirectoryState>(STATE, { name: repository });
+}
+
+/**
+ * When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row.
+ * @throws {store-unavailable}
+ */
+export async function readUpdatedAt(
+  { db, repository }: InRepository,
+  number: number,
+): Promise<number | undefined> {
+  const row = await db.get<{ updatedAt: number }>(LEAD, { name: repository, number });
+  return row?.updatedAt;
+}
+
+/**
+ * One chunk of the rows behind `after` that the running crawl has not met, claimed and moved leads left out; `next` is
+ * where the following chunk starts. A million rows must not be held at once, nor hold up readers.
+ * @throws {store-unavailable}
+ */
+export async function readUnseen(
+  { db, repository }: InRepository,
+  after: number,
+): Promise<{ numbers: number[]; next?: number }> {
+  const id = await readRepositoryId(db, repository);
+  const chunk =
+    id === undefined
+      ? undefined
+      : await db.get<{ last: number }>(CHUNK_END, { id, after, size: CHUNK_ROWS });
+  if (!chunk) return { numbers: [] };
+  const { last } = chunk;
+  const rows = await db.all<{ number: number }>(UNSEEN, { id, after, last });
+  return { numbers: rows.map(({ number }) => number), next: last };
+}
 
 const KNOWN = `
   SELECT number, created_at FROM directory_lead

@@ -10,12 +10,16 @@ import {
   pagesSince,
 } from './crawl-directory.ts';
 import { createDirectoryInbox } from './directory-inbox.ts';
+import { readDirectoryState, readUpdatedAt } from './directory-view.ts';
+import { type DirectoryState, rulesCheckOf, toDirectoryEntry } from './lead-directory.ts';
 import {
-  type DirectoryState,
-  type LeadDirectory,
-  rulesCheckOf,
-  toDirectoryEntry,
-} from './lead-directory.ts';
+  noteMoved,
+  openDirectory,
+  putCaughtUp,
+  putEntries,
+  renameLabel,
+} from './write-directory.ts';
+import type { LeadStore } from '../lead-store.ts';
 import type { FeedStore } from '../lead-feed/feed-store.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
@@ -31,7 +35,7 @@ const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
 type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> & {
   tracker: LeadTracker;
-  directory: LeadDirectory;
+  store: LeadStore;
   /** The number of the configured repository. @throws {tracker-unavailable} */
   identifyRepository(): Promise<number>;
   feedStore: Pick<FeedStore, 'hide' | 'isFollowed'>;
@@ -125,7 +129,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     onProgress: (state) => (status = toStatus(state)),
     start: { hasLooked: false },
   };
-  const inbox = createDirectoryInbox({ ...deps, toEntries });
+  const inbox = createInbox(runtime);
   const catchUps = createCatchUps(runtime);
   const keeper = createDirectoryKeeper({
     ...deps,
@@ -158,10 +162,19 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     settled: () => inbox.settled(),
     status: () => status,
     readStatus: async () => {
-      const state = await deps.directory.state();
+      const state = await readDirectoryState(deps.store);
       if (state) status = toStatus(state);
     },
   };
+}
+
+function createInbox({ store, ...runtime }: Runtime): ReturnType<typeof createDirectoryInbox> {
+  return createDirectoryInbox({
+    ...runtime,
+    putEntries: (entries) => putEntries(store, entries),
+    noteMoved: (number) => noteMoved(store, number),
+    renameLabel: (rename) => renameLabel(store, rename),
+  });
 }
 
 /** What an event of the tracker changes here. */
@@ -201,7 +214,7 @@ function createIdentify(deps: DirectoryDeps): Identify {
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
       const now = deps.clock.now();
       const id = await deps.identifyRepository();
-      await deps.directory.open(id, rulesCheckOf(deps.rules, deps.key), now);
+      await openDirectory(deps.store, id, { rules: rulesCheckOf(deps.rules, deps.key), at: now });
       identifiedAt = at;
     },
     forget: () => {
@@ -231,10 +244,10 @@ function createCatchUps(runtime: Runtime) {
 }
 
 async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: boolean }> {
-  const { directory, tracker, identify, stopping } = runtime;
+  const { store, tracker, identify, stopping } = runtime;
   stopping.throwIfAborted();
   await identify.run();
-  const state = await directory.state();
+  const state = await readDirectoryState(store);
   if (!state) return { isComplete: false };
   const isFirst = state.completedAt === undefined;
   const usual = isFirst
@@ -242,7 +255,7 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: b
     : state.caughtUpTo - OVERLAP_MS;
   const from = Math.min(usual, since - OVERLAP_MS);
   for await (const { issues } of pagesSince(tracker, Math.max(0, from))) {
-    await directory.putCaughtUp(await runtime.toEntries(issues), newestChange(issues));
+    await putCaughtUp(store, await runtime.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
   }
   return { isComplete: !isFirst };
@@ -251,17 +264,18 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: b
 const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, isApproved: false, labels: [], identities: [] };
 
 async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
-  const { directory, tracker, identify } = runtime;
+  const { store, tracker, identify } = runtime;
   await identify.run();
   const result = await tracker.readIssue(number);
   if (result.kind === 'unchanged') throw new Error('no validator was sent');
   if (result.kind === 'changed') {
     if (result.issue.isPullRequest) return 'pull-request';
-    await directory.put(await runtime.toEntries([result.issue]));
+    await putEntries(store, await runtime.toEntries([result.issue]));
     return 'lead';
   }
   if (!result.isMoved) return 'absent';
-  if (!(await directory.has(number))) await directory.put([{ ...NOTHING_KNOWN, number }]);
-  await directory.noteMoved(number);
+  const isKnown = (await readUpdatedAt(store, number)) !== undefined;
+  if (!isKnown) await putEntries(store, [{ ...NOTHING_KNOWN, number }]);
+  await noteMoved(store, number);
   return 'lead';
 }

@@ -59,52 +59,6 @@ export type DirectoryState = {
 };
 
 /**
- * Port: issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every
- * identity that it ever had, until its row goes: a person is found by the address that somebody
- * corrected yesterday. So it does every label that it carried while it was approved, older states,
- * claimed leads and issues that are gone among them: by these the lead feed finds whom to tell. Rows of
- * claimed leads are frozen: no write removes them, or changes more of them than when they were seen
- * and what identities are added. Every call throws `store-unavailable` when the store fails.
- */
-export type LeadDirectory = {
-  /** The repository's number, as the tracker named it last. */
-  repositoryId(): Promise<number | undefined>;
-  /**
-   * Notes the repository's number and starts a first crawl where one is due: for a new number, or
-   * when the last one was begun with another check.
-   */
-  open(repositoryId: number, rulesCheck: Buffer, at: number): Promise<void>;
-  /** Undefined before `open`. */
-  state(): Promise<DirectoryState | undefined>;
-  has(number: number): Promise<boolean>;
-  /** When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row. */
-  updatedAt(number: number): Promise<number | undefined>;
-  /**
-   * Adds rows, or replaces the approval and labels of those that are not newer than the entry.
-   * Identities are added, those of an older entry too, and never taken away. Ignored before `open`.
-   */
-  put(entries: readonly DirectoryEntry[]): Promise<void>;
-  /** The same for the page of a catch-up, whose rows were changed up to `reached`. */
-  putCaughtUp(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
-  /** Takes the issues that carry the label for ones that carry it by its new name. */
-  renameLabel(rename: LabelRename): Promise<void>;
-  startCrawl(at: number): Promise<void>;
-  /** The same for the page of the running crawl. */
-  putCrawled(entries: readonly DirectoryEntry[], reached: number): Promise<void>;
-  /**
-   * One chunk of the rows behind `after` that the running crawl has not met, claimed and moved
-   * leads left out; `next` is where the following chunk starts.
-   */
-  unseen(after: number): Promise<{ numbers: readonly number[]; next?: number }>;
-  /** Drops the row, unless the lead is claimed. */
-  remove(number: number): Promise<void>;
-  /** The issue is in another repository: its row stays, whatever crawls do not meet. */
-  noteMoved(number: number): Promise<void>;
-  /** Ends the crawl. */
-  completeCrawl(at: number): Promise<void>;
-};
-
-/**
  * HMAC-SHA256 of an identity, cut to 16 bytes. Kind and partner are part of what is hashed, so
  * that one partner's id can never stand for another's.
  */

@@ -1,20 +1,20 @@
+/**
+ * Issue number ↔ keyed hashes, for the repository of the configured name. A lead keeps every identity that it ever had,
+ * until its row goes: a person is found by the address that somebody corrected yesterday. So it does every label that
+ * it carried while it was approved, older states, claimed leads and issues that are gone among them: by these the lead
+ * feed finds whom to tell. Rows of claimed leads are frozen: no write removes them, or changes more of them than when
+ * they were seen and what identities are added.
+ */
 import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
-import {
-  adoptNames,
-  type ClaimLearnt,
-  endStanding,
-  type KnownRepository,
-} from '../claims/deletion-names.ts';
+import { adoptNames, endStanding } from '../claims/deletion-names.ts';
 import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, readRepositoryId } from './directory-view.ts';
-
-/** A claimed lead's row is frozen: a later event must find the person behind a redacted issue. */
-export const IS_FROZEN = IS_CLAIMED('directory_lead');
+import { IS_FROZEN, readRepositoryId } from './directory-view.ts';
+import type { LeadStore } from '../lead-store.ts';
 
 const RULES_CHECK = 'SELECT rules_check FROM directory_state WHERE repository_id = @id';
 
@@ -102,81 +102,118 @@ const CAUGHT_UP = `
   UPDATE directory_state SET caught_up_to = greatest(caught_up_to, @reached)
   WHERE repository_id = @id`;
 
-/** Entries, when they are written (ms since the Unix epoch), and what is done before anybody is told of them. */
-type Page = { entries: readonly DirectoryEntry[]; now: number; claimLearnt: ClaimLearnt };
-
-type Opening = { name: string; id: number; at: number; rules: Buffer };
-
-/** `name` is the repository's `owner/name` in lower case. One that is not known is passed over. */
-export const directoryWrites = {
-  open: async (session: Tx, opening: Opening): Promise<void> => {
-    const { id, at, rules } = opening;
-    await session.run(IDENTIFY, opening);
-    await adoptClaims(session, id, at);
-    await adoptNames(session, id);
-    const stored = await session.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
-    if (stored?.rulesCheck.equals(rules) !== true) await session.run(BEGIN, opening);
-  },
-  put: (session: Tx, name: string, page: Page) =>
-    inRepository(session, name, (id) => putPage(session, { id, name }, page)),
-  putCaughtUp: (session: Tx, name: string, page: Page, reached: number) =>
-    inRepository(session, name, async (id) => {
-      await putPage(session, { id, name }, page);
-      await session.run(CAUGHT_UP, { id, reached });
-    }),
-  putCrawled: (session: Tx, name: string, page: Page, reached: number) =>
-    inRepository(session, name, async (id) => {
-      await putPage(session, { id, name }, { ...page, isCrawl: true });
-      await session.run(CRAWLED, { id, seen: page.entries.length, reached });
-    }),
-  renameLabel: (session: Tx, name: string, rename: LabelRename, now: number) =>
-    inRepository(session, name, async (id) => {
-      const values = { ...rename, id, former: JSON.stringify([rename.from]) };
-      const rows = await session.all<{ number: number }>(RENAME_LABEL, values);
-      await noteLeads(session, { id, numbers: numbersOf(rows), at: now });
-    }),
-  startCrawl: (session: Tx, name: string, at: number) =>
-    inRepository(session, name, (id) => session.run(START_CRAWL, { id, at })),
-  completeCrawl: (session: Tx, name: string, at: number) =>
-    inRepository(session, name, async (id) => {
-      await settleLeads(session, { id, at });
-      await session.run(COMPLETE_CRAWL, { id, at });
-      await endStanding(session, { id, at });
-    }),
-  /** A lead that was claimed a moment ago keeps its row. */
-  remove: (session: Tx, name: string, number: number, at: number) =>
-    inRepository(session, name, async (id) => {
-      if ((await session.run(DROP_LEAD, { id, number })) > 0)
-        await session.run(DROP_KEYS, { id, number });
-      await hideLeads(session, { id, numbers: [number], at });
-    }),
-  noteMoved: (session: Tx, name: string, number: number, at: number) =>
-    inRepository(session, name, async (id) => {
-      await session.run(NOTE_MOVED, { id, number });
-      await hideLeads(session, { id, numbers: [number], at });
-    }),
-};
-
-async function inRepository(
-  session: Tx,
-  name: string,
-  work: (id: number) => Promise<unknown>,
+/**
+ * Notes the repository's number and starts a first crawl where one is due: for a new number, or when the last one was
+ * begun with another check. @throws {store-unavailable}
+ */
+export function openDirectory(
+  { db, repository: name }: Pick<LeadStore, 'db' | 'repository'>,
+  id: number,
+  { rules, at }: { rules: Buffer; at: number },
 ): Promise<void> {
-  const id = await readRepositoryId(session, name);
-  if (id !== undefined) await work(id);
+  return db.exclusive(async (tx) => {
+    await tx.run(IDENTIFY, { name, id, at });
+    await adoptClaims(tx, id, at);
+    await adoptNames(tx, id);
+    const stored = await tx.get<{ rulesCheck: Buffer }>(RULES_CHECK, { id });
+    if (stored?.rulesCheck.equals(rules) !== true) await tx.run(BEGIN, { id, rules, at });
+  });
 }
+
+/**
+ * Adds rows, or replaces the approval and labels of those that are not newer than the entry. Identities are added,
+ * those of an older entry too, and never taken away. @throws {store-unavailable}
+ */
+export function putEntries(store: LeadStore, entries: readonly DirectoryEntry[]): Promise<void> {
+  return inRepository(store, (tx, id) => putPage(tx, id, { store, entries }));
+}
+
+/** The same for the page of a catch-up, whose rows were changed up to `reached`. @throws {store-unavailable} */
+export function putCaughtUp(
+  store: LeadStore,
+  entries: readonly DirectoryEntry[],
+  reached: number,
+): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    await putPage(tx, id, { store, entries });
+    await tx.run(CAUGHT_UP, { id, reached });
+  });
+}
+
+/** The same for the page of the running crawl. @throws {store-unavailable} */
+export function putCrawled(
+  store: LeadStore,
+  entries: readonly DirectoryEntry[],
+  reached: number,
+): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    await putPage(tx, id, { store, entries, isCrawl: true });
+    await tx.run(CRAWLED, { id, seen: entries.length, reached });
+  });
+}
+
+/** Takes the issues that carry the label for ones that carry it by its new name. @throws {store-unavailable} */
+export function renameLabel(store: LeadStore, rename: LabelRename): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    const values = { ...rename, id, former: JSON.stringify([rename.from]) };
+    const rows = await tx.all<{ number: number }>(RENAME_LABEL, values);
+    await noteLeads(tx, { id, numbers: numbersOf(rows), at: store.clock.now() });
+  });
+}
+
+/** @throws {store-unavailable} */
+export function startCrawl(store: LeadStore, at: number): Promise<void> {
+  return inRepository(store, (tx, id) => tx.run(START_CRAWL, { id, at }));
+}
+
+/** Ends the crawl, and the deletions that it has outlived. @throws {store-unavailable} */
+export function completeCrawl(store: LeadStore, at: number): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    await settleLeads(tx, { id, at });
+    await tx.run(COMPLETE_CRAWL, { id, at });
+    await endStanding(tx, { id, at });
+  });
+}
+
+/** Drops the row, unless the lead is claimed, be it since a moment ago. @throws {store-unavailable} */
+export function removeEntry(store: LeadStore, number: number): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    if ((await tx.run(DROP_LEAD, { id, number })) > 0) await tx.run(DROP_KEYS, { id, number });
+    await hideLeads(tx, { id, numbers: [number], at: store.clock.now() });
+  });
+}
+
+/** The issue is in another repository: its row stays, whatever crawls do not meet. @throws {store-unavailable} */
+export function noteMoved(store: LeadStore, number: number): Promise<void> {
+  return inRepository(store, async (tx, id) => {
+    await tx.run(NOTE_MOVED, { id, number });
+    await hideLeads(tx, { id, numbers: [number], at: store.clock.now() });
+  });
+}
+
+/** A repository that is not known yet is passed over. */
+function inRepository(
+  { db, repository }: LeadStore,
+  work: (tx: Tx, id: number) => Promise<unknown>,
+): Promise<void> {
+  return db.exclusive(async (tx) => {
+    const id = await readRepositoryId(tx, repository);
+    if (id !== undefined) await work(tx, id);
+  });
+}
+
+type Page = { store: LeadStore; entries: readonly DirectoryEntry[]; isCrawl?: boolean };
 
 /** Writes a page of entries in a few statements, whatever its length. */
 async function putPage(
-  session: Tx,
-  repository: KnownRepository,
-  { entries, now, claimLearnt, isCrawl }: Page & { isCrawl?: boolean },
+  tx: Tx,
+  id: number,
+  { store: { repository, clock, claimLearnt }, entries, isCrawl }: Page,
 ): Promise<void> {
-  const { id } = repository;
   const seen = new Map<number, Seen>();
   for (const part of distinct(entries)) {
-    const put = await putLeads(session, id, part);
-    await putKeys(session, id, part);
+    const put = await putLeads(tx, id, part);
+    await putKeys(tx, id, part);
     for (const entry of part) {
       const { number, look } = entry;
       const before = seen.get(number);
@@ -185,8 +222,9 @@ async function putPage(
     }
   }
   const numbers = [...seen.keys()];
-  await claimLearnt(session, repository, { numbers }, now); // before anybody is told of them
-  await noteLeads(session, { id, numbers, at: now }, { isCrawl, seen });
+  const now = clock.now();
+  await claimLearnt(tx, { id, name: repository }, { numbers }, now); // before anybody is told of them
+  await noteLeads(tx, { id, numbers, at: now }, { isCrawl, seen });
 }
 
 /** One statement can change a row once: an issue that comes twice is in two parts, in their order. */

@@ -3,7 +3,7 @@
  * that learns it, by the rule by which a deletion is matched at any other time.
  */
 import type { IdentityKind } from '#leads/directory/lead-directory.ts';
-import type { ClaimLearnt, KnownRepository } from '#leads/claims/deletion-names.ts';
+import type { ClaimLearnt, KnownRepository } from '#leads/lead-store.ts';
 import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
 import type { Erasure, Outcome } from './receipt.ts';

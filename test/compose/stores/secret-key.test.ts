@@ -7,6 +7,8 @@ import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { readDirectoryState, readUpdatedAt } from '#leads/directory/directory-view.ts';
+import { completeCrawl, openDirectory, putCrawled } from '#leads/directory/write-directory.ts';
 import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -71,11 +73,10 @@ async function rekey(config: Config, isWanted = true): Promise<readonly UnreadRe
 async function fill({ stores, ...store }: Store) {
   const key = directoryKeyOf(store);
   const hash = hashIdentity(key, { kind: 'email', value: 'ada@example.com' });
-  const directory = stores.directory();
-  await directory.open(1, rulesCheckOf(leadRules, key), NOW);
+  await openDirectory(stores.leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
   const identities = [{ kind: 'email' as const, hash }];
-  await directory.putCrawled([{ ...entry(7), identities }], NOW);
-  await directory.completeCrawl(NOW);
+  await putCrawled(stores.leads, [{ ...entry(7), identities }], NOW);
+  await completeCrawl(stores.leads, NOW);
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
   const receiptId = await acceptEvent(stores.receipts(), event);
   const sessions = await stores.sessions();
@@ -146,15 +147,11 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(item).not.toHaveProperty('payload');
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };
     expect(await acceptEvent(stores.receipts(), repeat)).not.toBe(receiptId);
-    const directory = stores.directory();
-    expect(await directory.has(7)).toBe(true);
-    await directory.open(
-      1,
-      rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) })),
-      NOW,
-    );
-    expect(await directory.state()).toMatchObject({ isCrawling: true, crawl: 2 });
-    expect(await directory.state()).not.toHaveProperty('completedAt');
+    expect(await readUpdatedAt(stores.leads, 7)).toBeDefined();
+    const rules = rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) }));
+    await openDirectory(stores.leads, 1, { rules, at: NOW });
+    expect(await readDirectoryState(stores.leads)).toMatchObject({ isCrawling: true, crawl: 2 });
+    expect(await readDirectoryState(stores.leads)).not.toHaveProperty('completedAt');
   });
 });
 

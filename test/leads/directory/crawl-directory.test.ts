@@ -254,7 +254,7 @@ describe('an issue that the list left out', () => {
     await directory.startCrawl(1);
     const removed = await settleUnseen(
       {
-        directory,
+        store: { ...directory.store, clock },
         tracker: { readIssue: (number) => answerOf(number) },
         toEntries: async (issues) => issues.map(({ number }) => entry(number)),
         budget: { spend: async () => undefined },

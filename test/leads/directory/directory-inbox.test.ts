@@ -21,14 +21,12 @@ function setUp() {
   let isBroken = false;
   const inbox = createDirectoryInbox({
     feedStore: unfollowed,
-    directory: {
-      put: async (entries) => {
-        if (isBroken) throw new TrackportError('store-unavailable');
-        commits.push([...entries]);
-      },
-      noteMoved: async (number) => void moved.push({ number, after: commits.length }),
-      renameLabel: async (rename) => void renames.push({ ...rename, after: commits.length }),
+    putEntries: async (entries) => {
+      if (isBroken) throw new TrackportError('store-unavailable');
+      commits.push([...entries]);
     },
+    noteMoved: async (number) => void moved.push({ number, after: commits.length }),
+    renameLabel: async (rename) => void renames.push({ ...rename, after: commits.length }),
     toEntries: async (issues) =>
       issues.map((issue) => toDirectoryEntry(issue, leadRules, directoryKey)),
     clock,

@@ -250,7 +250,7 @@ describe('a tracker that is away', () => {
     const filler = createDirectoryFiller({
       ...matchedOnly,
       tracker: createFakeTracker(clock),
-      directory: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }),
+      store: createLeadDirectory(temporaryDatabase(), { repository: REPOSITORY }).store,
       identifyRepository: async () => {
         if (isAway) throw new TrackportError('tracker-unavailable');
         return 1;

@@ -234,7 +234,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
   let isDead = false;
   const filler = createDirectoryFiller({
     tracker,
-    directory: untilDeath(directory, () => isDead),
+    store: { ...directory.store, db: untilDeath(database, () => isDead) },
     identifyRepository: async () => REPOSITORY_ID,
     feedStore: untilDeath(feedStore, () => isDead),
     feedIntervalMs: FEED_INTERVAL_MS,

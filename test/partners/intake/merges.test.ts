@@ -1,11 +1,10 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
 import { describe, expect, test } from 'vitest';
-import type { LeadDirectory } from '#leads/directory/lead-directory.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createClaims } from '../../support/claims.ts';
-import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
+import { type LeadDirectory, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { buildPartners, payloadKey, secretsOf } from '../../support/partners.ts';

@@ -68,7 +68,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
   const { clock } = parts;
   const editor = createIssueEditor({ ...parts, clock });
   const directory = createLeadDirectory(database, { repository });
-  const filler = createFiller(parts, { directory, clock, log });
+  const filler = createFiller(parts, { store: directory.store, clock, log });
   const world = buildPartners({
     ...workPorts(options.worker),
     database,
@@ -154,7 +154,7 @@ function trackerSettings(
 
 function createFiller(
   { leadTracker, repository }: TrackerParts,
-  deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'directory' | 'clock' | 'log'>,
+  deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'store' | 'clock' | 'log'>,
 ) {
   return createDirectoryFiller({
     ...matchedOnly,
