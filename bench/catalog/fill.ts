@@ -1,6 +1,8 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
+import { createVersion } from '#catalog/version/write-version.ts';
+import type { Database } from '#shared/database.ts';
 import type { Store } from '../../src/compose/store.ts';
 import { openBenchStore } from '../stores.ts';
 import { caller, spec, WORDS } from './world.ts';
@@ -13,19 +15,19 @@ const AT_ONCE = { postgres: 8, sqlite: 1000 };
 /** A store with so many published artifacts, a multiple of a thousand. */
 export async function openFilled(storeUrl: string, artifacts: number): Promise<Store> {
   const store = await openBenchStore(storeUrl);
-  const port = await store.stores.artifacts();
-  if (storeUrl.startsWith('sqlite:')) await insert(port, artifacts, AT_ONCE.sqlite);
+  const { db } = store.stores.catalog();
+  if (storeUrl.startsWith('sqlite:')) await insert(db, artifacts, AT_ONCE.sqlite);
   else {
-    await insert(port, SMALL, AT_ONCE.postgres);
+    await insert(db, SMALL, AT_ONCE.postgres);
     await multiply(storeUrl, artifacts / SMALL);
   }
   return store;
 }
 
-async function insert(store: ArtifactStore, artifacts: number, atOnce: number): Promise<void> {
+async function insert(db: Database, artifacts: number, atOnce: number): Promise<void> {
   for (let first = 0; first < artifacts; first += atOnce) {
     const numbers = Array.from({ length: atOnce }, (_, index) => first + index);
-    await Promise.all(numbers.map((number) => insertPublished(store, number)));
+    await Promise.all(numbers.map((number) => insertPublished(db, number)));
   }
 }
 
@@ -34,39 +36,29 @@ export function wordOf(number: number): string {
   return WORDS[number % WORDS.length] ?? '';
 }
 
-async function insertPublished(store: ArtifactStore, number: number): Promise<void> {
-  const record = await insertDraft(store, number);
-  const at = record.createdAt;
-  const next = { ...record, lifecycle: 'PUBLISHED' as const, revision: 2, publishedAt: at };
-  const audit = auditOf(at, 'publish');
-  await store.change(caller.workspaceId, { former: record, next }, { audit });
-}
-
-async function insertDraft(store: ArtifactStore, number: number): Promise<VersionRecord> {
+/** At a time of its own, by the use cases, without threads for its spec. */
+async function insertPublished(db: Database, number: number): Promise<void> {
   const at = 1_700_000_000_000 + number;
-  const inserted = await store.insert(
-    caller.workspaceId,
-    {
-      id: `artifact-${number}`,
-      type: 'API',
-      owner: `team-${number % 20}`,
-      title: `The ${wordOf(number)} interface number ${number}`,
-      description: `Answers questions about ${wordOf(number + 3)} and ${wordOf(number + 7)}.`,
-      source: 'INLINE',
-      groupPath: `area-${number % 50}/${wordOf(number)}`,
-      findings: [],
-      createdAt: at,
-      updatedAt: at,
-      specText: JSON.stringify(spec),
-    },
-    { audit: auditOf(at, 'create') },
-  );
-  if (inserted.kind !== 'inserted') throw new Error(`artifact ${number}: ${inserted.kind}`);
-  return inserted.stored.record;
-}
-
-function auditOf(at: number, verb: 'create' | 'publish') {
-  return { at, actor: caller.actor, action: `artifact.${verb}` as const };
+  const context = {
+    db,
+    clock: { now: () => at },
+    words: { types: coreTypes, sources: coreSources },
+    checkSpec: async () => [],
+    diffSpecs: async () => ({ changes: [], truncated: false }),
+    findings: 'warn',
+    compatibility: 'off',
+  } as const;
+  const { record } = await createVersion(context, caller, {
+    id: `artifact-${number}`,
+    type: 'API',
+    owner: `team-${number % 20}`,
+    title: `The ${wordOf(number)} interface number ${number}`,
+    description: `Answers questions about ${wordOf(number + 3)} and ${wordOf(number + 7)}.`,
+    source: 'INLINE',
+    groupPath: `area-${number % 50}/${wordOf(number)}`,
+    specText: JSON.stringify(spec),
+  });
+  await publishVersion(context, caller, { id: record.id, version: record.version });
 }
 
 /** Further than the serials of the first thousand reach. */

@@ -15,7 +15,7 @@ export async function measureCatalogReads(
   const small = await openFilled(await newStore(), SMALL);
   const large = await openFilled(await newStore(), scale.artifacts);
   try {
-    const catalogs = { small: await openCatalog(small), large: await openCatalog(large) };
+    const catalogs = { small: openCatalog(small), large: openCatalog(large) };
     const sizes = [scale.artifacts, SMALL].map((count) => count.toLocaleString('en')).join(' ÷ ');
     const rowOf = async (what: string, work: Work, atMost: number): Promise<BenchRow> => ({
       what: `time of a ${what}, ${sizes} artifacts`,

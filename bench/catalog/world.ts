@@ -24,12 +24,9 @@ export const spec = {
 };
 
 /** The catalog on a store, as a service has it. */
-export async function openCatalog({
-  stores,
-  cursors,
-}: Pick<Store, 'stores' | 'cursors'>): Promise<Catalog> {
+export function openCatalog({ stores, cursors }: Pick<Store, 'stores' | 'cursors'>): Catalog {
   return createCatalog({
-    store: await stores.artifacts(),
+    ...stores.catalog(),
     clock: systemClock,
     cursors,
     ...createSpecThreads({ clock: systemClock }),

@@ -1,12 +1,44 @@
-import { TrackportError } from '#shared/errors.ts';
-import type { VersionChange } from './artifact-store.ts';
 import type { Change } from './diff/changes.ts';
 import { canBreak, type SpecDiffer, type SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
-import type { VersionRecord } from './version/artifact.ts';
-import { baselineOf, isBeyondComparing } from './version/other-versions.ts';
-import type { Candidate } from './version/version-order.ts';
-import { type CatalogDeps, type Reader, readRecord } from './version/version-view.ts';
+import { findArtifact, readCandidates } from './version/read-version.ts';
+import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
+import { type CatalogContext, type Reader, readRecord } from './version/version-view.ts';
+
+/**
+ * What a version is held against when it is published: the highest PUBLISHED one of the same major
+ * number, releases before pre-releases, whether it is below or above. Undefined where there is none,
+ * and for a version that is no semantic one.
+ */
+export function baselineOf<T extends Candidate>(
+  versions: readonly T[],
+  { version }: { version: string },
+): T | undefined {
+  const major = majorOf(version);
+  if (major === undefined) return undefined;
+  const others = versions.filter(
+    (one) => one.version !== version && majorOf(one.version) === major,
+  );
+  return highestIn(others, 'PUBLISHED');
+}
+
+/** Major numbers that are years, or whole dates, go on with no word of what they break. */
+const DATE_MAJOR = /^(?:19|20)\d\d(?:\d{4})?$/;
+
+/**
+ * Whether a version is held against nothing for its form alone, though others are published: it is no semantic one, as
+ * `1.2.3.4`, or a date that begins another year.
+ */
+export function isBeyondComparing(
+  versions: readonly Candidate[],
+  ref: { version: string },
+): boolean {
+  const major = majorOf(ref.version);
+  if (major !== undefined && !DATE_MAJOR.test(major)) return false;
+  const isOther = ({ version, lifecycle }: Candidate): boolean =>
+    version !== ref.version && lifecycle === 'PUBLISHED';
+  return versions.some(isOther) && baselineOf(versions, ref) === undefined;
+}
 
 /** What a version breaks. */
 export type Compatibility = {
@@ -33,8 +65,6 @@ export const NOT_COMPARED: Change = {
   text: 'could not be compared in time',
 };
 
-type Deps = Pick<CatalogDeps, 'store' | 'diffSpecs' | 'compatibility'>;
-
 type BaselineRequest = {
   id: string;
   version: string;
@@ -47,23 +77,24 @@ type BaselineRequest = {
  * @throws {artifact-not-found} @throws {store-unavailable}
  */
 export async function compareToBaseline(
-  deps: Deps,
+  { db, diffSpecs, compatibility }: Pick<CatalogContext, 'db' | 'diffSpecs' | 'compatibility'>,
   reader: Reader,
   { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
-  if (deps.compatibility === 'off') return NOTHING;
-  const versions = (await deps.store.candidates(reader.workspaceId, ref.id)) ?? [];
+  if (compatibility === 'off') return NOTHING;
+  const artifact = await findArtifact(db, reader.workspaceId, ref.id);
+  const versions = artifact === undefined ? [] : await readCandidates(db, artifact);
   const baseline = baselineOf(versions, ref);
   if (!baseline) return { ...NOTHING, ...remarkOn(versions, ref.version) };
   const { version, serial } = baseline;
   const against = { version, serial };
   const specTextOf = async (name: string): Promise<string | undefined> => {
     const query = { id: ref.id, version: name, withSpec: true };
-    return (await readRecord(deps, reader, query)).specText;
+    return (await readRecord(db, reader, query)).specText;
   };
   const after = await specTextOf(ref.version);
   const readBefore = () => specTextOf(version);
-  const differ = { diffSpecs: (specs: SpecPair) => deps.diffSpecs(specs, reader) };
+  const differ = { diffSpecs: (specs: SpecPair) => diffSpecs(specs, reader) };
   const judged = breakingOnly
     ? await judgeBreaking(differ, after, readBefore)
     : await judgeSpecs(differ, { before: await readBefore(), after });
@@ -122,48 +153,4 @@ export function findingsOfBreaking({ against, breaking }: Compatibility): Findin
   if (breaking.length <= FINDINGS_MAX) return findings;
   const detail = 'More breaking changes are not shown; compare the two versions to see them.';
   return [...findings, { pointer: '#/spec', code: 'more', detail }];
-}
-
-/** What the publication of a version brings with it. */
-type Judgement = {
-  /** What it breaks, beside the findings that its draft had. */
-  findings: Finding[];
-  /** For the audit log: that breaking changes were accepted. */
-  audit: Record<string, unknown>;
-  /** What the change is conditional on: the version that was compared with is still that one. */
-  requires: Pick<VersionChange, 'baseline'>;
-};
-
-/**
- * Says what a version breaks that is to be published. Where breaking changes block, the caller has to
- * accept them.
- * @throws {breaking-change} with each of them @throws {store-unavailable}
- */
-export async function judgePublish(
-  deps: Deps,
-  caller: Reader,
-  { record, acceptsBreaking }: { record: VersionRecord; acceptsBreaking: boolean },
-): Promise<Judgement> {
-  const { id, version } = record;
-  const compared = await compareToBaseline(deps, caller, { id, version, breakingOnly: true });
-  const { against, breaking } = compared;
-  const { remark } = compared;
-  const findings = [...findingsOfBreaking(compared), ...(remark ? [remark] : [])];
-  if (breaking.length > 0 && deps.compatibility === 'block' && !acceptsBreaking)
-    refuseBreaking(compared, findings);
-  const isAccepted = acceptsBreaking && breaking.length > 0;
-  return {
-    findings,
-    audit: isAccepted ? { breaking: 'accept', against: against?.version } : {},
-    requires: deps.compatibility === 'off' ? {} : { baseline: { serial: against?.serial } },
-  };
-}
-
-function refuseBreaking({ against, breaking }: Compatibility, errors: Finding[]): never {
-  const count = breaking.length === 1 ? 'One change breaks' : `${breaking.length} changes break`;
-  const what = breaking[0] === NOT_COMPARED ? 'Nobody knows what breaks' : count;
-  throw new TrackportError('breaking-change', {
-    detail: `${what} who relies on ${against?.version}, the highest published version of the same major number. Take them back, raise the major number, or send \`breaking=accept\`.`,
-    errors,
-  });
 }

@@ -2,11 +2,14 @@ import { bindTo } from '#shared/bind.ts';
 import { compareToBaseline } from './compatibility.ts';
 import { diffVersions } from './diff/diff-versions.ts';
 import {
-  changeLifecycle,
+  deprecateVersion,
+  reinstateVersion,
+  retireVersion,
   setDefault,
   sunsetProblems,
   unsetDefault,
 } from './lifecycle/change-lifecycle.ts';
+import { publishVersion } from './lifecycle/publish.ts';
 import {
   listAudit,
   listCatalog,
@@ -25,18 +28,18 @@ import {
   patchVersion,
   replaceVersion,
 } from './version/write-version.ts';
-import { type CatalogDeps, readView } from './version/version-view.ts';
+import { type CatalogContext, readView } from './version/version-view.ts';
 
 /** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words &
-  Pick<CatalogDeps, 'findings' | 'compatibility'> & {
+  Pick<CatalogContext, 'findings' | 'compatibility'> & {
     /** Workspaces whose published artifacts anybody may find; default none. */
     public?: readonly string[];
   };
 
 /** What the catalog is made of. `rules`: those in force; read once for each call. */
-export type CatalogPorts = Omit<
-  CatalogDeps,
+export type CatalogOptions = Omit<
+  CatalogContext,
   'words' | keyof SpecJobs | keyof Omit<CatalogRules, keyof Words>
 > & {
   checkSpec: SpecChecker;
@@ -48,20 +51,20 @@ export type CatalogPorts = Omit<
 export type Catalog = ReturnType<typeof createCatalog>;
 
 /** The one way to make the catalog, for the service, the command line and tests. */
-export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: CatalogPorts) {
-  const ports = { ...others, ...createSpecJobs({ checkSpec, diffSpecs }) };
-  const deps = (): CatalogDeps => {
+export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: CatalogOptions) {
+  const fixed = { ...others, ...createSpecJobs({ checkSpec, diffSpecs }) };
+  const context = (): CatalogContext => {
     const { types, sources, ...rest } = rules();
     const words = {
       types: [...coreTypes, ...types],
       sources: [...coreSources, ...sources],
     };
-    return { ...ports, words, ...rest };
+    return { ...fixed, words, ...rest };
   };
-  const bound = bindTo(() => ports);
-  const byRules = bindTo(deps);
+  const bound = bindTo(() => fixed);
+  const byRules = bindTo(context);
   return {
-    read: bound(readView),
+    read: bindTo(() => fixed.db)(readView),
     readSpec: bound(readSpec),
     list: bound(listCatalog),
     listPublished: bound(listPublished),
@@ -74,24 +77,27 @@ export function createCatalog({ rules, checkSpec, diffSpecs, ...others }: Catalo
     compatibility: byRules(compareToBaseline),
     create: byRules(createVersion),
     replace: byRules(replaceVersion),
-    patch: byRules(patchVersion),
-    delete: byRules(deleteVersion),
-    changeLifecycle: byRules(changeLifecycle),
-    setDefault: byRules(setDefault),
-    unsetDefault: byRules(unsetDefault),
+    patch: bound(patchVersion),
+    delete: bound(deleteVersion),
+    publish: byRules(publishVersion),
+    deprecate: bound(deprecateVersion),
+    reinstate: bound(reinstateVersion),
+    retire: bound(retireVersion),
+    setDefault: bound(setDefault),
+    unsetDefault: bound(unsetDefault),
     /** What is wrong with the content of a body of any shape, for the caller of HTTP. */
-    problemsInBody: (body: unknown) => problemsInBody(body, deps().words),
+    problemsInBody: (body: unknown) => problemsInBody(body, context().words),
     /** The types and sources that are known now. */
-    words: (): Words => deps().words,
+    words: (): Words => context().words,
     /** Whether findings of a spec stop it from being published. */
-    stopsAtFindings: () => deps().findings === 'block',
+    stopsAtFindings: () => context().findings === 'block',
     /** Whether breaking changes stop it, unless they are accepted. */
-    stopsAtBreaking: () => deps().compatibility === 'block',
+    stopsAtBreaking: () => context().compatibility === 'block',
     /** What is wrong with a sunset. */
-    problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, ports.clock.now()),
+    problemsInSunset: (sunsetAt: number) => sunsetProblems(sunsetAt, fixed.clock.now()),
     /** What is wrong with the words of a list's filters. */
-    problemsInFilter: (filter: unknown) => filterProblems(filter, deps().words),
+    problemsInFilter: (filter: unknown) => filterProblems(filter, context().words),
     /** Another number whenever the store may have changed. @throws {store-unavailable} */
-    dataVersion: () => ports.store.dataVersion(),
+    dataVersion: () => fixed.db.dataVersion(),
   };
 }

@@ -16,6 +16,6 @@ export async function openBearerParts(
     clock,
     rules: { issuer, ...rules, clockToleranceMs: clockTolerance },
   });
-  const catalog = await composeCatalog(store, { rules: () => settings.current().catalog, clock });
+  const catalog = composeCatalog(store, { rules: () => settings.current().catalog, clock });
   return { identity: { verifier, keySet }, catalog };
 }

@@ -1,17 +1,16 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { type Catalog, type CatalogPorts, createCatalog } from '#catalog/index.ts';
+import { type Catalog, type CatalogOptions, createCatalog } from '#catalog/index.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
 import type { ImportServer, TokenSource } from '#catalog/import/import-target.ts';
 
 /** The catalog on the open store, with the rules of the configuration. */
-export async function composeCatalog(
-  { stores, cursors }: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'artifacts'> },
-  deps: Pick<CatalogPorts, 'rules'> & { clock: Clock },
-): Promise<Catalog> {
-  const store = await stores.artifacts();
-  return createCatalog({ store, cursors, ...deps, ...createSpecThreads(deps) });
+export function composeCatalog(
+  { stores, cursors }: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'catalog'> },
+  deps: Pick<CatalogOptions, 'rules'> & { clock: Clock },
+): Catalog {
+  return createCatalog({ ...stores.catalog(), cursors, ...deps, ...createSpecThreads(deps) });
 }
 
 /** A token that is used up while a request is under way is renewed after its 401. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';

@@ -1,7 +1,7 @@
 /** `catalog import` into a catalog that is served here. */
 import type { AddressInfo } from 'node:net';
 import type { TokenPrincipal } from '#access/tokens.ts';
-import type { CatalogPorts } from '#catalog/index.ts';
+import type { CatalogOptions } from '#catalog/index.ts';
 import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -46,7 +46,7 @@ export async function runImport(args: readonly string[], how: How): Promise<Impo
 }
 
 /** A catalog behind HTTP, and the options with which an import comes to it. */
-export async function serveCatalog(facts: Partial<CatalogPorts> = {}) {
+export async function serveCatalog(facts: Partial<CatalogOptions> = {}) {
   const { app, ...others } = openCatalogApp(facts);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

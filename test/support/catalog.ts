@@ -1,17 +1,15 @@
 import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
-import { searchSqlite } from '#adapters/store/artifact/search.ts';
-import { createArtifactStore } from '#adapters/store/artifact/artifact-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import {
   type Catalog,
-  type CatalogPorts,
+  type CatalogOptions,
   type CatalogRules,
   createCatalog,
 } from '#catalog/index.ts';
+import { searchSqlite } from '#catalog/reading/search.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { BearerServices, HttpApp } from '#http/context.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -29,31 +27,27 @@ export const catalogRules: CatalogRules = {
   compatibility: 'warn',
 };
 
-export function createSqliteArtifacts(database: SqliteDatabase): ArtifactStore {
-  return createArtifactStore({ database, search: searchSqlite });
-}
-
-/** The catalog on `database`, else on one of its own. */
+/** The catalog on `db`, else on one of its own. */
 export function buildCatalog(
-  facts: Partial<CatalogPorts> = {},
-  database: SqliteDatabase = temporaryDatabase(),
+  facts: Partial<CatalogOptions> = {},
+  db: SqliteDatabase = temporaryDatabase(),
 ): {
   catalog: Catalog;
-  store: ArtifactStore;
+  db: SqliteDatabase;
   clock: FakeClock;
   idempotency: ReturnType<typeof createIdempotencyStore>;
 } {
   const clock = createFakeClock();
-  const store = createSqliteArtifacts(database);
   const catalog = createCatalog({
-    store,
+    db,
+    search: searchSqlite,
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     ...specThreads,
     rules: () => catalogRules,
     ...facts,
   });
-  return { catalog, store, clock, idempotency: createIdempotencyStore(database) };
+  return { catalog, db, clock, idempotency: createIdempotencyStore(db) };
 }
 
 type Reply = {
@@ -76,7 +70,7 @@ export type Call = (
 
 /** The catalog behind HTTP. Tokens are the principal itself as JSON: verification is not ours. */
 export function openCatalogApp(
-  facts: Partial<CatalogPorts> = {},
+  facts: Partial<CatalogOptions> = {},
   database?: SqliteDatabase,
   server: TestAppDeps = {},
   services: Partial<BearerServices> = {},
@@ -85,10 +79,10 @@ export function openCatalogApp(
   call: Call;
   clock: FakeClock;
   catalog: Catalog;
-  store: ArtifactStore;
+  db: SqliteDatabase;
   access: Access;
 } {
-  const { catalog, store, clock, idempotency } = buildCatalog(facts, database);
+  const { catalog, db, clock, idempotency } = buildCatalog(facts, database);
   const access = buildAccess({ clock });
   const app = buildTestApp({
     clock,
@@ -103,7 +97,7 @@ export function openCatalogApp(
     ...server,
   });
   onTestFinished(() => app.close());
-  return { app, call: createCall(app), clock, catalog, store, access };
+  return { app, call: createCall(app), clock, catalog, db, access };
 }
 
 const allScopes = ['catalog:read', 'catalog:write', 'catalog:publish'];

@@ -2,7 +2,7 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { compareVersions, isReadable } from '../version/version-order.ts';
 import { listVersions } from '../reading/read-catalog.ts';
-import { type CatalogDeps, type Reader, readRecord } from '../version/version-view.ts';
+import { type CatalogContext, type Reader, readRecord } from '../version/version-view.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 type DiffRequest = { id: string; from?: string; to?: string };
@@ -10,7 +10,7 @@ type DiffRequest = { id: string; from?: string; to?: string };
 /** `breaking`: whether any change is known to break. Breaking changes come first. */
 export type VersionDiff = Changes & { from: string; to: string; breaking: boolean };
 
-type Deps = Pick<CatalogDeps, 'store' | 'cursors' | 'diffSpecs'>;
+type Context = Pick<CatalogContext, 'db' | 'cursors' | 'diffSpecs'>;
 
 /**
  * What changed between two versions of an artifact: its own fields and its spec. `to` is by default
@@ -20,16 +20,16 @@ type Deps = Pick<CatalogDeps, 'store' | 'cursors' | 'diffSpecs'>;
  * @throws {diff-too-costly} @throws {quota-exceeded} @throws {overloaded}
  */
 export async function diffVersions(
-  deps: Deps,
+  context: Context,
   reader: Reader,
   { id, ...wanted }: DiffRequest,
 ): Promise<VersionDiff> {
   const to = wanted.to === undefined ? {} : { version: wanted.to };
-  const latter = await readRecord(deps, reader, { id, ...to, withSpec: true });
-  const version = wanted.from ?? (await versionBelow(deps, reader, latter.record));
-  const former = await readRecord(deps, reader, { id, version, withSpec: true });
+  const latter = await readRecord(context.db, reader, { id, ...to, withSpec: true });
+  const version = wanted.from ?? (await versionBelow(context, reader, latter.record));
+  const former = await readRecord(context.db, reader, { id, version, withSpec: true });
   const pair = { before: former.specText, after: latter.specText };
-  const specs = await deps.diffSpecs(pair, reader);
+  const specs = await context.diffSpecs(pair, reader);
   if (specs === 'too-costly') refuseCost();
   const own = fieldChanges(former.record, latter.record);
   const { changes, truncated } = orderChanges([...own, ...specs.changes]);
@@ -49,8 +49,12 @@ function refuseCost(): never {
   });
 }
 
-async function versionBelow(deps: Deps, reader: Reader, record: VersionRecord): Promise<string> {
-  const { items } = await listVersions(deps, reader, { id: record.id, limit: VERSIONS_MAX });
+async function versionBelow(
+  context: Context,
+  reader: Reader,
+  record: VersionRecord,
+): Promise<string> {
+  const { items } = await listVersions(context, reader, { id: record.id, limit: VERSIONS_MAX });
   const below = items.find((one) => isReadable(one) && compareVersions(one, record) < 0);
   if (below) return below.version;
   return refuse([

@@ -1,12 +1,11 @@
 /** What becomes of one draft at the target. */
 import { isTrackportError } from '#shared/errors.ts';
-import { findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
+import { baselineOf, findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
 import type { Finding, SpecChecker } from '../spec/finding.ts';
 import { foldId, type Lifecycle } from '../version/artifact.ts';
 import type { Candidate } from '../version/version-order.ts';
-import { baselineOf, otherType } from '../version/other-versions.ts';
-import { refuseOtherType } from '../version/version-view.ts';
+import { requireType } from '../version/content-check.ts';
 import type { ImportedDraft } from './import-file.ts';
 import type {
   ExistingVersion,
@@ -223,8 +222,7 @@ export function createPlan(target: Pick<ImportTarget, 'candidates' | 'specText'>
     const versions = await candidates(id);
     const former = versions.find((one) => one.version === version);
     const serial = former?.serial ?? Math.max(0, ...versions.map((one) => one.serial)) + 1;
-    const mismatch = otherType(versions, { serial, type });
-    if (mismatch) refuseOtherType(mismatch);
+    requireType(versions, { serial, type });
     const others = versions.filter((one) => one !== former);
     const createdAt = former?.createdAt ?? Infinity;
     planned.set(foldId(id), [...others, { serial, version, type, lifecycle, createdAt }]);

@@ -1,107 +1,135 @@
 import { toRfc3339 } from '#shared/clock.ts';
-import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
-import { judgePublish } from '../compatibility.ts';
-import type { VersionRecord } from '../version/artifact.ts';
-import type { VersionRef } from '../artifact-store.ts';
+import type { Tx } from '#shared/database.ts';
+import { type FieldProblem, refuse } from '#shared/errors.ts';
+import type { VersionRecord, VersionRef } from '../version/artifact.ts';
+import { checkCondition, type Precondition } from '../version/entity-tag.ts';
+import { readCandidates, readVersion } from '../version/read-version.ts';
+import {
+  appendChange,
+  lockArtifact,
+  moveVersion,
+  refreshListed,
+  viewFor,
+} from '../version/store-version.ts';
+import { isReadable } from '../version/version-order.ts';
 import {
   type Caller,
-  type CatalogDeps,
+  type CatalogContext,
+  onlyVersionIn,
+  readRecord,
   readView,
+  type Reader,
   refuseUnknown,
   type VersionView,
-  viewOf,
 } from '../version/version-view.ts';
-import {
-  accompany,
-  changeVersion,
-  checkCondition,
-  onlyVersionIn,
-  writeChange,
-} from '../version/change-version.ts';
-import { isReadable } from '../version/version-order.ts';
-import type { Precondition } from '../version/entity-tag.ts';
-import {
-  isBeforeSunset,
-  type LifecycleAction,
-  startOf,
-  refuseTransition,
-  transit,
-} from './lifecycle.ts';
-import { FINDINGS_MAX } from '../spec/finding.ts';
+import { isBeforeSunset, refuseTransition, transit } from './lifecycle.ts';
 
-export type LifecycleChange = VersionRef & {
-  action: LifecycleAction;
-  /** With `deprecate` only. In the future. */
-  sunsetAt?: number;
-  /** With `retire` only: also while the sunset lies ahead. */
-  isEarly?: boolean;
-  /** With `publish` only: also where breaking changes block. */
-  acceptsBreaking?: boolean;
-  ifMatch?: Precondition;
-};
+type Context = Pick<CatalogContext, 'db' | 'clock'>;
+
+/** The version that is meant, and the state that the caller saw it in. */
+type Target = VersionRef & { ifMatch?: Precondition | undefined };
 
 /**
- * Moves one version to another state. Without `version`: `deprecate` takes the version that a read
- * returns, when it is PUBLISHED; the others take the only version in the state that they start from.
- * @throws {validation-failed} for a sunset that is not in the future, and where `version` is needed
+ * Deprecates a version; a DEPRECATED one gets another `sunsetAt`. Without `version`: the version that a read
+ * returns, when it is PUBLISHED.
+ * @throws {validation-failed} for a sunset that is not in the future
  * @throws {artifact-not-found}
- * @throws {invalid-lifecycle-transition} with `current` and `allowed`; also on `retire` before the sunset,
- * unless `isEarly`
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
  * @throws {precondition-failed}
- * @throws {spec-invalid} on publish, with the findings, unless they are configured to warn
- * @throws {breaking-change} on publish, with each, where they are configured to block, unless
- * `acceptsBreaking`
  */
-export async function changeLifecycle(
-  deps: CatalogDeps,
+export async function deprecateVersion(
+  { db, clock }: Context,
   caller: Caller,
-  change: LifecycleChange,
+  { id, version, sunsetAt, ifMatch }: Target & { sunsetAt?: number | undefined },
 ): Promise<VersionView> {
-  const { action, sunsetAt } = change;
-  if (sunsetAt !== undefined) refuseIfAny(sunsetProblems(sunsetAt, deps.clock.now()));
-  const ref = { id: change.id, version: await versionOf(deps, caller, change) };
-  return changeVersion(deps, { caller, ref }, async (record) => {
-    const now = deps.clock.now();
-    const next = transit(record, { action, now, sunsetAt, isEarly: change.isEarly ?? false });
-    checkCondition(record, change.ifMatch);
-    if (action === 'publish') return publish(deps, caller, { change, record, next });
-    if (next === record) return respondUnchanged(deps, caller, record);
-    const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
-    const changes = { ...changesOf(record, next), ...early };
-    const beside = accompany(deps, caller, { action, changes });
-    return writeChange(deps, caller, { former: record, next, beside });
+  const now = clock.now();
+  const problems = sunsetAt === undefined ? [] : sunsetProblems(sunsetAt, now);
+  if (problems.length > 0) refuse(problems);
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const named = version ?? (await publishedDefault(tx, caller, id));
+    const { record, specText } = await readRecord(tx, caller, {
+      id,
+      version: named,
+      withSpec: true,
+    });
+    const next = transit(record, { action: 'deprecate', now, sunsetAt });
+    checkCondition(record, ifMatch);
+    if (next === record) return viewFor(tx, caller, { record, specText });
+    await moveVersion(tx, artifact, next);
+    const changes = lifecycleChanges(record, next);
+    await appendChange(tx, caller, next, { at: now, action: 'deprecate', changes });
+    return viewFor(tx, caller, { record: next, specText });
   });
 }
 
-async function respondUnchanged(
-  deps: CatalogDeps,
-  caller: Caller,
-  record: VersionRecord,
-): Promise<VersionView | undefined> {
-  const { workspaceId, call } = caller;
-  const { id, version } = record;
-  if (!call) return readView(deps, caller, { id, version, withSpec: true });
-  const stored = await deps.store.respond(workspaceId, record, call);
-  return stored && viewOf(stored);
+async function publishedDefault(tx: Tx, { workspaceId }: Reader, id: string): Promise<string> {
+  const found = await readVersion(tx, workspaceId, { id, withSpec: false });
+  if (found.kind === 'no-default') return refuseTransition('deprecate', found.listed.lifecycle);
+  if (found.kind !== 'found') return refuseUnknown(found.kind);
+  const { version, lifecycle } = found.record;
+  return lifecycle === 'PUBLISHED' ? version : refuseTransition('deprecate', lifecycle);
 }
 
-type Publishing = { change: LifecycleChange; record: VersionRecord; next: VersionRecord };
-
-async function publish(
-  deps: CatalogDeps,
+/**
+ * Takes a deprecation back and forgets its sunset. Without `version`: the only DEPRECATED one.
+ * @throws {validation-failed} where `version` is needed
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {precondition-failed}
+ */
+export async function reinstateVersion(
+  { db, clock }: Context,
   caller: Caller,
-  { change, record, next }: Publishing,
-): Promise<VersionView | undefined> {
-  requireValidSpec(deps, record);
-  const acceptsBreaking = change.acceptsBreaking ?? false;
-  const { findings, audit, requires } = await judgePublish(deps, caller, {
-    record,
-    acceptsBreaking,
+  { id, version, ifMatch }: Target,
+): Promise<VersionView> {
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
+    const { record, specText } = await readRecord(tx, caller, {
+      id,
+      version: named,
+      withSpec: true,
+    });
+    const next = transit(record, { action: 'reinstate', now });
+    checkCondition(record, ifMatch);
+    await moveVersion(tx, artifact, next);
+    const changes = lifecycleChanges(record, next);
+    await appendChange(tx, caller, next, { at: now, action: 'reinstate', changes });
+    return viewFor(tx, caller, { record: next, specText });
   });
-  const published = { ...next, findings: [...record.findings, ...findings] };
-  const changes = { ...changesOf(record, next), ...audit };
-  const beside = accompany(deps, caller, { action: 'publish', changes });
-  return writeChange(deps, caller, { former: record, next: published, ...requires, beside });
+}
+
+/**
+ * Retires a version, for ever. Without `version`: the only DEPRECATED one.
+ * @throws {validation-failed} where `version` is needed
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`; also before the sunset, unless `isEarly`
+ * @throws {precondition-failed}
+ */
+export async function retireVersion(
+  { db, clock }: Context,
+  caller: Caller,
+  { id, version, isEarly, ifMatch }: Target & { isEarly?: boolean },
+): Promise<VersionView> {
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
+    const { record, specText } = await readRecord(tx, caller, {
+      id,
+      version: named,
+      withSpec: true,
+    });
+    const next = transit(record, { action: 'retire', now, isEarly });
+    checkCondition(record, ifMatch);
+    await moveVersion(tx, artifact, next);
+    const early = isBeforeSunset(record, now) && { early: true };
+    const changes = { ...lifecycleChanges(record, next), ...early };
+    await appendChange(tx, caller, next, { at: now, action: 'retire', changes });
+    return viewFor(tx, caller, { record: next, specText });
+  });
 }
 
 /**
@@ -111,16 +139,19 @@ async function publish(
  * @throws {precondition-failed}
  */
 export async function setDefault(
-  deps: CatalogDeps,
+  { db, clock }: Context,
   caller: Caller,
   { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
 ): Promise<VersionView> {
-  return changeVersion(deps, { caller, ref }, async (record) => {
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, ref.id);
+    const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
     if (!isReadable(record)) refuseTransition('set-default', record.lifecycle);
     checkCondition(record, ifMatch);
-    const beside = accompany(deps, caller, { action: 'set-default' });
-    const stored = await deps.store.setDefault(caller.workspaceId, record, beside);
-    return stored && viewOf(stored);
+    const versions = await readCandidates(tx, artifact.serial);
+    await refreshListed(tx, artifact, versions, record.serial);
+    await appendChange(tx, caller, record, { at: clock.now(), action: 'set-default' });
+    return viewFor(tx, caller, { record, specText });
   });
 }
 
@@ -132,50 +163,24 @@ export async function setDefault(
  * @throws {precondition-failed}
  */
 export async function unsetDefault(
-  deps: CatalogDeps,
+  { db, clock }: Context,
   caller: Caller,
   { id, ifMatch }: { id: string; ifMatch?: Precondition },
 ): Promise<VersionView> {
-  const { store } = deps;
-  return changeVersion(deps, { caller, ref: { id } }, async (record) => {
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const { record } = await readRecord(tx, caller, { id, withSpec: false });
     checkCondition(record, ifMatch);
-    const { isSetDefault } = await store.relations(caller.workspaceId, record);
-    const { audit } = accompany(deps, caller, { action: 'unset-default' });
-    const isDone = !isSetDefault || (await store.clearDefault(caller.workspaceId, record, audit));
-    return isDone ? readView(deps, caller, { id, withSpec: true }) : undefined;
+    if (artifact.defaultSerial === record.serial) {
+      await refreshListed(tx, artifact, await readCandidates(tx, artifact.serial), null);
+      await appendChange(tx, caller, record, { at: clock.now(), action: 'unset-default' });
+    }
+    return readView(tx, caller, { id, withSpec: true });
   });
 }
 
-async function versionOf(
-  deps: CatalogDeps,
-  caller: Caller,
-  { id, version, action }: LifecycleChange,
-): Promise<string> {
-  if (version !== undefined) return version;
-  if (action !== 'deprecate')
-    return onlyVersionIn(deps, caller, { id, lifecycle: startOf(action) });
-  const found = await deps.store.read(caller.workspaceId, { id }, { withSpec: false });
-  const record = 'record' in found ? found.record : undefined;
-  if (record?.lifecycle === 'PUBLISHED') return record.version;
-  const current = record ?? ('listed' in found ? found.listed : undefined);
-  return current ? refuseTransition(action, current.lifecycle) : refuseUnknown('no-artifact');
-}
-
-function requireValidSpec(deps: CatalogDeps, { findings }: VersionRecord): void {
-  if (findings.length === 0 || deps.findings === 'warn') return;
-  throw new TrackportError('spec-invalid', {
-    detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
-    errors: findings,
-  });
-}
-
-/** The last of too many findings only counts the rest. */
-function countOf(findings: number): string {
-  if (findings > FINDINGS_MAX) return `more than ${FINDINGS_MAX} findings`;
-  return findings === 1 ? 'one finding' : `${findings} findings`;
-}
-
-function changesOf(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
+/** For the audit log. */
+function lifecycleChanges(former: VersionRecord, next: VersionRecord): Record<string, unknown> {
   const { sunsetAt } = next;
   return {
     ...(former.lifecycle !== next.lifecycle && { lifecycle: next.lifecycle }),
@@ -190,8 +195,4 @@ export function sunsetProblems(sunsetAt: number, now: number): FieldProblem[] {
   if (sunsetAt > now) return [];
   const detail = 'The sunset must be in the future.';
   return [{ parameter: 'sunset', code: 'out-of-range', detail }];
-}
-
-function refuseIfAny(problems: FieldProblem[]): void {
-  if (problems.length > 0) refuse(problems);
 }

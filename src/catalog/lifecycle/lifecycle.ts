@@ -28,7 +28,7 @@ export function sunsetOfDay(day: string): string {
 }
 
 /** The state that an action starts from. */
-export function startOf(action: LifecycleAction): Lifecycle {
+function startOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;
 }
 

@@ -1,4 +1,6 @@
 import type { AuditEntry } from '#shared/audit.ts';
+import { listAuditOf } from '#shared/audit-log.ts';
+import type { Tx } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
@@ -8,20 +10,26 @@ import {
   sealPage,
   startPage,
 } from '#shared/pagination/page.ts';
-import type { ListFilter, VersionPosition, VersionRef } from '../artifact-store.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
-import { foldId, type VersionRecord } from '../version/artifact.ts';
+import { foldId, type VersionRecord, type VersionRef } from '../version/artifact.ts';
+import { auditSubject, findArtifact } from '../version/read-version.ts';
 import { orderOf } from '../version/version-order.ts';
 import {
-  type CatalogDeps,
+  type CatalogContext,
   type Reader,
   readView,
   refuseUnknown,
   type VersionView,
 } from '../version/version-view.ts';
+import {
+  type ListFilter,
+  selectListed,
+  selectVersions,
+  type VersionPosition,
+} from './list-versions.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 
-type ReadDeps = Pick<CatalogDeps, 'store' | 'cursors'>;
+type Context = Pick<CatalogContext, 'db' | 'cursors'>;
 type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
@@ -44,14 +52,15 @@ type ArtifactPageRequest = PageRequest & { id: string };
  * @throws {invalid-cursor}
  */
 export async function listCatalog(
-  { store, cursors }: ReadDeps,
+  { db, search, cursors }: Pick<CatalogContext, 'db' | 'search' | 'cursors'>,
   { workspaceId }: Reader,
   { limit, cursor, ...requested }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
   const list = { kind: 'catalog/2', binding: workspaceId };
   const { filters, position } = startPage(cursors, list, { cursor, filters: requested });
   const { q, versions, ...rest } = filters;
-  const listed = await store.list(workspaceId, {
+  const listed = await selectListed(db, search, {
+    workspaceId,
     ...rest,
     rows: versions === 'all' ? 'versions' : 'artifacts',
     ...(q !== undefined && { terms: requireTerms(q) }),
@@ -67,10 +76,11 @@ const PUBLISHED_MAX = 1000;
 
 /** The newest 1,000 artifacts of a workspace whose default version is PUBLISHED. */
 export async function listPublished(
-  { store }: ReadDeps,
+  { db, search }: Pick<CatalogContext, 'db' | 'search'>,
   workspaceId: string,
 ): Promise<VersionRecord[]> {
-  const listed = await store.list(workspaceId, {
+  const listed = await selectListed(db, search, {
+    workspaceId,
     rows: 'artifacts',
     lifecycle: 'PUBLISHED',
     limit: PUBLISHED_MAX,
@@ -84,13 +94,13 @@ export async function listPublished(
  * @throws {invalid-cursor}
  */
 export async function listVersions(
-  deps: ReadDeps,
+  context: Context,
   reader: Reader,
   request: ArtifactPageRequest,
 ): Promise<Page<VersionRecord>> {
-  return pageOfArtifact(deps, reader, request, {
+  return pageOfArtifact(context, reader, request, {
     kind: 'catalog-versions/1',
-    list: (page) => deps.store.listVersions(reader.workspaceId, page),
+    list: selectVersions,
     positionOf,
     toPosition: toVersionPosition,
   });
@@ -102,13 +112,13 @@ export async function listVersions(
  * @throws {invalid-cursor}
  */
 export async function listAudit(
-  deps: ReadDeps,
+  context: Context,
   reader: Reader,
   request: ArtifactPageRequest,
 ): Promise<Page<AuditEntry>> {
-  const { items, pagination } = await pageOfArtifact(deps, reader, request, {
+  const { items, pagination } = await pageOfArtifact(context, reader, request, {
     kind: 'catalog-audit/1',
-    list: (page) => deps.store.listAudit(reader.workspaceId, page),
+    list: (tx, { id, ...page }) => listAuditOf(tx, auditSubject(reader.workspaceId, id), page),
     positionOf: ({ position }) => position,
     toPosition,
   });
@@ -119,15 +129,17 @@ export async function listAudit(
 type ArtifactRows<Row, Position> = {
   /** Of its cursors, with a number that changes with their shape. */
   kind: string;
-  /** Undefined: there is no such artifact. */
-  list: (page: { id: string; limit: number; after?: Position }) => Promise<Row[] | undefined>;
+  list: (
+    tx: Tx,
+    page: { workspaceId: string; id: string; limit: number; after: Position | undefined },
+  ) => Promise<Row[]>;
   positionOf: (row: Row) => unknown;
   /** @throws {invalid-cursor} */
   toPosition: (value: unknown) => Position;
 };
 
 async function pageOfArtifact<Row, Position>(
-  { cursors }: Pick<ReadDeps, 'cursors'>,
+  { db, cursors }: Context,
   { workspaceId }: Reader,
   { id, limit, cursor }: ArtifactPageRequest,
   rows: ArtifactRows<Row, Position>,
@@ -135,8 +147,8 @@ async function pageOfArtifact<Row, Position>(
   const binding = JSON.stringify([workspaceId, foldId(id)]);
   const after =
     cursor === undefined ? undefined : rows.toPosition(cursors.open(rows.kind, binding, cursor));
-  const listed = await rows.list({ id, limit: limit + 1, after });
-  if (!listed) refuseUnknown('no-artifact');
+  if ((await findArtifact(db, workspaceId, id)) === undefined) refuseUnknown('no-artifact');
+  const listed = await rows.list(db, { workspaceId, id, limit: limit + 1, after });
   const { items, last } = cutPage(listed, limit);
   const next = last && cursors.seal(rows.kind, binding, rows.positionOf(last));
   return { items, pagination: paginationOf(next) };
@@ -181,15 +193,15 @@ type SpecView = { view: VersionView; format: SpecFormat; text: string };
  * @throws {not-found} when the version has no spec @throws {overloaded}
  */
 export async function readSpec(
-  deps: Pick<CatalogDeps, 'store' | 'renderSpecYaml'>,
+  { db, renderSpecYaml }: Pick<CatalogContext, 'db' | 'renderSpecYaml'>,
   reader: Reader,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {
-  const view = await readView(deps, reader, { ...ref, withSpec: true });
+  const view = await readView(db, reader, { ...ref, withSpec: true });
   const { record, specText } = view;
   if (specText === undefined)
     throw new TrackportError('not-found', { detail: `Version ${record.version} has no spec.` });
-  const yaml = format === 'yaml' ? await deps.renderSpecYaml(specText, reader.signal) : undefined;
+  const yaml = format === 'yaml' ? await renderSpecYaml(specText, reader.signal) : undefined;
   return yaml === undefined
     ? { view, format: 'json', text: specText }
     : { view, format: 'yaml', text: yaml };

@@ -86,6 +86,9 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   revision: number;
 };
 
+/** Which version: the default one when `version` is absent. The id is compared without case. */
+export type VersionRef = { id: string; version?: string | undefined };
+
 /** One element of `members`: the default version of an artifact. */
 export type Member = Pick<VersionRecord, 'id' | 'type' | 'title' | 'lifecycle' | 'groupPath'>;
 

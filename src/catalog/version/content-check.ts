@@ -26,6 +26,7 @@ import {
   TITLE_CHARACTERS_MAX,
   VERSION,
 } from './artifact.ts';
+import type { Candidate } from './version-order.ts';
 
 /** What an owner writes, and where. `version` is absent when Trackport is to choose it. */
 export type Draft = Content & { id: string; version?: string };
@@ -235,6 +236,28 @@ function wordProblems(fields: unknown, { types, sources }: Words) {
     const detail = `A ${field} is one of ${known.join(', ')}.`;
     return [{ field, code: `unknown-${field}`, detail }];
   });
+}
+
+/**
+ * An artifact has one type, that of its first version. `versions` are all of the artifact; a version to be made
+ * has no `serial`.
+ * @throws {validation-failed} for a version of another type
+ */
+export function requireType(
+  versions: readonly Pick<Candidate, 'serial' | 'type'>[],
+  version: { serial?: number; type: string },
+): void {
+  const [first] = versions
+    .filter(({ serial }) => serial !== version.serial)
+    .toSorted((left, right) => left.serial - right.serial);
+  if (first === undefined || first.type === version.type) return;
+  refuse([
+    {
+      pointer: '#/type',
+      code: 'mismatch',
+      detail: `The artifact is of the type ${first.type}, that of its first version. Send "${first.type}", or choose another id.`,
+    },
+  ]);
 }
 
 function checkSpecSize(specText: string | undefined): void {

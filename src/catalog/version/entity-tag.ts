@@ -43,11 +43,19 @@ export function requireCondition(condition: Precondition | undefined): Precondit
 }
 
 /**
+ * Holds a caller's condition against the version as it is now; an absent one always holds.
+ * @throws {precondition-failed}
+ */
+export function checkCondition(current: Revision, condition: Precondition | undefined): void {
+  if (condition?.kind === 'tags') requireTag(condition.tags, current);
+}
+
+/**
  * Looks at what was written alone: other versions and members change counts, and lose no update. The
  * comparison is strong (RFC 9110 §13.1.1): a weak tag never matches.
  * @throws {precondition-failed} when no tag is of the present revision
  */
-export function requireTag(tags: readonly string[], current: Revision): void {
+function requireTag(tags: readonly string[], current: Revision): void {
   const present = `"${digestOf([current.serial, current.revision])}`;
   if (tags.some((tag) => tag.startsWith(present))) return;
   throw tags.some((tag) => tag.startsWith('W/')) ? weakTag() : staleTag();

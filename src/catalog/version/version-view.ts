@@ -1,18 +1,22 @@
 import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { Database, Tx } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { KeyedCall } from '#shared/idempotency.ts';
-import type { Member, VersionRecord } from './artifact.ts';
-import type { ArtifactStore, OtherType, StoredVersion, VersionRef } from '../artifact-store.ts';
+import type { Lifecycle, Member, VersionRecord, VersionRef } from './artifact.ts';
 import type { Words } from './content-check.ts';
 import type { Tagged } from './entity-tag.ts';
+import { readCandidates, readRelations, readVersion, type Relations } from './read-version.ts';
+import type { SearchVersions } from '../reading/search.ts';
 import type { SpecJobs } from '../spec/spec-jobs.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 
-/** What the catalog's use cases need. */
-export type CatalogDeps = {
-  store: ArtifactStore;
+/** The catalog, as its use cases work on it. */
+export type CatalogContext = {
+  db: Database;
+  /** Full text as the engine of the store reads it. */
+  search: SearchVersions;
   clock: Pick<Clock, 'now'>;
   cursors: CursorSealer;
   checkSpec: SpecJobs['checkSpec'];
@@ -32,7 +36,7 @@ export type Caller = {
   requestId?: string;
   /** Aborted when nobody waits for the answer any more. */
   signal?: AbortSignal;
-  /** The call's idempotency key. The store renders the response for it with the change. */
+  /** The call's idempotency key. The response for it is written in the transaction of the change. */
   call?: KeyedCall;
 };
 
@@ -63,29 +67,50 @@ type VersionQuery = VersionRef & { withSpec: boolean };
  * @throws {no-published-version} without `version`, when there is no default one
  */
 export async function readRecord(
-  { store }: Pick<CatalogDeps, 'store'>,
+  tx: Tx,
   { workspaceId }: Reader,
-  { withSpec, ...ref }: VersionQuery,
-): Promise<{ record: VersionRecord; specText?: string }> {
-  const found = await store.read(workspaceId, ref, { withSpec });
-  if (found.kind === 'found') return found;
+  query: VersionQuery,
+): Promise<{ record: VersionRecord; specText: string | undefined }> {
+  const found = await readVersion(tx, workspaceId, query);
+  if (found.kind === 'found') return { record: found.record, specText: found.specText };
   return found.kind === 'no-default'
     ? refuseWithoutDefault(found.listed)
     : refuseUnknown(found.kind);
 }
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
-export async function readView(
-  deps: Pick<CatalogDeps, 'store'>,
-  reader: Reader,
-  query: VersionQuery,
-): Promise<VersionView> {
-  const found = await readRecord(deps, reader, query);
-  return viewOf({
-    ...found,
-    relations: await deps.store.relations(reader.workspaceId, found.record),
-  });
+export async function readView(tx: Tx, reader: Reader, query: VersionQuery): Promise<VersionView> {
+  const found = await readRecord(tx, reader, query);
+  return viewOf({ ...found, relations: await readRelations(tx, found.record) });
 }
+
+/**
+ * Returns the version that is meant where the request names none: the only one of the artifact in a state.
+ * @throws {validation-failed} when there is none or more than one
+ */
+export async function onlyVersionIn(
+  tx: Tx,
+  { serial }: { serial: number },
+  lifecycle: Lifecycle,
+): Promise<string> {
+  const candidates = await readCandidates(tx, serial);
+  const [only, ...others] = candidates.filter((candidate) => candidate.lifecycle === lifecycle);
+  if (only && others.length === 0) return only.version;
+  return refuse([
+    {
+      parameter: 'version',
+      code: 'required',
+      detail: `Name the version: ${only ? 'more than one' : 'none'} of them is ${lifecycle}.`,
+    },
+  ]);
+}
+
+/** One version with what its response says of others, all of one moment. */
+export type StoredVersion = {
+  record: VersionRecord;
+  specText: string | undefined;
+  relations: Relations;
+};
 
 /** What the response for a version says, from what is stored of it. */
 export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
@@ -120,17 +145,6 @@ const UNKNOWN = {
 /** Another workspace's artifact is `no-artifact`, too. @throws {artifact-not-found} always */
 export function refuseUnknown(kind: keyof typeof UNKNOWN): never {
   throw new TrackportError('artifact-not-found', { detail: UNKNOWN[kind] });
-}
-
-/** @throws {validation-failed} always */
-export function refuseOtherType({ type }: OtherType): never {
-  return refuse([
-    {
-      pointer: '#/type',
-      code: 'mismatch',
-      detail: `The artifact is of the type ${type}, that of its first version. Send "${type}", or choose another id.`,
-    },
-  ]);
 }
 
 /** @throws {no-published-version} always */

@@ -1,26 +1,30 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { checkFields } from '#shared/field-problems.ts';
-import type { Inserted, StoredVersion, VersionRef } from '../artifact-store.ts';
 import { requireDraft, requireEditable } from '../lifecycle/lifecycle.ts';
-import { type Content, type VersionRecord, VERSIONS_MAX } from './artifact.ts';
+import { type Content, type VersionRecord, type VersionRef, VERSIONS_MAX } from './artifact.ts';
+import { checkDraft, type Draft, type Patch, patchIn, requireType } from './content-check.ts';
+import { checkCondition, type Precondition, requireCondition } from './entity-tag.ts';
+import { readCandidates } from './read-version.ts';
 import {
-  accompany,
-  changeVersion,
-  checkCondition,
-  onlyVersionIn,
-  writeChange,
-} from './change-version.ts';
-import { checkDraft, type Draft, type Patch, patchIn } from './content-check.ts';
-import { type Precondition, requireCondition } from './entity-tag.ts';
+  appendChange,
+  insertVersion,
+  lockArtifact,
+  lockOrMakeArtifact,
+  removeVersion,
+  updateSpec,
+  updateVersion,
+  viewFor,
+} from './store-version.ts';
+import { type Candidate, nextVersion } from './version-order.ts';
 import {
   type Caller,
-  type CatalogDeps,
+  type CatalogContext,
+  onlyVersionIn,
   readRecord,
-  readView,
-  refuseOtherType,
   type VersionView,
-  viewOf,
 } from './version-view.ts';
+
+type WriteContext = Pick<CatalogContext, 'db' | 'clock' | 'words' | 'checkSpec'>;
 
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored
@@ -31,34 +35,49 @@ import {
  * @throws {version-exists} with `current`, the state of the version that is there
  */
 export async function createVersion(
-  deps: CatalogDeps,
+  { db, clock, words, checkSpec }: WriteContext,
   caller: Caller,
   draft: Draft,
 ): Promise<VersionView> {
-  checkDraft(draft, deps.words);
-  const { specText } = draft;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller);
-  const now = deps.clock.now();
-  const inserted = await deps.store.insert(
-    caller.workspaceId,
-    { ...draft, findings, createdAt: now, updatedAt: now },
-    accompany(deps, caller, {
+  checkDraft(draft, words);
+  const { specText, ...content } = draft;
+  const findings = specText === undefined ? [] : await checkSpec(specText, caller);
+  const at = clock.now();
+  return db.transaction(async (tx) => {
+    const artifact = await lockOrMakeArtifact(tx, caller, draft.id);
+    if (artifact.versions >= VERSIONS_MAX) refuse([tooManyVersions]);
+    const existing = artifact.versions === 0 ? [] : await readCandidates(tx, artifact.serial);
+    const version = draft.version ?? nextVersion(existing) ?? refuse([noNextVersion]);
+    requireFreeName(existing, version);
+    requireType(existing, draft);
+    const record = await insertVersion(tx, artifact, existing, {
+      ...content,
+      workspaceId: caller.workspaceId,
+      id: artifact.id,
+      version,
+      lifecycle: 'DRAFT',
+      findings,
+      createdAt: at,
+      updatedAt: at,
+      revision: 1,
+      specText,
+    });
+    const { type, owner, title } = record;
+    await appendChange(tx, caller, record, {
+      at,
       action: 'create',
-      changes: { type: draft.type, owner: draft.owner, title: draft.title },
-    }),
-  );
-  return viewOf(storedOf(inserted));
+      changes: { type, owner, title },
+    });
+    return viewFor(tx, caller, { record, specText }, { isCreated: true });
+  });
 }
 
-function storedOf(inserted: Inserted): StoredVersion {
-  if (inserted.kind === 'inserted') return inserted.stored;
-  if (inserted.kind === 'full') return refuse([tooManyVersions]);
-  if (inserted.kind === 'nameless') return refuse([noNextVersion]);
-  if (inserted.kind === 'other-type') return refuseOtherType(inserted);
-  const { version, current } = inserted;
+function requireFreeName(existing: readonly Candidate[], version: string): void {
+  const taken = existing.find((candidate) => candidate.version === version);
+  if (!taken) return;
   throw new TrackportError('version-exists', {
-    detail: `Version ${version} is there already, and is ${current}. Replace it while it is a draft, or create another version.`,
-    extensions: { current },
+    detail: `Version ${version} is there already, and is ${taken.lifecycle}. Replace it while it is a draft, or create another version.`,
+    extensions: { current: taken.lifecycle },
   });
 }
 
@@ -89,52 +108,43 @@ type PatchInput = VersionTarget & { patch: Patch };
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function replaceVersion(
-  deps: CatalogDeps,
+  { db, clock, words, checkSpec }: WriteContext,
   caller: Caller,
-  { content, ...target }: ReplaceInput,
+  { content, id, version, ifMatch }: ReplaceInput,
 ): Promise<VersionView> {
-  const ref = await draftRef(deps, caller, target);
-  const draft: Draft = { ...content, ...ref };
-  checkDraft(draft, deps.words);
+  checkDraft({ ...content, id, version }, words);
   const { specText, ...described } = content;
-  const findings = specText === undefined ? [] : await deps.checkSpec(specText, caller);
-  return changeVersion(deps, { caller, ref }, async (record) => {
-    requireDraft(record);
-    checkCondition(record, requireCondition(target.ifMatch));
-    const { workspaceId, id, version, lifecycle, createdAt, serial, revision } = record;
-    const next: VersionRecord = {
-      workspaceId,
-      id,
-      version,
-      lifecycle,
-      createdAt,
-      serial,
-      ...described,
-      findings,
-      updatedAt: deps.clock.now(),
-      revision: revision + 1,
-    };
-    const fields = changesOf(record, next);
-    const isOther = Object.keys(fields).length > 0 || isOtherJson(record.findings, findings);
-    if (!isOther && (await hasSpec(deps, caller, { record, specText })))
-      return readView(deps, caller, { ...ref, withSpec: true });
-    const changes = { ...fields, spec: specText === undefined ? null : 'replaced' };
-    const beside = accompany(deps, caller, { action: 'replace', changes });
-    const change = { former: record, next, specText: specText ?? null };
-    return writeChange(deps, caller, { ...change, beside });
+  const findings = specText === undefined ? [] : await checkSpec(specText, caller);
+  const at = clock.now();
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const named = version ?? (await onlyVersionIn(tx, artifact, 'DRAFT'));
+    const former = await readRecord(tx, caller, { id, version: named, withSpec: true });
+    requireDraft(former.record);
+    checkCondition(former.record, requireCondition(ifMatch));
+    const next = replaced(former.record, { ...described, findings }, at);
+    const changes = changesOf(former.record, next);
+    const isOther =
+      Object.keys(changes).length > 0 || isOtherJson(former.record.findings, findings);
+    if (!isOther && former.specText === specText) return viewFor(tx, caller, former);
+    if (next.type !== former.record.type)
+      requireType(await readCandidates(tx, artifact.serial), next);
+    await updateVersion(tx, next);
+    await updateSpec(tx, next, specText);
+    const spec = specText === undefined ? null : 'replaced';
+    await appendChange(tx, caller, next, { at, action: 'replace', changes: { ...changes, spec } });
+    return viewFor(tx, caller, { record: next, specText });
   });
 }
 
-/** Whether a version that was read has this spec, and is still as it was read. */
-async function hasSpec(
-  deps: CatalogDeps,
-  caller: Caller,
-  { record, specText }: { record: VersionRecord; specText: string | undefined },
-): Promise<boolean> {
-  const { id, version, serial, revision } = record;
-  const present = await readRecord(deps, caller, { id, version, withSpec: true });
-  const isUnchanged = present.record.serial === serial && present.record.revision === revision;
-  return isUnchanged && present.specText === specText;
+/** The version with this content in place of its own. */
+function replaced(
+  { workspaceId, id, version, lifecycle, createdAt, serial, revision }: VersionRecord,
+  content: Omit<Content, 'specText'> & Pick<VersionRecord, 'findings'>,
+  updatedAt: number,
+): VersionRecord {
+  const own = { workspaceId, id, version, lifecycle, createdAt, serial };
+  return { ...own, ...content, updatedAt, revision: revision + 1 };
 }
 
 /**
@@ -146,24 +156,25 @@ async function hasSpec(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function patchVersion(
-  deps: CatalogDeps,
+  { db, clock }: Pick<CatalogContext, 'db' | 'clock'>,
   caller: Caller,
-  { patch, ifMatch, ...target }: PatchInput,
+  { patch, ifMatch, ...ref }: PatchInput,
 ): Promise<VersionView> {
   const checked = checkFields(patchIn, 'body', patch);
   if ('problems' in checked) refuse(checked.problems);
-  const { id, version } = (await readRecord(deps, caller, { ...target, withSpec: false })).record;
-  const ref = { id, version };
-  return changeVersion(deps, { caller, ref }, async (record) => {
+  const at = clock.now();
+  return db.transaction(async (tx) => {
+    await lockArtifact(tx, caller, ref.id);
+    const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
     requireEditable(record);
     checkCondition(record, requireCondition(ifMatch));
-    const next = applyPatch(record, patch);
-    const changes = changesOf(record, next);
-    if (Object.keys(changes).length === 0)
-      return readView(deps, caller, { ...ref, withSpec: true });
-    const touched = { ...next, updatedAt: deps.clock.now(), revision: next.revision + 1 };
-    const beside = accompany(deps, caller, { action: 'edit', changes });
-    return writeChange(deps, caller, { former: record, next: touched, beside });
+    const patched = applyPatch(record, patch);
+    const changes = changesOf(record, patched);
+    if (Object.keys(changes).length === 0) return viewFor(tx, caller, { record, specText });
+    const next = { ...patched, updatedAt: at, revision: record.revision + 1 };
+    await updateVersion(tx, next);
+    await appendChange(tx, caller, next, { at, action: 'edit', changes });
+    return viewFor(tx, caller, { record: next, specText });
   });
 }
 
@@ -175,36 +186,27 @@ export async function patchVersion(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function deleteVersion(
-  deps: CatalogDeps,
+  { db, clock }: Pick<CatalogContext, 'db' | 'clock'>,
   caller: Caller,
-  target: VersionTarget,
+  { id, version, ifMatch }: VersionTarget,
 ): Promise<VersionRecord> {
-  const ref = await draftRef(deps, caller, target);
-  return changeVersion(deps, { caller, ref }, async (record) => {
+  return db.transaction(async (tx) => {
+    const artifact = await lockArtifact(tx, caller, id);
+    const named = version ?? (await onlyVersionIn(tx, artifact, 'DRAFT'));
+    const { record } = await readRecord(tx, caller, { id, version: named, withSpec: false });
     requireDraft(record);
-    checkCondition(record, requireCondition(target.ifMatch));
-    const { audit } = accompany(deps, caller, { action: 'delete' });
-    const isRemoved = await deps.store.remove(caller.workspaceId, record, audit);
-    return isRemoved ? record : undefined;
+    checkCondition(record, requireCondition(ifMatch));
+    await removeVersion(tx, artifact, record);
+    await appendChange(tx, caller, record, { at: clock.now(), action: 'delete' });
+    return record;
   });
-}
-
-async function draftRef(
-  deps: CatalogDeps,
-  caller: Caller,
-  { id, version }: VersionRef,
-): Promise<Required<VersionRef>> {
-  return {
-    id,
-    version: version ?? (await onlyVersionIn(deps, caller, { id, lifecycle: 'DRAFT' })),
-  };
 }
 
 function applyPatch(record: VersionRecord, patch: Patch): VersionRecord {
   const { title = record.title, owner = record.owner } = patch;
   const { description: _description, groupPath: _groupPath, ...rest } = record;
-  const description = patched(patch.description, record.description);
-  const groupPath = patched(patch.groupPath, record.groupPath);
+  const description = valueAfter(patch.description, record.description);
+  const groupPath = valueAfter(patch.groupPath, record.groupPath);
   return {
     ...rest,
     title,
@@ -214,7 +216,7 @@ function applyPatch(record: VersionRecord, patch: Patch): VersionRecord {
   };
 }
 
-function patched(
+function valueAfter(
   wanted: string | null | undefined,
   former: string | undefined,
 ): string | undefined {

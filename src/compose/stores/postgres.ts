@@ -1,7 +1,7 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
-import { searchPostgres } from '#adapters/store/artifact/search.ts';
+import { searchPostgres } from '#catalog/reading/search.ts';
 import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';

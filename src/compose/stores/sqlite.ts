@@ -11,7 +11,7 @@ import {
   ownWork,
   type ServiceLock,
 } from '#adapters/sqlite/service-lock.ts';
-import { searchSqlite } from '#adapters/store/artifact/search.ts';
+import { searchSqlite } from '#catalog/reading/search.ts';
 import type { Clock } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 

@@ -1,19 +1,20 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import type { ArtifactStoreDeps } from '#adapters/store/artifact/artifact-store.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
 import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
+import type { SearchVersions } from '#catalog/reading/search.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
+import type { Database } from '#shared/database.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Migration, readApplied } from '#adapters/store/migrations.ts';
@@ -42,7 +43,10 @@ export type OpenStore = ReturnType<typeof createOpenStore> & {
 export type Stores = ReturnType<typeof createStores>;
 
 /** What engines have each in a way of their own. */
-export type StoreEngine = ArtifactStoreDeps & {
+export type StoreEngine = {
+  database: Database;
+  /** How it reads the catalog's full text. */
+  search: SearchVersions;
   /** The right to work of an instance of this id. */
   workerLease: (instance: string) => WorkerLease;
 };
@@ -76,11 +80,7 @@ function createStores(
   const instance = newUuid();
   return {
     audit: () => createAuditLog(database),
-    /** Loaded for those who have an issuer, as are `sessions`. */
-    artifacts: async () => {
-      const { createArtifactStore } = await import('#adapters/store/artifact/artifact-store.ts');
-      return createArtifactStore(engine);
-    },
+    catalog: () => ({ db: database, search: engine.search }),
     /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
     leads: {
@@ -94,6 +94,7 @@ function createStores(
     idempotency: () => createIdempotencyStore(database),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
+    /** Loaded for those who have an issuer. */
     sessions: async () => {
       const { createSessionStore } = await import('#adapters/store/session-store.ts');
       return createSessionStore(database);

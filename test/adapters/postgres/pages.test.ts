@@ -1,8 +1,7 @@
 /** A page costs the same however many rows there are: told by the blocks that the server looks at. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { searchPostgres } from '#adapters/store/artifact/search.ts';
-import { createArtifactLists } from '#adapters/store/artifact/artifact-store.ts';
+import { searchPostgres } from '#catalog/reading/search.ts';
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Tx } from '#shared/database.ts';
@@ -10,7 +9,7 @@ import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { createReceiptReader } from '#partners/receipts/read-receipts.ts';
 import { findSameEvents } from '#partners/intake/repeats.ts';
 import type { AuditFilter } from '#access/audit.ts';
-import type { ListQuery } from '#catalog/artifact-store.ts';
+import { type ListQuery, selectListed } from '#catalog/reading/list-versions.ts';
 import type { NewEvent, ReceiptFilter } from '#partners/receipts/receipt-store.ts';
 import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 
@@ -157,7 +156,8 @@ test('a page of a list and a look-up cost the same however many rows there are',
     );
   for (const [what, query] of Object.entries(catalogs))
     await measure(`catalog of ${what}`, (session) =>
-      createArtifactLists(session, searchPostgres).list('default', {
+      selectListed(session, searchPostgres, {
+        workspaceId: 'default',
         rows: 'artifacts',
         limit: 20,
         ...query,

@@ -1,4 +1,4 @@
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { describeIdempotencyStore } from '../../contract/idempotency-store.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { threadedDatabase } from '../../support/stores.ts';

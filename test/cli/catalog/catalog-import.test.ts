@@ -2,7 +2,9 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import { readVersion } from '#catalog/version/read-version.ts';
+import { listAuditOf } from '#shared/audit-log.ts';
+import type { Database } from '#shared/database.ts';
 import type { FakeClock } from '../../support/clock.ts';
 import { type ImportRun, runImport, serveCatalog } from '../../support/catalog-import.ts';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -11,13 +13,13 @@ const examples = fileURLToPath(
   new URL('../../../node_modules/@readme/oas-examples', import.meta.url),
 );
 let served: Awaited<ReturnType<typeof serveCatalog>>;
-let store: ArtifactStore;
+let db: Database;
 let clock: FakeClock;
 let folder: string;
 
 beforeEach(async () => {
   served = await serveCatalog();
-  ({ store, clock } = served);
+  ({ db, clock } = served);
   folder = temporaryFolder();
 });
 
@@ -54,7 +56,7 @@ const artifact = (facts: object = {}): string =>
   JSON.stringify({ id: 'orders', type: 'API', owner: 'team-a', title: 'Orders', ...facts });
 
 const read = async (id: string, version: string, workspace = 'default'): Promise<unknown> =>
-  store.read(workspace, { id, version }, { withSpec: true });
+  readVersion(db, workspace, { id, version, withSpec: true });
 
 describe('real documents', () => {
   test('of every version of OpenAPI are imported as drafts, and a second run changes nothing', async () => {
@@ -86,7 +88,7 @@ describe('real documents', () => {
     const second = await told(folder);
     expect(second.summary).toEqual({ created: 0, replaced: 0, unchanged: 5, failed: 0 });
     expect(await read('train-travel-api', '1.0.0')).toEqual(before);
-    expect(await store.listAudit('default', { id: 'stapi', limit: 9 })).toHaveLength(1);
+    expect(await listAuditOf(db, 'artifact/default/stapi', { limit: 9 })).toHaveLength(1);
   });
 
   test('as YAML and as JSON are the same artifact', async () => {
@@ -115,7 +117,7 @@ describe('a file that changed', () => {
     put('a.json', artifact());
     await told(folder);
     const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
-    await served.catalog.changeLifecycle(caller, { id: 'orders', action: 'publish' });
+    await served.catalog.publish(caller, { id: 'orders' });
     expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
     put('a.json', artifact({ title: 'New' }));
     const before = await read('orders', '1.0.0');

@@ -1,15 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
 import type { CatalogRules } from '#catalog/index.ts';
+import { readVersion } from '#catalog/version/read-version.ts';
+import { listAuditOf } from '#shared/audit-log.ts';
+import type { Database } from '#shared/database.ts';
 import { catalogRules } from '../../support/catalog.ts';
 import { type ImportRun, runImport, serveCatalog } from '../../support/catalog-import.ts';
 import type { FakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 let served: Awaited<ReturnType<typeof serveCatalog>>;
-let store: ArtifactStore;
+let db: Database;
 let clock: FakeClock;
 let folder: string;
 let rules: CatalogRules;
@@ -17,7 +19,7 @@ let rules: CatalogRules;
 beforeEach(async () => {
   rules = catalogRules;
   served = await serveCatalog({ rules: () => rules });
-  ({ store, clock } = served);
+  ({ db, clock } = served);
   folder = temporaryFolder();
 });
 
@@ -42,12 +44,12 @@ function document(version: string, paths: Paths): string {
 }
 
 const stateOf = async (version: string): Promise<string | undefined> => {
-  const found = await store.read('default', { id: 'shop', version }, { withSpec: false });
+  const found = await readVersion(db, 'default', { id: 'shop', version, withSpec: false });
   return found.kind === 'found' ? found.record.lifecycle : undefined;
 };
 
 const actionsOf = async (): Promise<unknown[]> => {
-  const listed = (await store.listAudit('default', { id: 'shop', limit: 99 })) ?? [];
+  const listed = await listAuditOf(db, 'artifact/default/shop', { limit: 99 });
   return listed.map(({ entry: { action, actor, changes } }) => [
     action,
     actor,

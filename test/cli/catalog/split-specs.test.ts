@@ -2,19 +2,20 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { ArtifactStore } from '#catalog/artifact-store.ts';
+import { readVersion } from '#catalog/version/read-version.ts';
+import type { Database } from '#shared/database.ts';
 import { runImport, serveCatalog } from '../../support/catalog-import.ts';
 import type { FakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 
 let served: Awaited<ReturnType<typeof serveCatalog>>;
-let store: ArtifactStore;
+let db: Database;
 let clock: FakeClock;
 let folder: string;
 
 beforeEach(async () => {
   served = await serveCatalog();
-  ({ store, clock } = served);
+  ({ db, clock } = served);
   folder = path.join(temporaryFolder(), 'specs');
   mkdirSync(folder);
 });
@@ -50,7 +51,7 @@ const document = (version: string, paths: object, more: object = {}) => ({
 });
 
 async function specOf(version: string): Promise<unknown> {
-  const found = await store.read('default', { id: 'shop', version }, { withSpec: true });
+  const found = await readVersion(db, 'default', { id: 'shop', version, withSpec: true });
   return found.kind === 'found' ? JSON.parse(found.specText ?? '') : undefined;
 }
 

@@ -7,7 +7,7 @@ import {
   openDatabase as openPostgres,
 } from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/database.ts';
-import { cutTerms } from '#adapters/store/artifact/search.ts';
+import { cutTerms } from '#catalog/reading/search.ts';
 import type { Tx } from '#shared/database.ts';
 import {
   listTables as listCopiedTables,

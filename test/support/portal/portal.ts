@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSessions, type Sessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import { createIdempotencyStore } from '#adapters/store/idempotency-store.ts';
+import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';

@@ -1,5 +1,5 @@
 import type { OnProgress } from '#shared/report.ts';
-import { cutTerms } from '../artifact/search.ts';
+import { cutTerms } from '#catalog/reading/search.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 import { rowsInto, toCamelCase } from '#shared/sql.ts';
 import { countRows, replacedTables, type Table, type TableCount } from './tables.ts';

@@ -1,9 +1,8 @@
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
-import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../auth/catalog-access.ts';
-import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
+import type { BearerContext, HttpApp } from '../../context.ts';
 import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
 import {
@@ -27,36 +26,61 @@ const PATH = '/api/v1/catalog/:id';
 export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void {
   const { catalog } = context;
   app.post(`${PATH}/publish`, lifecycleRoutes.publish, async (request, reply) => {
-    const { breaking, ...ref } = request.query;
-    const change = { ...ref, action: 'publish', acceptsBreaking: breaking === 'accept' } as const;
-    return respondToChange(context, { request, reply }, { ...request.params, ...change });
-  });
-  app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) => {
-    const change = { ...request.params, ...request.query, action: 'reinstate' } as const;
-    return respondToChange(context, { request, reply }, change);
-  });
-  app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
-    const { early, ...ref } = request.query;
-    const change = { ...ref, action: 'retire', isEarly: early === 'true' } as const;
-    return respondToChange(context, { request, reply }, { ...request.params, ...change });
+    const { breaking, ...target } = targetOf(request);
+    const publication = { ...target, acceptsBreaking: breaking === 'accept' };
+    return respondOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (call) => catalog.publish({ ...callerOf(request), call }, publication),
+        render: versionResponse,
+      },
+    );
   });
   const checkSunset = ({ query }: FastifyRequest) => {
     const at = instantOf((query as { sunset?: unknown }).sunset);
     return at === undefined ? [] : catalog.problemsInSunset(at);
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
-    const { sunset, ...ref } = request.query;
-    const change = { ...ref, action: 'deprecate', sunsetAt: sunset } as const;
-    return respondToChange(context, { request, reply }, { ...request.params, ...change });
+    const { sunset: sunsetAt, ...target } = targetOf(request);
+    return respondOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (call) => catalog.deprecate({ ...callerOf(request), call }, { ...target, sunsetAt }),
+        render: versionResponse,
+      },
+    );
+  });
+  app.post(`${PATH}/reinstate`, lifecycleRoutes.reinstate, async (request, reply) =>
+    respondOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (call) => catalog.reinstate({ ...callerOf(request), call }, targetOf(request)),
+        render: versionResponse,
+      },
+    ),
+  );
+  app.post(`${PATH}/retire`, lifecycleRoutes.retire, async (request, reply) => {
+    const { early, ...target } = targetOf(request);
+    const retirement = { ...target, isEarly: early === 'true' };
+    return respondOnce(
+      context.idempotency,
+      { request, reply },
+      {
+        work: (call) => catalog.retire({ ...callerOf(request), call }, retirement),
+        render: versionResponse,
+      },
+    );
   });
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
-    const ifMatch = parseIfMatch(request.headers['if-match']);
-    const ref = { ...request.params, ...request.query, ifMatch };
-    return sendResponse(reply, versionResponse(await catalog.setDefault(callerOf(request), ref)));
+    const view = await catalog.setDefault(callerOf(request), targetOf(request));
+    return sendResponse(reply, versionResponse(view));
   });
   app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
-    const ref = { ...request.params, ifMatch: parseIfMatch(request.headers['if-match']) };
-    return sendResponse(reply, versionResponse(await catalog.unsetDefault(callerOf(request), ref)));
+    const view = await catalog.unsetDefault(callerOf(request), targetOf(request));
+    return sendResponse(reply, versionResponse(view));
   });
 }
 
@@ -65,17 +89,14 @@ function instantOf(sunset: unknown): number | undefined {
   return typeof sunset === 'number' ? sunset : sunsetParameter.safeParse(sunset).data;
 }
 
-function respondToChange(
-  { catalog, idempotency }: BearerContext,
-  exchange: Exchange,
-  change: LifecycleChange,
-) {
-  const ifMatch = parseIfMatch(exchange.request.headers['if-match']);
-  const caller = callerOf(exchange.request);
-  return respondOnce(idempotency, exchange, {
-    work: (call) => catalog.changeLifecycle({ ...caller, call }, { ...change, ifMatch }),
-    render: (view) => versionResponse(view),
-  });
+/** Which version is meant, in which state, and how. */
+function targetOf<Query>(request: {
+  params: { id: string };
+  query: Query;
+  headers: { 'if-match'?: string | undefined };
+}) {
+  const ifMatch = parseIfMatch(request.headers['if-match']);
+  return { ...request.params, ...request.query, ifMatch };
 }
 
 const headers = ifMatchHeader.extend(idempotencyHeader.shape);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
-import type { VersionRef } from '#catalog/artifact-store.ts';
+import type { VersionRef } from '#catalog/version/artifact.ts';
 import type { Catalog } from '#catalog/index.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import {

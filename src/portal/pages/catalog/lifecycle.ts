@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { LifecycleChange } from '#catalog/lifecycle/change-lifecycle.ts';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
-import { present } from '../../address.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import type { ActionRequest, ActionResult, PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check, held, input } from '../../shell/forms.ts';
@@ -19,7 +17,6 @@ import {
   publishing,
   shown,
   VERSION_PATH,
-  type VersionName,
   type VersionRequest,
 } from './version.ts';
 
@@ -29,21 +26,6 @@ export function addLifecycle(portal: PortalRoutes, context: PagesContext): void 
   addRetire(portal, context);
   addUnsetDefault(portal, context);
   addReversible(portal, context);
-}
-
-const DONE = {
-  deprecate: 'deprecated',
-  retire: 'retired',
-  reinstate: 'published again',
-} as const;
-
-async function change(
-  { catalog }: PagesContext,
-  request: ActionRequest<unknown, VersionName>,
-  given: LifecycleChange & { action: keyof typeof DONE },
-): Promise<ActionResult> {
-  const view = await catalog.changeLifecycle(callerOf(request), given);
-  return shown(view, `${given.version} is ${DONE[given.action]}.`);
 }
 
 const deprecateForm = z.object({
@@ -80,9 +62,10 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
         submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
       };
     },
-    run: (request, target) => {
-      const sunset = present({ sunsetAt: request.form.sunset });
-      return change(context, request, { action: 'deprecate', ...sunset, ...target });
+    run: async (request, target) => {
+      const deprecation = { sunsetAt: request.form.sunset, ...target };
+      const view = await context.catalog.deprecate(callerOf(request), deprecation);
+      return shown(view, `${target.version} is deprecated.`);
     },
   });
 }
@@ -149,9 +132,10 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
         submit: `Retire ${version}`,
       };
     },
-    run: (request, target) => {
-      const isEarly = request.form.early === 'yes';
-      return change(context, request, { action: 'retire', isEarly, ...target });
+    run: async (request, target) => {
+      const retirement = { isEarly: request.form.early === 'yes', ...target };
+      const view = await context.catalog.retire(callerOf(request), retirement);
+      return shown(view, `${target.version} is retired.`);
     },
   });
 }
@@ -191,7 +175,10 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
 function addReversible(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${VERSION_PATH}/reinstate`, {
     ...publishing,
-    run: (request) => change(context, request, { action: 'reinstate', ...request.params }),
+    run: async (request) => {
+      const view = await context.catalog.reinstate(callerOf(request), request.params);
+      return shown(view, `${request.params.version} is published again.`);
+    },
   });
   portal.action(`${VERSION_PATH}/default`, {
     ...publishing,

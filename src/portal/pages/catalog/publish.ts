@@ -46,8 +46,8 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
     },
     run: async (request, target) => {
       const acceptsBreaking = request.form.breaking === 'accept';
-      const change = { acceptsBreaking, ...target, action: 'publish' } as const;
-      const view = await atBreaking(() => catalog.changeLifecycle(callerOf(request), change));
+      const publication = { acceptsBreaking, ...target };
+      const view = await atBreaking(() => catalog.publish(callerOf(request), publication));
       return shown(view, `${target.version} is published.`);
     },
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Catalog, CatalogPorts } from '#catalog/index.ts';
+import type { Catalog, CatalogOptions } from '#catalog/index.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
@@ -20,7 +20,7 @@ async function draft(call: Call, version: string, spec?: object): Promise<void> 
 }
 
 /** With 1.0.0 published, which has `/pets` and `/dogs`. */
-async function open(compatibility: Rule, facts: Partial<CatalogPorts> = {}) {
+async function open(compatibility: Rule, facts: Partial<CatalogOptions> = {}) {
   const opened = openCatalogApp({ rules: () => ({ ...catalogRules, compatibility }), ...facts });
   const { call } = opened;
   await draft(call, '1.0.0', api('/pets', '/dogs'));
@@ -31,9 +31,9 @@ async function open(compatibility: Rule, facts: Partial<CatalogPorts> = {}) {
 }
 
 /** The differ, and how often it was asked. */
-function countedDiffs(): { count: () => number; facts: Partial<CatalogPorts> } {
+function countedDiffs(): { count: () => number; facts: Partial<CatalogOptions> } {
   let count = 0;
-  const facts: Partial<CatalogPorts> = {
+  const facts: Partial<CatalogOptions> = {
     diffSpecs: async (specs) => {
       count += 1;
       return diffSpecs(specs);
@@ -205,6 +205,5 @@ test('of two publications at once the second is held against the first', async (
 
 async function publishOf(catalog: Catalog, version: string): Promise<void> {
   const actor = { kind: 'token', subject: 'other', clientId: 'tool' } as const;
-  const change = { id: 'petstore', version, action: 'publish' } as const;
-  await catalog.changeLifecycle({ workspaceId: 'default', actor }, change);
+  await catalog.publish({ workspaceId: 'default', actor }, { id: 'petstore', version });
 }

@@ -32,12 +32,10 @@ async function open() {
   const content = { ...texts, projectId: hostile, counts: { [hostile]: 1 }, specText };
   await portal.create({ ...texts, version: '0.9.0' });
   await portal.publish('0.9.0');
-  const deprecate = { id: 'leads', version: '0.9.0', action: 'deprecate' } as const;
-  await portal.catalog.changeLifecycle(origin, deprecate);
+  await portal.catalog.deprecate(origin, { id: 'leads', version: '0.9.0' });
   await portal.create({ ...content, version: '1.0.0', members: ['member'] });
   await portal.create({ id: 'member', ...texts });
-  const publish = { id: 'member', version: '1.0.0', action: 'publish' } as const;
-  await portal.catalog.changeLifecycle(origin, publish);
+  await portal.catalog.publish(origin, { id: 'member' });
   return portal;
 }
 

@@ -32,8 +32,7 @@ export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
     clock,
     draft,
     create: (facts: Partial<Draft> = {}) => catalog.create(origin, draft(facts)),
-    publish: (version: string) =>
-      catalog.changeLifecycle(origin, { id: 'leads', version, action: 'publish' }),
+    publish: (version: string) => catalog.publish(origin, { id: 'leads', version }),
   };
 }
 

@@ -3,9 +3,8 @@ import {
   type IdempotencyStore,
   refuseTaken,
   type StoredCall,
-} from '#shared/idempotency.ts';
-import type { Tx, Database } from '#shared/database.ts';
-import { bindWrites } from './bind-writes.ts';
+} from './idempotency.ts';
+import type { Tx, Database } from './database.ts';
 
 /** What is stored for one workspace at most. Counting is dear: the bounds may be exceeded by `trimEveryKeys`. */
 const BOUNDS = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
@@ -45,7 +44,6 @@ type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: stri
 
 /** Stores the responses to calls with an idempotency key. */
 export function createIdempotencyStore(database: Database, bounds = BOUNDS): IdempotencyStore {
-  const { put } = bindWrites(database.transaction, idempotencyWrites);
   return {
     find: async (call) => {
       const expired = call.now - IDEMPOTENCY_TTL_MS;
@@ -55,11 +53,9 @@ export function createIdempotencyStore(database: Database, bounds = BOUNDS): Ide
       if (!fingerprint.equals(call.fingerprint)) return { kind: 'mismatch' };
       return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
     },
-    put: (call) => put(call, bounds),
+    put: (call) => database.transaction((tx) => putCall(tx, call, bounds)),
   };
 }
-
-const idempotencyWrites = { put: putCall };
 
 /**
  * Writes the response to a keyed call. Call it inside the transaction of what the call changes.

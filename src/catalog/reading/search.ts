@@ -1,8 +1,8 @@
-import { searchTextOf } from '#catalog/reading/search-terms.ts';
-import type { VersionRecord } from '#catalog/version/artifact.ts';
+import { searchTextOf } from './search-terms.ts';
+import type { VersionRecord } from '../version/artifact.ts';
 import type { Tx, Values } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { VERSION_COLUMNS, type VersionRow, VERSIONS } from './rows.ts';
+import { VERSION_COLUMNS, type VersionRow, VERSIONS } from '../version/read-version.ts';
 
 /** What a list looks through, as conditions of `catalog_version v`. */
 export type Range = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Lifecycle } from '#catalog/version/artifact.ts';
-import { baselineOf, isBeyondComparing } from '#catalog/version/other-versions.ts';
+import { baselineOf, isBeyondComparing } from '#catalog/compatibility.ts';
 
 const versions = (given: Record<string, Lifecycle>) =>
   Object.entries(given).map(([version, lifecycle], at) => ({

@@ -1,0 +1,126 @@
+import { TrackportError } from '#shared/errors.ts';
+import {
+  baselineOf,
+  compareToBaseline,
+  type Compatibility,
+  findingsOfBreaking,
+  NOT_COMPARED,
+} from '../compatibility.ts';
+import { type Finding, FINDINGS_MAX } from '../spec/finding.ts';
+import type { VersionRecord, VersionRef } from '../version/artifact.ts';
+import { checkCondition, type Precondition } from '../version/entity-tag.ts';
+import { findArtifact, readCandidates } from '../version/read-version.ts';
+import { appendChange, lockArtifact, moveVersion, viewFor } from '../version/store-version.ts';
+import {
+  type Caller,
+  type CatalogContext,
+  onlyVersionIn,
+  readRecord,
+  refuseUnknown,
+  type VersionView,
+} from '../version/version-view.ts';
+import { transit } from './lifecycle.ts';
+
+type Context = Pick<CatalogContext, 'db' | 'clock' | 'diffSpecs' | 'findings' | 'compatibility'>;
+
+type Publication = VersionRef & {
+  /** Also where breaking changes block. */
+  acceptsBreaking?: boolean;
+  ifMatch?: Precondition | undefined;
+};
+
+const ATTEMPTS_MAX = 10;
+
+/**
+ * Publishes a draft; without `version`, the only one. Its spec is compared with that of its baseline before the
+ * transaction, for that may take seconds: when one of the two has changed by then, they are compared again.
+ * @throws {validation-failed} where `version` is needed
+ * @throws {artifact-not-found}
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {precondition-failed}
+ * @throws {spec-invalid} with the findings, unless they are configured to warn
+ * @throws {breaking-change} with each, where they are configured to block, unless `acceptsBreaking`
+ * @throws {store-unavailable} also when the version kept changing
+ */
+export async function publishVersion(
+  context: Context,
+  caller: Caller,
+  publication: Publication,
+): Promise<VersionView> {
+  const { db, clock } = context;
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const draft = await readDraft(context, caller, publication);
+    const { id, version } = draft;
+    const now = clock.now();
+    const published = transit(draft, { action: 'publish', now });
+    checkCondition(draft, publication.ifMatch);
+    requireValidSpec(context, draft);
+    const compared = await compareToBaseline(context, caller, { id, version, breakingOnly: true });
+    const findings = requireCompatible(context, compared, publication);
+    const view = await db.transaction(async (tx) => {
+      const artifact = await lockArtifact(tx, caller, id);
+      const { record, specText } = await readRecord(tx, caller, { id, version, withSpec: true });
+      if (record.serial !== draft.serial || record.revision !== draft.revision) return undefined;
+      const baseline = baselineOf(await readCandidates(tx, artifact.serial), record);
+      const isCompared = baseline?.serial === compared.against?.serial;
+      if (context.compatibility !== 'off' && !isCompared) return undefined;
+      const next = { ...published, findings: [...record.findings, ...findings] };
+      await moveVersion(tx, artifact, next);
+      const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
+      await appendChange(tx, caller, next, { at: now, action: 'publish', changes });
+      return viewFor(tx, caller, { record: next, specText });
+    });
+    if (view) return view;
+  }
+  throw new TrackportError('store-unavailable', {
+    detail: 'The version kept changing meanwhile.',
+    retryAfterSeconds: 1,
+  });
+}
+
+async function readDraft(
+  { db }: Context,
+  caller: Caller,
+  { id, version }: VersionRef,
+): Promise<VersionRecord> {
+  const serial = (await findArtifact(db, caller.workspaceId, id)) ?? refuseUnknown('no-artifact');
+  const named = version ?? (await onlyVersionIn(db, { serial }, 'DRAFT'));
+  return (await readRecord(db, caller, { id, version: named, withSpec: false })).record;
+}
+
+function requireValidSpec(context: Context, { findings }: VersionRecord): void {
+  if (findings.length === 0 || context.findings === 'warn') return;
+  throw new TrackportError('spec-invalid', {
+    detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
+    errors: findings,
+  });
+}
+
+/** The last of too many findings only counts the rest. */
+function countOf(findings: number): string {
+  if (findings > FINDINGS_MAX) return `more than ${FINDINGS_MAX} findings`;
+  return findings === 1 ? 'one finding' : `${findings} findings`;
+}
+
+/** Returns what the version breaks. Where that blocks, the caller has to accept it. */
+function requireCompatible(
+  { compatibility }: Context,
+  compared: Compatibility,
+  { acceptsBreaking = false }: Publication,
+): Finding[] {
+  const { against, breaking, remark } = compared;
+  const findings = [...findingsOfBreaking(compared), ...(remark ? [remark] : [])];
+  if (breaking.length === 0 || compatibility !== 'block' || acceptsBreaking) return findings;
+  const count = breaking.length === 1 ? 'One change breaks' : `${breaking.length} changes break`;
+  const what = breaking[0] === NOT_COMPARED ? 'Nobody knows what breaks' : count;
+  throw new TrackportError('breaking-change', {
+    detail: `${what} who relies on ${against?.version}, the highest published version of the same major number. Take them back, raise the major number, or send \`breaking=accept\`.`,
+    errors: findings,
+  });
+}
+
+/** For the audit log: that breaking changes were accepted. */
+function accepted({ against, breaking }: Compatibility, { acceptsBreaking }: Publication) {
+  if (acceptsBreaking !== true || breaking.length === 0) return {};
+  return { breaking: 'accept', against: against?.version };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { searchPostgres, searchSqlite } from '#catalog/reading/search.ts';
+import { readRelations } from '#catalog/version/read-version.ts';
+import type { Draft } from '#catalog/version/content-check.ts';
+import { describeCatalog, newDraft, owner } from '../contract/catalog.ts';
+import { buildCatalog } from '../support/catalog.ts';
+import { temporaryPostgres } from '../support/postgres/database.ts';
+import { threadedDatabase } from '../support/stores.ts';
+
+describeCatalog('SQLite, written by a thread', async () => ({
+  db: await threadedDatabase(),
+  search: searchSqlite,
+}));
+
+describeCatalog('PostgreSQL', async () => ({
+  db: await temporaryPostgres(),
+  search: searchPostgres,
+}));
+
+/** What bounds them is in the statements that both engines share. */
+const many = 1000;
+
+test('an artifact holds a thousand versions and no more', async () => {
+  const { catalog } = buildCatalog();
+  const create = (version: string) => catalog.create(owner, newDraft({ version }));
+  await Promise.all(Array.from({ length: many }, (_, at) => create(`1.0.${at}`)));
+  await expect(create('2.0.0')).rejects.toMatchObject({
+    errors: [{ pointer: '#/id', code: 'too-many' }],
+  });
+});
+
+test('a big group shows a thousand members and counts them all', async () => {
+  const { catalog, db } = buildCatalog();
+  const publish = async (facts: Partial<Draft>) => {
+    const { record } = await catalog.create(owner, newDraft(facts));
+    return (await catalog.publish(owner, { id: record.id })).record;
+  };
+  const group = await publish({ id: 'g', type: 'GROUP', groupPath: 'g' });
+  await Promise.all(
+    Array.from({ length: many + 1 }, (_, at) => publish({ id: `m${at}`, groupPath: 'g/x' })),
+  );
+  const { members, membersByType } = await readRelations(db, group);
+  expect(members).toHaveLength(many);
+  expect(membersByType).toEqual({ API: many + 1 });
+});
