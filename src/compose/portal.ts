@@ -13,7 +13,6 @@ import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
 import { createLastKnown } from '#shared/caching.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
 import type { BearerParts, ServiceParts } from './parts.ts';
 
 type PortalParts = ServiceParts & {
@@ -42,7 +41,7 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
       audience: rules.audience,
       sessions,
       sealer,
-      idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
+      idempotency: store.stores.idempotency(),
       formKey: deriveKey(store.secretKey, 'forms'),
       signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
       deadLetters: deadLettersOf(parts),

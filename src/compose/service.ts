@@ -13,7 +13,6 @@ import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds, newUuid } from '#shared/ids.ts';
 import { entryUrl } from '#shared/program.ts';
 import type { Log } from '#shared/log.ts';
@@ -205,7 +204,7 @@ async function createApps(
       verifier: bearer.identity.verifier,
       catalog: bearer.catalog,
       readSpecBody: bodies.specBody,
-      idempotency: createIdempotency({ store: store.stores.idempotency(), clock }),
+      idempotency: store.stores.idempotency(),
     },
     portal: await openPortal(parts, reports),
     operations: opsPort === undefined ? reports : undefined,

@@ -1,9 +1,10 @@
 import { type Clock, DAY } from './clock.ts';
+import type { Database, Tx } from './database.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 
 /** How long a response is stored for its key. */
-export const IDEMPOTENCY_TTL_MS = DAY;
+const IDEMPOTENCY_TTL_MS = DAY;
 const RETRY_AFTER_SECONDS = 1;
 
 /** A response that can be sent again. */
@@ -33,23 +34,6 @@ export type KeyedCall = {
 /** A request's response with its key: written in the transaction of what the request does. */
 export type StoredCall = KeyedCall & { response: StoredResponse };
 
-/**
- * Stores responses for idempotency keys, in a bounded number and size per workspace, the newest
- * ones. Both throw `store-unavailable`.
- */
-export type IdempotencyStore = {
-  find(
-    call: KeyedCall,
-  ): Promise<
-    { kind: 'nothing' } | { kind: 'mismatch' } | { kind: 'stored'; response: StoredResponse }
-  >;
-  /**
-   * For the response to a request whose work does not store it with its change.
-   * @throws {idempotency-in-progress} the key has been taken meanwhile
-   */
-  put(call: StoredCall): Promise<void>;
-};
-
 export type IdempotentWork<View> = {
   /** Does what is requested. */
   work: (call: KeyedCall) => Promise<View>;
@@ -73,10 +57,10 @@ export type Idempotency = {
 };
 
 export function createIdempotency({
-  store,
+  db,
   clock,
 }: {
-  store: IdempotencyStore;
+  db: Database;
   clock: Pick<Clock, 'now'>;
 }): Idempotency {
   /** Fingerprints of the requests that this process works on. */
@@ -88,7 +72,7 @@ export function createIdempotency({
       refuseRunning(running.get(name), call);
       running.set(name, call.fingerprint);
       try {
-        return (await replay(store, call)) ?? (await workAndStore(store, call, work));
+        return (await replay(db, call)) ?? (await workAndStore(db, call, work));
       } finally {
         running.delete(name);
       }
@@ -96,24 +80,24 @@ export function createIdempotency({
   };
 }
 
-async function replay(store: IdempotencyStore, call: KeyedCall) {
-  const found = await store.find(call);
+async function replay(db: Database, call: KeyedCall) {
+  const found = await findCall(db, call);
   if (found.kind === 'mismatch') refuseMismatch();
   return found.kind === 'stored' ? { response: found.response, isReplayed: true } : undefined;
 }
 
 async function workAndStore<View>(
-  store: IdempotencyStore,
+  db: Database,
   call: KeyedCall,
   { work, render, isStoredByWork }: IdempotentWork<View>,
 ): Promise<IdempotentResponse> {
   try {
     const response = render(await work(call));
-    if (!isStoredByWork) await store.put({ ...call, response });
+    if (!isStoredByWork) await db.transaction((tx) => putCall(tx, { ...call, response }));
     return { response, isReplayed: false };
   } catch (error) {
     // Another process may have done the same work just now, which is why this one failed.
-    const replayed = isTrackportError(error) && (await replay(store, call));
+    const replayed = isTrackportError(error) && (await replay(db, call));
     if (replayed) return replayed;
     throw error;
   }
@@ -138,7 +122,7 @@ function refuseRunning(running: Buffer | undefined, { fingerprint }: KeyedCall):
 }
 
 /** @throws {idempotency-in-progress} always */
-export function refuseTaken(detail: string): never {
+function refuseTaken(detail: string): never {
   throw new TrackportError('idempotency-in-progress', {
     detail,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -149,4 +133,75 @@ function refuseMismatch(): never {
   throw new TrackportError('idempotency-mismatch', {
     detail: 'This `Idempotency-Key` was used for another request within the last 24 hours.',
   });
+}
+
+/** What is stored for one workspace at most. Counting is dear: the bounds may be exceeded by `trimEveryKeys`. */
+const BOUNDS = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
+
+/** A little of what is too old goes with every new key. */
+const EXPIRED_AT_ONCE = 20;
+
+const FIND = `
+  SELECT fingerprint, status, headers, body FROM idempotency_key
+  WHERE digest = @digest AND started_at >= @expired`;
+
+/** An expired row is replaced, any other stays as it is. */
+const PUT = `
+  INSERT INTO idempotency_key AS stored
+    (digest, workspace_id, fingerprint, started_at, status, headers, body, bytes)
+  VALUES (@digest, @workspaceId, @fingerprint, @now, @status, @headers, @body, @bytes)
+  ON CONFLICT (digest) DO UPDATE SET
+    fingerprint = excluded.fingerprint, started_at = excluded.started_at,
+    status = excluded.status, headers = excluded.headers, body = excluded.body,
+    bytes = excluded.bytes
+  WHERE stored.started_at < @expired`;
+
+const EXPIRE = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM idempotency_key WHERE workspace_id = @workspaceId AND started_at < @expired
+    ORDER BY started_at LIMIT ${EXPIRED_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
+
+const TRIM = `
+  DELETE FROM idempotency_key WHERE digest IN (
+    SELECT digest FROM (
+      SELECT digest, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+      FROM idempotency_key WHERE workspace_id = @workspaceId
+      WINDOW newest AS (ORDER BY started_at DESC, digest)) AS placed
+    WHERE place > @keysMax OR total > @bytesMax)`;
+
+type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: string };
+
+/** Finds the response that is stored for a key; `mismatch` when that is for another request. @throws {store-unavailable} */
+export async function findCall(
+  tx: Tx,
+  call: KeyedCall,
+): Promise<
+  { kind: 'nothing' } | { kind: 'mismatch' } | { kind: 'stored'; response: StoredResponse }
+> {
+  const expired = call.now - IDEMPOTENCY_TTL_MS;
+  const row = await tx.get<KeyRow>(FIND, { digest: call.digest, expired });
+  if (!row) return { kind: 'nothing' };
+  const { fingerprint, headers, ...rest } = row;
+  if (!fingerprint.equals(call.fingerprint)) return { kind: 'mismatch' };
+  return { kind: 'stored', response: { ...rest, headers: JSON.parse(headers) } };
+}
+
+/**
+ * Writes the response to a keyed call. Call it inside the transaction of what the call changes.
+ * @throws {idempotency-in-progress} the key has been taken meanwhile: the transaction must not be
+ */
+export async function putCall(
+  tx: Tx,
+  { response, ...call }: StoredCall,
+  { trimEveryKeys, ...bounds } = BOUNDS,
+): Promise<void> {
+  const headers = JSON.stringify(response.headers);
+  const bytes = Buffer.byteLength(response.body) + headers.length;
+  const expired = call.now - IDEMPOTENCY_TTL_MS;
+  const changes = await tx.run(PUT, { ...call, ...response, headers, bytes, expired });
+  if (changes === 0) refuseTaken('The first call with this `Idempotency-Key` has just ended.');
+  await tx.run(EXPIRE, { workspaceId: call.workspaceId, expired });
+  // One key in so many, by chance: digests are evenly spread.
+  if ((call.digest.at(-1) ?? 0) % trimEveryKeys === 0)
+    await tx.run(TRIM, { workspaceId: call.workspaceId, ...bounds });
 }

@@ -12,8 +12,7 @@ import { versionResponse } from '#catalog/version/version-response.ts';
 import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit-log.ts';
 import type { Database } from '#shared/database.ts';
-import type { KeyedCall } from '#shared/idempotency.ts';
-import { createIdempotencyStore } from '#shared/idempotency-store.ts';
+import { findCall, type KeyedCall } from '#shared/idempotency.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { catalogRules } from '../support/catalog.ts';
 import { specThreads } from '../support/threads.ts';
@@ -582,7 +581,6 @@ export function describeCatalog(engine: string, open: Open): void {
     });
 
     test('what is done under a key has its response stored with it, rendered as it is then', async () => {
-      const keys = createIdempotencyStore(db);
       const [first, second, third] = [keyedCall(1), keyedCall(2), keyedCall(3)];
       const draft = newDraft({ specText: '{"a":1}' });
       const made = await catalog.create({ ...owner, call: first }, draft);
@@ -591,7 +589,7 @@ export function describeCatalog(engine: string, open: Open): void {
         catalog.deprecate({ ...owner, call }, nameOf(made.record));
       const deprecated = await deprecate(second);
       expect(await deprecate(third)).toEqual(deprecated);
-      const responses = await Promise.all([first, second, third].map((call) => keys.find(call)));
+      const responses = await Promise.all([first, second, third].map((call) => findCall(db, call)));
       expect(responses).toEqual([
         { kind: 'stored', response: versionResponse(made, { isCreated: true }) },
         { kind: 'stored', response: versionResponse(deprecated) },
@@ -601,7 +599,7 @@ export function describeCatalog(engine: string, open: Open): void {
       await expect(
         catalog.publish({ ...owner, call: keyedCall(4) }, nameOf(made.record)),
       ).rejects.toMatchObject({ code: 'invalid-lifecycle-transition' });
-      expect(await keys.find(keyedCall(4))).toEqual({ kind: 'nothing' });
+      expect(await findCall(db, keyedCall(4))).toEqual({ kind: 'nothing' });
     });
 
     test('a key that was taken meanwhile undoes the change', async () => {

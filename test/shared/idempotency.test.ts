@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { HOUR } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createIdempotency, type KeyedRequest } from '#shared/idempotency.ts';
@@ -7,7 +6,7 @@ import { createFakeClock } from '../support/clock.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
 const setUp = () => ({
-  store: createIdempotencyStore(temporaryDatabase()),
+  db: temporaryDatabase(),
   clock: createFakeClock(),
 });
 
@@ -23,8 +22,8 @@ describe('a keyed call', () => {
   const response = render('ünï');
 
   test('that runs keeps others out for as long as it runs', async () => {
-    const { store, clock } = setUp();
-    const idempotency = createIdempotency({ store, clock });
+    const { db, clock } = setUp();
+    const idempotency = createIdempotency({ db, clock });
     let end: (view: string) => void = () => undefined;
     const work = () => new Promise<string>((resolve) => (end = resolve));
     const first = idempotency.respond(keyed, { work, render });
@@ -41,8 +40,8 @@ describe('a keyed call', () => {
   });
 
   test('that another process did meanwhile gets the answer of that one', async () => {
-    const { store, clock } = setUp();
-    const [here, there] = [1, 2].map(() => createIdempotency({ store, clock }));
+    const { db, clock } = setUp();
+    const [here, there] = [1, 2].map(() => createIdempotency({ db, clock }));
     const work = async (): Promise<string> => {
       await there?.respond(keyed, { work: async () => 'ünï', render });
       throw new TrackportError('version-exists');
@@ -51,8 +50,8 @@ describe('a keyed call', () => {
   });
 
   test('is remembered for a day and no longer', async () => {
-    const { store, clock } = setUp();
-    const idempotency = createIdempotency({ store, clock });
+    const { db, clock } = setUp();
+    const idempotency = createIdempotency({ db, clock });
     let runs = 0;
     const work = async (): Promise<string> => {
       runs += 1;

@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import {
   type Catalog,
   type CatalogOptions,
@@ -35,7 +34,6 @@ export function buildCatalog(
   catalog: Catalog;
   db: SqliteDatabase;
   clock: FakeClock;
-  idempotency: ReturnType<typeof createIdempotencyStore>;
 } {
   const clock = createFakeClock();
   const catalog = createCatalog({
@@ -47,7 +45,7 @@ export function buildCatalog(
     rules: () => catalogRules,
     ...facts,
   });
-  return { catalog, db, clock, idempotency: createIdempotencyStore(db) };
+  return { catalog, db, clock };
 }
 
 type Reply = {
@@ -82,7 +80,7 @@ export function openCatalogApp(
   db: SqliteDatabase;
   access: Access;
 } {
-  const { catalog, db, clock, idempotency } = buildCatalog(facts, database);
+  const { catalog, db, clock } = buildCatalog(facts, database);
   const access = buildAccess({ clock });
   const app = buildTestApp({
     clock,
@@ -90,7 +88,7 @@ export function openCatalogApp(
     bearer: {
       catalog,
       readSpecBody: bodyReaders.specBody,
-      idempotency: createIdempotency({ store: idempotency, clock }),
+      idempotency: createIdempotency({ db, clock }),
       verifier,
       ...services,
     },

@@ -6,7 +6,7 @@
 import type { ArtifactAction } from '#shared/audit.ts';
 import { appendAudit } from '#shared/audit-log.ts';
 import type { Tx } from '#shared/database.ts';
-import { putCall } from '#shared/idempotency-store.ts';
+import { putCall } from '#shared/idempotency.ts';
 import { searchTextOf } from '../reading/search-terms.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
 import { auditSubject, readCandidates, readRelations } from './read-version.ts';

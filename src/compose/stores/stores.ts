@@ -2,7 +2,6 @@ import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts'
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
@@ -16,6 +15,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import type { Database } from '#shared/database.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Migration, readApplied } from '#adapters/store/migrations.ts';
 
@@ -91,7 +91,7 @@ function createStores(
     } satisfies LeadStore,
     consumers: () => createConsumerStore({ database, clock }),
     leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
-    idempotency: () => createIdempotencyStore(database),
+    idempotency: () => createIdempotency({ db: database, clock }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
     /** Loaded for those who have an issuer. */

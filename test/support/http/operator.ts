@@ -3,7 +3,6 @@ import { createLimiter } from '#access/limit.ts';
 import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { Access } from '#access/index.ts';
 import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
-import { createIdempotencyStore } from '#shared/idempotency-store.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
@@ -99,7 +98,7 @@ export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
       verifier: verifierOfNames,
       catalog: buildCatalog({}, database).catalog,
       readSpecBody: bodyReaders.specBody,
-      idempotency: createIdempotency({ store: createIdempotencyStore(database), clock }),
+      idempotency: createIdempotency({ db: database, clock }),
     },
   });
   onTestFinished(() => app.close());
