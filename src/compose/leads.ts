@@ -23,7 +23,6 @@ export function composeLeads(
     log,
   });
   cleanup.push('the changes of instances', () => instanceChanges.close());
-  const feedStore = stores.leadFeed();
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     clock,
@@ -35,7 +34,7 @@ export function composeLeads(
     freshForMs: config.leads.freshFor,
     staleIfErrorMs: config.leads.staleIfError,
     cacheBytesMax: config.leads.cacheSizeMax,
-    feedStore,
+    store: stores.leads,
     lookKey: directoryKeyOf(store),
     identify: () => filler.identify(),
   });
@@ -48,7 +47,6 @@ export function composeLeads(
   const filler = createDirectoryFiller({
     tracker: leadTracker,
     store: stores.leads,
-    feedStore,
     feedIntervalMs: config.leads.feedInterval,
     isMatched: () => Object.keys(settings.current().partners).length > 0,
     identifyRepository: () => repository.identify(),

@@ -6,7 +6,8 @@ import type { InstanceChange } from './instance-changes/instance-change.ts';
 import type { InstanceChanges } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
-import type { FeedStore } from './lead-feed/feed-store.ts';
+import { hideLead } from './lead-feed/note-changes.ts';
+import type { LeadStore } from './lead-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
@@ -19,7 +20,7 @@ type LeadsOptions = {
   /** Whether what other instances learnt has arrived here. */
   instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
   cursors: CursorSealer;
-  feedStore: FeedStore;
+  store: LeadStore;
   /** See `LiveLeadDeps`. */
   lookKey: Buffer;
   /** See `LeadFeedDeps`. */
@@ -55,7 +56,7 @@ export function createLeads(options: LeadsOptions): Leads {
     // Should that fail, the next crawl finds out.
     onGone: (number, isCertain) => {
       const before = isCertain ? Infinity : clock.now() - REPLICA_LAG_MAX_MS;
-      void options.feedStore.hide(number, before).catch(() => undefined);
+      void hideLead(options.store, number, before).catch(() => undefined);
     },
     bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
   });
@@ -68,7 +69,6 @@ export function createLeads(options: LeadsOptions): Leads {
   });
   const leadFeed = createLeadFeed({
     ...options,
-    store: options.feedStore,
     cache,
     reader,
     onItem: options.onFeedItem ?? (() => undefined),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { withdrawClaims } from '#leads/claims/claim-leads.ts';
-import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import type { Database } from '#shared/database.ts';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { FeedPlace } from '#leads/lead-feed/feed-store.ts';
+import type { FeedPlace } from '#leads/lead-feed/read-changes.ts';
 import { REPLICA_LAG_MAX_MS } from '#leads/lead-tracker.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { createClaims } from '../support/claims.ts';
 import {
+  createLeadFeedStore,
   createLeadDirectory,
   claimLeads,
   directoryKey,
@@ -23,7 +23,7 @@ const START: FeedPlace = [0, 0];
 const LOOK = Buffer.alloc(16, 1);
 const OTHER_LOOK = Buffer.alloc(16, 2);
 
-/** One body for every engine: what `FeedStore` promises. */
+/** One body for every engine: what the lead feed promises. */
 export function describeLeadFeedStore(engine: string, open: () => Promise<Database>): void {
   async function setUp() {
     const database = await open();

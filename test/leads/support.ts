@@ -1,12 +1,15 @@
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
-import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
+import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
+import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
+import type { LeadStore } from '#leads/lead-store.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import type { Lead } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 
-import { unfollowed } from '../support/directory.ts';
+import type { Database } from '#shared/database.ts';
+import { REPOSITORY } from '../support/directory.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
 import { createFakeTracker, type FakeTracker } from './fake-tracker.ts';
 
@@ -29,6 +32,44 @@ export const rules: LeadRules = {
 
 export const everybody: Visibility = { consumerId: 'c1', labels: [] };
 
+/** A lead feed as a test has it. Default: nothing ever changed, and nobody reads. */
+type FakeFeed = {
+  /** The position of the last change. */
+  end?: () => number | undefined;
+  changesAfter?: (position: number, limit: number) => readonly LeadChange[];
+  reader?: FeedReader | undefined;
+  listen?: Database['listen'];
+};
+
+/** A store that has a lead feed alone, and keeps nothing. */
+export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}): LeadStore {
+  const db = {
+    all: async (_sql: string, { position, limit }: { position?: number; limit?: number }) => {
+      if (position === undefined || limit === undefined) return [];
+      return (changesAfter?.(position, limit) ?? []).map(toRow);
+    },
+    get: async (_sql: string, values: object) => {
+      if ('consumerId' in values) return reader;
+      const isOfLead = 'number' in values;
+      const position = end?.();
+      return isOfLead || position === undefined ? undefined : { position };
+    },
+    transaction: async () => undefined,
+    exclusive: async () => undefined,
+    listen: listen ?? (() => ({ close: async () => undefined })),
+  } as Partial<Database> as Database;
+  return {
+    db,
+    repository: REPOSITORY,
+    clock: { now: () => 0 },
+    claimLearnt: async () => undefined,
+  };
+}
+
+function toRow({ labels, carried, ...change }: LeadChange): object {
+  return { ...change, labels: JSON.stringify(labels), carried: JSON.stringify(carried) };
+}
+
 export type World = {
   clock: FakeClock;
   tracker: FakeTracker;
@@ -50,7 +91,7 @@ export function createWorld(
     freshForMs?: number;
     cacheBytesMax?: number;
     rules?: LeadRules;
-    feedStore?: FeedStore;
+    feed?: FakeFeed;
   } = {},
 ): World {
   const clock = createFakeClock();
@@ -69,7 +110,7 @@ export function createWorld(
     },
     instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
     lookKey: Buffer.alloc(32, 8),
-    feedStore: options.feedStore ?? unfollowed,
+    store: storeOfFeed(options.feed),
     identify: async () => undefined,
     cursors: createCursorSealer(Buffer.alloc(32, 7)),
     rules: options.rules ?? rules,

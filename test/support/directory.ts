@@ -26,7 +26,13 @@ import {
   rulesCheckOf,
   toHashedIdentity,
 } from '#leads/directory/lead-directory.ts';
-import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
+import { hideLead, noteFeedReader, noteRead } from '#leads/lead-feed/note-changes.ts';
+import {
+  isFeedFollowed,
+  readChangesAfter,
+  readFeedEnd,
+  readFeedReader,
+} from '#leads/lead-feed/read-changes.ts';
 import type { LeadRules } from '#leads/model/lead.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { MINUTE } from '#shared/clock.ts';
@@ -140,21 +146,27 @@ export async function ageDirectory(session: Tx): Promise<void> {
   await session.run('UPDATE directory_key SET rule = rule - 1');
 }
 
-/** A lead feed that nobody follows. */
-export const unfollowed: FeedStore = {
-  end: async () => undefined,
-  changesAfter: async () => [],
-  hide: async () => undefined,
-  noteRead: async () => new Map(),
-  noteReader: async () => undefined,
-  reader: async () => undefined,
-  isFollowed: async () => false,
-  watch: () => ({ close: async () => undefined }),
-};
+/** The lead feed in a store. */
+export function createLeadFeedStore(
+  db: Database,
+  options: { repository: string; now?: () => number },
+) {
+  const { store } = createLeadDirectory(db, options);
+  const onStore = bindTo(() => store);
+  const onDatabase = bindTo(() => db);
+  return {
+    end: onStore(readFeedEnd),
+    changesAfter: onStore(readChangesAfter),
+    hide: onStore(hideLead),
+    noteRead: onStore(noteRead),
+    noteReader: onDatabase(noteFeedReader),
+    reader: onDatabase(readFeedReader),
+    isFollowed: onDatabase(isFeedFollowed),
+  };
+}
 
-/** What a filler needs of the lead feed, where matching alone needs the directory. */
+/** How long a filler waits, where matching alone needs the directory. */
 export const matchedOnly = {
-  feedStore: unfollowed,
   feedIntervalMs: MINUTE,
   isMatched: () => true,
 };

@@ -1,4 +1,5 @@
 /** What `trackport doctor` looks at, from near to far: configuration, store, tracker, issuer. */
+import { readFeedEnd } from '#leads/lead-feed/read-changes.ts';
 import { existsSync } from 'node:fs';
 import { assertCursors } from '#adapters/github/inspection.ts';
 import { isTrackerFailure } from '#adapters/github/transport/failure.ts';
@@ -162,7 +163,7 @@ async function checkStore({
       await store.writes.checkRoom();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
-      const hasServed = (await store.stores.leadFeed().end()) !== undefined;
+      const hasServed = (await readFeedEnd(store.stores.leads)) !== undefined;
       return { findings, hasServed, traffic: await readTraffic(store.database, 0) };
     } finally {
       await store.close();

@@ -2,7 +2,6 @@ import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts'
 import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
-import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { createFingerprint } from '#adapters/store/secret-key.ts';
@@ -90,7 +89,6 @@ function createStores(
       claimLearnt,
     } satisfies LeadStore,
     consumers: () => createConsumerStore({ database, clock }),
-    leadFeed: () => createLeadFeedStore(database, { repository, now: () => clock.now() }),
     idempotency: () => createIdempotency({ db: database, clock }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),

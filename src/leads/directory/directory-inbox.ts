@@ -7,7 +7,6 @@ import { createDrain } from '#shared/resilience/drain.ts';
 
 import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
-import type { FeedStore } from '../lead-feed/feed-store.ts';
 import type { Issue } from '../lead-tracker.ts';
 
 /** Brings what the tracker's webhook reports into the lead directory, many issues to a commit. */
@@ -29,7 +28,7 @@ type DirectoryInboxDeps = {
   putEntries(entries: readonly DirectoryEntry[]): Promise<void>;
   noteMoved(number: number): Promise<void>;
   renameLabel(rename: LabelRename): Promise<void>;
-  feedStore: Pick<FeedStore, 'hide'>;
+  hideLead(number: number): Promise<void>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
@@ -117,7 +116,7 @@ async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSigna
     for (const { number } of issues) if (state.moved.delete(number)) await deps.noteMoved(number);
     const gone = [...state.gone];
     state.gone.clear();
-    for (const number of gone) await deps.feedStore.hide(number);
+    for (const number of gone) await deps.hideLead(number);
     const renames = state.size === 0 ? state.renames.splice(0) : [];
     for (const label of renames) await deps.renameLabel(label);
   } catch (error) {

@@ -20,7 +20,8 @@ import {
   renameLabel,
 } from './write-directory.ts';
 import type { LeadStore } from '../lead-store.ts';
-import type { FeedStore } from '../lead-feed/feed-store.ts';
+import { hideLead } from '../lead-feed/note-changes.ts';
+import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
@@ -38,7 +39,6 @@ type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> &
   store: LeadStore;
   /** The number of the configured repository. @throws {tracker-unavailable} */
   identifyRepository(): Promise<number>;
-  feedStore: Pick<FeedStore, 'hide' | 'isFollowed'>;
   rules: LeadRules;
   /** The sub-key for directory hashes. */
   key: Buffer;
@@ -133,6 +133,7 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
   const catchUps = createCatchUps(runtime);
   const keeper = createDirectoryKeeper({
     ...deps,
+    isFollowed: (since) => isFeedFollowed(deps.store.db, since),
     isComplete: runtime.isComplete,
     crawl: async (signal) => {
       await runtime.identify.run();
@@ -174,6 +175,7 @@ function createInbox({ store, ...runtime }: Runtime): ReturnType<typeof createDi
     putEntries: (entries) => putEntries(store, entries),
     noteMoved: (number) => noteMoved(store, number),
     renameLabel: (rename) => renameLabel(store, rename),
+    hideLead: (number) => hideLead(store, number),
   });
 }
 

@@ -2,11 +2,11 @@ import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts'
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
-import type { FeedStore } from '../lead-feed/feed-store.ts';
 import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 
 export type DirectoryKeeperDeps = {
-  feedStore: Pick<FeedStore, 'isFollowed'>;
+  /** Whether anybody has read the lead feed since `since` (ms since the Unix epoch). */
+  isFollowed(since: number): Promise<boolean>;
   /** While somebody follows the lead feed, what no webhook told is in it within this time. */
   feedIntervalMs: number;
   /** Whether matching needs the directory, too. */
@@ -80,7 +80,7 @@ async function run(
 }
 
 async function keep(deps: DirectoryKeeperDeps, stopping: AbortSignal): Promise<void> {
-  const isFollowed = await deps.feedStore.isFollowed(deps.clock.now() - FEED_READABLE_MS);
+  const isFollowed = await deps.isFollowed(deps.clock.now() - FEED_READABLE_MS);
   if (!isFollowed && !deps.isMatched()) return;
   await deps.crawl(stopping);
   if (isFollowed) await deps.catchUp();

@@ -1,9 +1,16 @@
 import { addAbortListener } from 'node:events';
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
-import type { FeedStore } from './feed-store.ts';
+import type { Database } from '#shared/database.ts';
+import { CHANNEL } from './note-changes.ts';
+import type { FeedPlace } from './read-changes.ts';
 
-type ChangeSignalDeps = { store: Pick<FeedStore, 'watch' | 'end'>; clock: Clock };
+type ChangeSignalDeps = {
+  db: Pick<Database, 'listen'>;
+  /** The place behind all changes. */
+  readEnd: () => Promise<FeedPlace | undefined>;
+  clock: Clock;
+};
 
 /** In any case: what tells of changes may be cut off unnoticed. */
 const LOOK_EVERY_MS = 15 * SECOND;
@@ -13,16 +20,16 @@ const WOKEN_A_TURN = 50;
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
 /** Looks into the store, or listens to it, from the first who reads on. */
-export function createChangeSignal({ store, clock }: ChangeSignalDeps) {
+export function createChangeSignal({ db, readEnd, clock }: ChangeSignalDeps) {
   const turn = createTurns(WOKEN_A_TURN);
   const waiting = new Set<() => void>();
-  let watching: ReturnType<FeedStore['watch']> | undefined;
+  let watching: ReturnType<Database['listen']> | undefined;
   let looking: ReturnType<typeof setInterval> | undefined;
   let known: string | undefined;
   let seen = 0;
   /** What else was written to the store wakes nobody. */
   const look = async (): Promise<void> => {
-    const end = await store.end().then(String, () => undefined);
+    const end = await readEnd().then(String, () => undefined);
     if (end !== undefined && end === known) return;
     known = end;
     seen += 1;
@@ -34,7 +41,7 @@ export function createChangeSignal({ store, clock }: ChangeSignalDeps) {
   return {
     /** How many changes there were; what is read after it has them all. */
     seen: (): number => {
-      watching ??= store.watch(() => void look());
+      watching ??= db.listen(CHANNEL, () => void look());
       looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();
       return seen;
     },

@@ -3,7 +3,7 @@ import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type CursorSealer, looksSealed, refuseCursor } from '#shared/pagination/page.ts';
 import { foldLabels } from '../model/labels.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import type { FeedPlace } from './feed-store.ts';
+import type { FeedPlace } from './read-changes.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 
 /** Where a reader goes on. */

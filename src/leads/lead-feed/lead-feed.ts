@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { atMostEntries, memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
-import { createFlightsByQuestion } from '#shared/resilience/single-flight.ts';
+import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import { foldLabels } from '../model/labels.ts';
 import { readableBy } from './lead-change.ts';
@@ -11,6 +11,8 @@ import { createFeedCursors, type FeedPosition } from './feed-cursors.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
+import { noteFeedReader } from './note-changes.ts';
+import { readChangesAfter, readFeedEnd, readFeedReader } from './read-changes.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 
 /** A read of the feed, already validated. */
@@ -57,7 +59,7 @@ export type Follower = {
 
 type Wait = { waitMs: number; signal: AbortSignal };
 
-export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked'> & {
+export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked' | 'readEnd'> & {
   cursors: CursorSealer;
   clock: Clock;
   /** For each item; `lagMs` since its change, on a stream that had all before it. */
@@ -80,10 +82,11 @@ const FOLLOWER_LOOKS_THROUGH = 2000;
 const NOTED_WITHIN_MS = 30 * SECOND;
 
 export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
-  const deps = { ...options, walked: new WeakMap(), turn: createTurns(EVENTS_A_TURN) };
+  const readEnd = createNextTurnFlight(() => readFeedEnd(options.store));
+  const deps = { ...options, readEnd, walked: new WeakMap(), turn: createTurns(EVENTS_A_TURN) };
   const { clock } = deps;
   const cursors = createFeedCursors(deps.cursors, clock);
-  const changes = createChangeSignal(deps);
+  const changes = createChangeSignal({ db: options.store.db, readEnd, clock });
   const noteReader = createReaderNotes(deps);
   let listeners = 0;
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
@@ -135,7 +138,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
       }
     },
     listeners: () => listeners,
-    newestAt: async () => (await deps.store.end())?.[0] || undefined,
+    newestAt: async () => (await readEnd())?.[0] || undefined,
     follower: (visibility) => readFollower(deps, visibility),
     close: () => changes.close(),
   };
@@ -215,7 +218,7 @@ function createReaderNotes({ store, clock }: LeadFeedDeps) {
     const now = clock.monotonicMs();
     if (now - (notedAt.get(consumerId) ?? -Infinity) < NOTE_READER_EVERY_MS) return;
     notedAt.set(consumerId, now);
-    await store.noteReader({ consumerId, position: place[0], readAt: clock.now() });
+    await noteFeedReader(store.db, { consumerId, position: place[0], readAt: clock.now() });
   };
 }
 
@@ -223,11 +226,11 @@ async function readFollower(
   { store, clock }: LeadFeedDeps,
   { consumerId, labels }: Visibility,
 ): Promise<Follower | undefined> {
-  const reader = await store.reader(consumerId);
+  const reader = await readFeedReader(store.db, consumerId);
   if (!reader) return undefined;
   const place = [reader.position, Number.MAX_SAFE_INTEGER] as const;
   const folded = foldLabels(labels);
-  const changes = await store.changesAfter(place, FOLLOWER_LOOKS_THROUGH);
+  const changes = await readChangesAfter(store, place, FOLLOWER_LOOKS_THROUGH);
   const next = changes.find((change) => {
     const readable = readableBy(change, folded);
     return readable === true || (readable && readable.leftAt > reader.position);

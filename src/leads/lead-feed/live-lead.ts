@@ -7,11 +7,12 @@ import { foldLabels } from '../model/labels.ts';
 import { type Lead, lookOf } from '../model/lead-out.ts';
 import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import type { FeedStore } from './feed-store.ts';
+import type { LeadStore } from '../lead-store.ts';
+import { hideLead } from './note-changes.ts';
 import type { LeadChange } from './lead-change.ts';
 
 export type LiveLeadDeps = {
-  store: Pick<FeedStore, 'hide'>;
+  store: LeadStore;
   cache: Pick<LeadCache, 'lead' | 'doubt'>;
   reader: Pick<LeadReader, 'read'>;
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
@@ -43,7 +44,7 @@ export async function readLiveLead(
   } catch (error) {
     if (!isTrackportError(error, 'lead-not-found')) throw error;
     // No webhook told: should it come back, that is a change.
-    if (!found) await deps.store.hide(number);
+    if (!found) await hideLead(deps.store, number);
     return 'gone';
   }
 }

@@ -6,12 +6,12 @@ import {
   type ReadLead,
   shownChange,
 } from './lead-change.ts';
-import type { FeedReader } from './feed-store.ts';
 import { DAY } from '#shared/clock.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Database, Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
-import { IS_CLAIMED, readRepositoryId } from '../directory/directory-view.ts';
-import { CHANGE_COLUMNS, type ChangeRow, toChange } from './change-rows.ts';
+import { IS_CLAIMED, NAMED, readRepositoryId } from '../directory/directory-view.ts';
+import type { LeadStore } from '../lead-store.ts';
+import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './read-changes.ts';
 
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 export type Touched = { id: number; numbers: readonly number[]; at: number };
@@ -140,30 +140,69 @@ export async function settleLeads(
   await session.run(FORGET, { id, before: at - FEED_READABLE_MS });
 }
 
-/** `name` is the repository's `owner/name` in lower case. */
-export const leadFeedWrites = {
-  hide: async (session: Tx, name: string, number: number, at: number): Promise<void> => {
-    const id = await readRepositoryId(session, name);
-    if (id !== undefined) await hideLeads(session, { id, numbers: [number], at });
-  },
-  /** What was not known of leads that readers have; nothing of it is to be told them. */
-  noteRead: async (
-    session: Tx,
-    name: string,
-    leads: readonly ReadLead[],
-    at: number,
-  ): Promise<void> => {
-    const id = await readRepositoryId(session, name);
-    if (id === undefined) return;
-    const numbers = leads.map(({ number }) => number);
-    const { known, position } = await readKnown(session, { id, numbers, at });
-    const changes = leads.flatMap((lead) => {
-      const isOld = lead.updatedAt < at - DAY;
-      return shownChange(known.get(lead.number), lead, isOld ? lead.updatedAt : position) ?? [];
+const VISIBLE = `
+  SELECT 1 FROM lead_change
+  WHERE repository_id = ${NAMED} AND number = @number AND is_visible AND position <= @before`;
+
+/** Nobody can read the lead any more; not one that changed since `before`, a position. @throws {store-unavailable} */
+export async function hideLead(
+  { db, repository: name, clock }: LeadStore,
+  number: number,
+  before = Infinity,
+): Promise<void> {
+  const values = { name, number, before: Math.min(before, Number.MAX_SAFE_INTEGER) };
+  if (!(await db.get(VISIBLE, values))) return;
+  await db.exclusive(async (tx) => {
+    const id = await readRepositoryId(tx, name);
+    if (id !== undefined) await hideLeads(tx, { id, numbers: [number], at: clock.now() });
+  });
+}
+
+const KNOWN_BY_NAME = `
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
+  WHERE repository_id = ${NAMED} AND number = ANY(@numbers::bigint[])`;
+
+/**
+ * Readers have these leads from now on, though the directory may not have met them yet; nothing of what was not known
+ * of them is to be told them. Answers the positions of those whose change tells nothing else.
+ * @throws {store-unavailable}
+ */
+export async function noteRead(
+  store: LeadStore,
+  leads: readonly ReadLead[],
+): Promise<ReadonlyMap<number, number>> {
+  const { db, repository: name, clock } = store;
+  const numbers = leads.map((lead) => lead.number);
+  const read = async (): Promise<Map<number, LeadChange>> => {
+    const rows = await db.all<ChangeRow>(KNOWN_BY_NAME, { name, numbers });
+    return new Map(rows.map((row) => [row.number, toChange(row)]));
+  };
+  const before = await read();
+  const isAllKnown = !leads.some((lead) => shownChange(before.get(lead.number), lead, 0));
+  if (!isAllKnown)
+    await db.exclusive(async (tx) => {
+      const id = await readRepositoryId(tx, name);
+      if (id !== undefined) await showLeads(tx, { id, numbers, at: clock.now() }, leads);
     });
-    await putChanges(session, id, { changes, position });
-  },
-  noteReader: async (session: Tx, reader: FeedReader): Promise<void> => {
-    await session.run(NOTE_READER, reader);
-  },
-};
+  const known = isAllKnown ? before : await read();
+  return new Map(leads.flatMap((lead) => positionOf(lead, known.get(lead.number))));
+}
+
+async function showLeads(tx: Tx, touched: Touched, leads: readonly ReadLead[]): Promise<void> {
+  const { known, position } = await readKnown(tx, touched);
+  const changes = leads.flatMap((lead) => {
+    const isOld = lead.updatedAt < touched.at - DAY;
+    return shownChange(known.get(lead.number), lead, isOld ? lead.updatedAt : position) ?? [];
+  });
+  await putChanges(tx, touched.id, { changes, position });
+}
+
+function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
+  const isSame = known?.isVisible === true && known.look?.equals(lead.look) === true;
+  return isSame ? [[lead.number, known.position]] : [];
+}
+
+/** @throws {store-unavailable} */
+export async function noteFeedReader(db: Database, reader: FeedReader): Promise<void> {
+  await db.transaction(async (tx) => void (await tx.run(NOTE_READER, reader)));
+}

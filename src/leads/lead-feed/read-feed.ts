@@ -6,12 +6,14 @@ import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition } from './feed-cursors.ts';
-import type { FeedPlace, FeedStore } from './feed-store.ts';
+import { noteRead } from './note-changes.ts';
+import { type FeedPlace, readChangesAfter } from './read-changes.ts';
 import { type LeadChange, readableBy } from './lead-change.ts';
 import { type LiveLeadDeps, readLiveLead, refuseStale } from './live-lead.ts';
 
 export type ReadFeedDeps = LiveLeadDeps & {
-  store: FeedStore;
+  /** The place behind all changes. @throws {store-unavailable} */
+  readEnd: () => Promise<FeedPlace | undefined>;
   reader: LeadReader;
   cache: { readonly freshForMs: number };
   /** Pages of the lead list that were noted as read, and their items. */
@@ -57,12 +59,12 @@ function countFitting(leads: readonly Lead[]): number {
  * @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function beginFeed(
-  { store, cache, clock, ...deps }: ReadFeedDeps,
+  { cache, clock, ...deps }: ReadFeedDeps,
   { fromStart }: { fromStart: boolean },
 ): Promise<FeedPosition> {
-  let end = await store.end();
+  let end = await deps.readEnd();
   if (!end) await deps.identify();
-  end ??= (await store.end()) ?? [0, 0];
+  end ??= (await deps.readEnd()) ?? [0, 0];
   const position = Math.max(end[0], clock.now() - DAY);
   if (!fromStart) return { place: [position, Number.MAX_SAFE_INTEGER] };
   return { place: [position - cache.freshForMs - MINUTE, 0], walk: '' };
@@ -121,7 +123,7 @@ async function noteWalked(
     labels: foldLabels(lead.labels),
     look: lookOf(lookKey, lead),
   }));
-  const positions = await store.noteRead(leads);
+  const positions = await noteRead(store, leads);
   const position = clock.now();
   const page = {
     items: list.items.map((lead) => toChanged({ number: Number(lead.id), position }, lead)),
@@ -137,7 +139,7 @@ async function readChanges(
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   const { place, removedUpTo } = from;
-  const end = (await deps.store.end()) ?? place;
+  const end = (await deps.readEnd()) ?? place;
   const looked = await lookThrough(deps, from, { limit, visibility });
   const { changes } = looked;
   const read = await readInOrder(deps, changes, visibility);
@@ -173,7 +175,7 @@ async function lookThrough(
 ): Promise<{ changes: readonly Told[]; upTo: FeedPlace; hasMore: boolean }> {
   const labels = foldLabels(visibility.labels);
   const most = labels.length > 0 ? LOOKED_THROUGH_MAX : limit;
-  const rows = await store.changesAfter(place, most);
+  const rows = await readChangesAfter(store, place, most);
   const isShown = (at: FeedPlace) => shown.some((one) => one[0] === at[0] && one[1] === at[1]);
   const all = rows.flatMap((row) => {
     const readable = readableBy(row, labels);

@@ -8,7 +8,7 @@ import {
 import type { Issue } from '#leads/lead-tracker.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
-import { directoryKey, leadRules, unfollowed } from '../../support/directory.ts';
+import { directoryKey, leadRules } from '../../support/directory.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 
@@ -20,7 +20,7 @@ function setUp() {
   const failures: LogFields[] = [];
   let isBroken = false;
   const inbox = createDirectoryInbox({
-    feedStore: unfollowed,
+    hideLead: async () => undefined,
     putEntries: async (entries) => {
       if (isBroken) throw new TrackportError('store-unavailable');
       commits.push([...entries]);

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
-import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { rulesCheckOf, hashIdentity } from '#leads/directory/lead-directory.ts';
 import { DAY, HOUR, SECOND } from '#shared/clock.ts';
@@ -10,6 +9,7 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
 import {
+  createLeadFeedStore,
   createLeadDirectory,
   claimLeads,
   directoryKey,

@@ -11,7 +11,7 @@ function setUp() {
   const done: string[] = [];
   let failure: string | undefined;
   const keeper = createDirectoryKeeper({
-    feedStore: { isFollowed: async () => needs.isFollowed },
+    isFollowed: async () => needs.isFollowed,
     feedIntervalMs: 20 * SECOND,
     isMatched: () => needs.isMatched,
     isComplete: () => true,

@@ -3,12 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createFeedCursors } from '#leads/lead-feed/feed-cursors.ts';
 import { createChangeSignal } from '#leads/lead-feed/change-signal.ts';
 import { type FeedItem, renderFeedPage } from '#leads/lead-feed/feed-item.ts';
-import type { FeedStore } from '#leads/lead-feed/feed-store.ts';
 import { type LeadChange, nextChange } from '#leads/lead-feed/lead-change.ts';
 import { MINUTE } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
-import { unfollowed } from '../../support/directory.ts';
 import { turnsDuring } from '../../support/work/turns.ts';
 import { createWorld, everybody } from '../support.ts';
 
@@ -19,13 +17,13 @@ const signal = new AbortController().signal;
 /** So many leads of 60 KB, each of which changed. */
 async function openLongFeed(message = 'word '.repeat(12_000)) {
   const changes: LeadChange[] = [];
-  const feedStore: FeedStore = {
-    ...unfollowed,
-    end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER],
-    changesAfter: async ([position], limit) =>
-      changes.filter((one) => one.position > position).slice(0, limit),
-  };
-  const world = createWorld({ feedStore });
+  const world = createWorld({
+    feed: {
+      end: () => changes.at(-1)?.position ?? 0,
+      changesAfter: (position, limit) =>
+        changes.filter((one) => one.position > position).slice(0, limit),
+    },
+  });
   const { tracker, clock } = world;
   const { feed } = { feed: world.leads.leadFeed };
   const read = (query: { cursor?: string; fromStart?: boolean } = {}) => {
@@ -84,16 +82,15 @@ test('who reads by labels looks through old changes in turns, and goes on where 
     const state = { number: at + 1, isVisible: true, updatedAt: 1, labels: ['approved'] };
     return nextChange(undefined, state, clock.now() + at) as LeadChange;
   });
-  const feedStore: FeedStore = {
-    ...unfollowed,
-    end: async () => [clock.now() + 30_000, Number.MAX_SAFE_INTEGER],
-    changesAfter: async ([position], limit) => {
+  const feed = {
+    end: () => clock.now() + 30_000,
+    changesAfter: (position: number, limit: number) => {
       limits.push(limit);
       const at = Math.max(0, position - clock.now() + 1);
       return ofOthers.slice(at, at + limit);
     },
   };
-  const { leads } = createWorld({ feedStore });
+  const { leads } = createWorld({ feed });
   const visibility = { consumerId: 'c', labels: ['eu'] };
   const cursors = createFeedCursors(createCursorSealer(Buffer.alloc(32, 7)), clock);
   let cursor = cursors.seal({ place: [clock.now() - 1, 0] }, visibility);
@@ -134,9 +131,9 @@ test('a change that wakes a thousand listeners lets others in between', async ()
   let position = 1;
   const changes = createChangeSignal({
     clock: createFakeClock(),
-    store: {
-      end: async () => [position, 0],
-      watch: (onChanged) => {
+    readEnd: async () => [position, 0],
+    db: {
+      listen: (_channel, onChanged) => {
         tell = onChanged;
         return { close: async () => undefined };
       },

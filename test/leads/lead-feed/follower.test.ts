@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createLeadFeed, type LeadFeedDeps } from '#leads/lead-feed/lead-feed.ts';
-import type { FeedReader } from '#leads/lead-feed/feed-store.ts';
+import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
+import { storeOfFeed } from '../support.ts';
 
 const visibility = { consumerId: 'c', labels: ['EU'] };
 
@@ -14,19 +15,18 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
   const lags: (number | undefined)[] = [];
   const looks = { count: 0 };
   let tell: () => void = () => undefined;
-  const store = {
-    end: async () => [changes.at(-1)?.position ?? 0, Number.MAX_SAFE_INTEGER] as const,
-    changesAfter: async ([position]: readonly [number, number]) => {
+  const store = storeOfFeed({
+    end: () => changes.at(-1)?.position ?? 0,
+    changesAfter: (position) => {
       looks.count += 1;
       return changes.filter((one) => one.position > position);
     },
-    noteReader: async () => undefined,
-    reader: async () => reader,
-    watch: (onChanged: () => void) => {
+    reader,
+    listen: (_channel, onChanged) => {
       tell = onChanged;
       return { close: async () => undefined };
     },
-  } as unknown as LeadFeedDeps['store'];
+  });
   const feed = createLeadFeed({
     store,
     clock,

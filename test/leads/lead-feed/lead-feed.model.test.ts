@@ -5,7 +5,6 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLeadFeedStore } from '#leads/lead-feed/lead-feed-store.ts';
 import type { Database } from '#shared/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
@@ -229,14 +228,12 @@ type ProcessDeps = { clock: FakeClock; tracker: FakeTracker; database: Database 
 /** What one process has in its memory, on a store that others are on, too. */
 function startProcess({ clock, tracker, database }: ProcessDeps) {
   const now = (): number => clock.now();
-  const feedStore = createLeadFeedStore(database, { repository: REPOSITORY, now });
   const directory = createLeadDirectory(database, { repository: REPOSITORY, now });
   let isDead = false;
   const filler = createDirectoryFiller({
     tracker,
     store: { ...directory.store, db: untilDeath(database, () => isDead) },
     identifyRepository: async () => REPOSITORY_ID,
-    feedStore: untilDeath(feedStore, () => isDead),
     feedIntervalMs: FEED_INTERVAL_MS,
     isMatched: () => false,
     rules: leadRules,
@@ -250,7 +247,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     claims: createClaims(database, { repository: REPOSITORY }),
     instanceChanges: { isCurrent: () => true, catchUp: async () => undefined },
     cursors: createCursorSealer(directoryKey),
-    feedStore,
+    store: directory.store,
     lookKey: directoryKey,
     identify: () => filler.identify(),
     rules: leadRules,

@@ -1,0 +1,73 @@
+/**
+ * The changes of leads, for the repository of the configured name. One row for each lead that could ever be read, in
+ * the order in which they changed last; rows of leads that went are kept for 30 days.
+ */
+import type { Database } from '#shared/database.ts';
+import { NAMED } from '../directory/directory-view.ts';
+import type { LeadStore } from '../lead-store.ts';
+import type { LeadChange, Span } from './lead-change.ts';
+
+/** Behind which change a read goes on: its position, then the issue number. */
+export type FeedPlace = readonly [position: number, number: number];
+
+/** A consumer that follows the feed. Instants are ms since the Unix epoch. */
+export type FeedReader = { consumerId: string; position: number; readAt: number };
+
+export const CHANGE_COLUMNS = 'number, position, is_visible, updated_at, labels, look, carried';
+
+/** JSON comes as its text. */
+export type ChangeRow = Omit<LeadChange, 'labels' | 'carried'> & {
+  labels: string;
+  carried: string;
+};
+
+export function toChange(row: ChangeRow): LeadChange {
+  return {
+    ...row,
+    labels: JSON.parse(row.labels) as string[],
+    carried: JSON.parse(row.carried) as Span[],
+  };
+}
+
+type InRepository = Pick<LeadStore, 'db' | 'repository'>;
+
+const END = `
+  SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
+  FROM tracker_repository AS known WHERE name = @name`;
+
+const AFTER = `
+  SELECT ${CHANGE_COLUMNS} FROM lead_change
+  WHERE repository_id = ${NAMED} AND (position, number) > (@position, @number)
+  ORDER BY position, number LIMIT @limit`;
+
+const READER = 'SELECT * FROM lead_feed_reader WHERE consumer_id = @consumerId';
+const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1';
+
+/** The place behind all changes; undefined while the store does not know the repository. @throws {store-unavailable} */
+export async function readFeedEnd({
+  db,
+  repository,
+}: InRepository): Promise<FeedPlace | undefined> {
+  const last = await db.get<{ position?: number }>(END, { name: repository });
+  return last && [last.position ?? 0, Number.MAX_SAFE_INTEGER];
+}
+
+/** The next changes, in order. @throws {store-unavailable} */
+export async function readChangesAfter(
+  { db, repository }: InRepository,
+  [position, number]: FeedPlace,
+  limit: number,
+): Promise<readonly LeadChange[]> {
+  const values = { name: repository, position, number, limit };
+  return (await db.all<ChangeRow>(AFTER, values)).map(toChange);
+}
+
+/** Undefined: the consumer never read the feed. @throws {store-unavailable} */
+export function readFeedReader(db: Database, consumerId: string): Promise<FeedReader | undefined> {
+  return db.get<FeedReader>(READER, { consumerId });
+}
+
+/** Whether anybody has read since `since` (ms since the Unix epoch). @throws {store-unavailable} */
+export async function isFeedFollowed(db: Database, since: number): Promise<boolean> {
+  return (await db.get(FOLLOWED, { since })) !== undefined;
+}
