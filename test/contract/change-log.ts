@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BATCHES_KEPT } from '#leads/instance-changes/change-log.ts';
-import type { ChangeLog } from '#leads/instance-changes/instance-change.ts';
+import { BATCHES_KEPT, type ChangeLog } from '#leads/instance-changes/change-log.ts';
 
 /** What every change log does; `open` answers those of two instances on one empty store. */
 export function describeChangeLog(

@@ -1,5 +1,17 @@
-import type { ChangeLog } from './instance-change.ts';
-import type { Tx, Database } from '#shared/database.ts';
+/**
+ * The changes in the store, in one order for all instances. A batch is visible once it is committed, and never later
+ * than one of a greater position. The newest 256 batches are kept, so that whoever finds a hole in the positions has
+ * missed something; the newest is never deleted.
+ */
+import type { Tx, Database, Listening } from '#shared/database.ts';
+
+/** What one instance published at once. */
+export type ChangeBatch = {
+  /** 1, 2, 3, … without holes, over all instances. */
+  position: number;
+  /** The text of its changes (`parseChanges`); absent when this instance published it itself: it knows already. */
+  text?: string;
+};
 
 /** How many batches are kept. */
 export const BATCHES_KEPT = 256;
@@ -27,9 +39,6 @@ async function append(session: Tx, instanceId: string, changes: string): Promise
   await session.get(NOTIFY);
 }
 
-/** `instanceId` tells the batches of this process from those of others. */
-export type ChangeLogOptions = { instanceId: string };
-
 type BatchRow = { position: number; instanceId: string; changes: string };
 
 const LAST = `
@@ -41,8 +50,10 @@ const FROM = `
   WHERE position >= @position OR position = (SELECT max(position) FROM change_batch)
   ORDER BY position`;
 
-/** The change log, whatever the engine. */
-export function createChangeLog(database: Database, { instanceId }: ChangeLogOptions): ChangeLog {
+export type ChangeLog = ReturnType<typeof createChangeLog>;
+
+/** `instanceId` tells the batches of this process from those of others. */
+export function createChangeLog(db: Database, { instanceId }: { instanceId: string }) {
   let seen: BatchRow | undefined;
   /** Those behind `position`; all of them where it is not the batch that was read before. */
   const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {
@@ -51,13 +62,23 @@ export function createChangeLog(database: Database, { instanceId }: ChangeLogOpt
     return seen?.position !== position || isSame(seen, first) ? rows.slice(1) : rows;
   };
   return {
-    append: (text) => database.transaction((tx) => append(tx, instanceId, text)),
-    lastPosition: async () => {
-      seen = await database.get<BatchRow>(LAST);
+    /**
+     * Adds a batch behind all others, as `renderChanges` writes it.
+     * @throws {store-unavailable} nothing, or nobody can know, was added
+     */
+    append: (text: string): Promise<void> => db.transaction((tx) => append(tx, instanceId, text)),
+    /** The newest batch's; 0 when there was none ever. @throws {store-unavailable} */
+    lastPosition: async (): Promise<number> => {
+      seen = await db.get<BatchRow>(LAST);
       return seen?.position ?? 0;
     },
-    readAfter: async (position) => {
-      const rows = await database.all<BatchRow>(FROM, { position });
+    /**
+     * All that are kept of the batches behind `position`, in order. Cheap when there are none: called several times a
+     * second. A store that lost what was read before (a failover to a server that lagged) yields batches that do not
+     * follow on `position`. @throws {store-unavailable}
+     */
+    readAfter: async (position: number): Promise<readonly ChangeBatch[]> => {
+      const rows = await db.all<BatchRow>(FROM, { position });
       const batches = behind(rows, position);
       seen = rows.at(-1);
       return batches.map((row) => ({
@@ -65,7 +86,11 @@ export function createChangeLog(database: Database, { instanceId }: ChangeLogOpt
         ...(row.instanceId !== instanceId && { text: row.changes }),
       }));
     },
-    watch: (onAppended) => database.listen(CHANNEL, onAppended),
+    /**
+     * Calls `onAppended` soon after a batch was committed by anybody, at most once for all of a moment, and whenever it
+     * cannot know whether one was. While the store is away nobody is called.
+     */
+    watch: (onAppended: () => void): Listening => db.listen(CHANNEL, onAppended),
   };
 }
 

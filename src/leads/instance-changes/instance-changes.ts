@@ -2,12 +2,9 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 
-import {
-  type ChangeLog,
-  type InstanceChange,
-  parseChanges,
-  type Watch,
-} from './instance-change.ts';
+import type { Listening } from '#shared/database.ts';
+import type { ChangeLog } from './change-log.ts';
+import { type InstanceChange, parseChanges } from './instance-change.ts';
 import { createOutbox } from './outbox.ts';
 
 /** What the instance does with what others tell. Neither may wait or throw. */
@@ -60,7 +57,7 @@ export function createInstanceChanges(deps: InstanceChangesDeps): InstanceChange
   const closing = new AbortController();
   let follower: Follower | undefined;
   let looking: Promise<void> | undefined;
-  let watch: Watch | undefined;
+  let watch: Listening | undefined;
   return {
     publish: (change) => outbox.put(change),
     subscribe: async (subscriber) => {

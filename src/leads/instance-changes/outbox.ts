@@ -2,7 +2,8 @@ import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import { createDrain } from '#shared/resilience/drain.ts';
 
-import { type ChangeLog, type InstanceChange, renderChanges } from './instance-change.ts';
+import type { ChangeLog } from './change-log.ts';
+import { type InstanceChange, renderChanges } from './instance-change.ts';
 
 /** Changes on their way into the store, many to a commit. */
 type Outbox = {
