@@ -1,4 +1,5 @@
-import type { Catalog } from '#catalog/index.ts';
+import { listCatalog } from '#catalog/reading/read-catalog.ts';
+import { readView, type Catalog } from '#catalog/version/version-view.ts';
 import { type BenchRow, median } from '../row.ts';
 import type { BenchEngine } from '../stores.ts';
 import { openFilled, SMALL, wordOf } from './fill.ts';
@@ -37,13 +38,13 @@ type Work = (catalog: Catalog, call: number) => Promise<unknown>;
 
 /** The n-th of the first thousand, which both stores have. */
 const readOne: Work = (catalog, call) =>
-  catalog.read(caller, { id: `artifact-${(call * 37) % SMALL}`, withSpec: true });
+  readView(catalog.db, caller, { id: `artifact-${(call * 37) % SMALL}`, withSpec: true });
 
-const listPage: Work = (catalog) => catalog.list(caller, { limit: 50 });
+const listPage: Work = (catalog) => listCatalog(catalog, caller, { limit: 50 });
 
 /** One word of ten and one of a hundred: as many hits as a page, in either store. */
 const searchPage: Work = (catalog, call) =>
-  catalog.list(caller, {
+  listCatalog(catalog, caller, {
     limit: 50,
     q: `${wordOf(call)} team-${call % 20}`,
   });

@@ -1,6 +1,6 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { type Catalog, createCatalog } from '#catalog/index.ts';
-import type { Caller } from '#catalog/version/version-view.ts';
+import { createCatalog } from '#catalog/index.ts';
+import type { Catalog, Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Store } from '../../src/compose/store.ts';
 

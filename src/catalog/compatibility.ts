@@ -1,9 +1,9 @@
 import type { Change } from './diff/changes.ts';
-import { canBreak, type SpecDiffer, type SpecPair } from './diff/diff-specs.ts';
+import type { SpecDiffer, SpecPair } from './diff/diff-specs.ts';
 import { type Finding, FINDINGS_MAX, fragmentOf } from './spec/finding.ts';
 import { findArtifact, readCandidates } from './version/read-version.ts';
 import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
-import { type CatalogContext, type Reader, readRecord } from './version/version-view.ts';
+import { type Catalog, type Reader, readRecord } from './version/version-view.ts';
 
 /**
  * What a version is held against when it is published: the highest PUBLISHED one of the same major
@@ -77,7 +77,7 @@ type BaselineRequest = {
  * @throws {artifact-not-found} @throws {store-unavailable}
  */
 export async function compareToBaseline(
-  { db, diffSpecs, compatibility }: Pick<CatalogContext, 'db' | 'diffSpecs' | 'compatibility'>,
+  { db, diffSpecs, compatibility }: Pick<Catalog, 'db' | 'diffSpecs' | 'compatibility'>,
   reader: Reader,
   { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
@@ -122,6 +122,16 @@ export async function judgeBreaking(
   if (!canBreak(after)) return NOTHING;
   const before = await readBefore();
   return canBreak(before) ? judgeSpecs(deps, { before, after }) : NOTHING;
+}
+
+/**
+ * False for a spec of which `diffSpecs` says nothing but `unclassified`, whatever it is compared with.
+ * Told by the text as it is stored, without reading it: true may also be wrong.
+ */
+export function canBreak(specText: string | undefined): boolean {
+  return (
+    specText !== undefined && ['"openapi":"', '"swagger":"'].some((word) => specText.includes(word))
+  );
 }
 
 /** What the later spec of a pair breaks. A pair that is too costly must keep nobody from publishing. */

@@ -1,5 +1,6 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
-import { type Catalog, type CatalogOptions, createCatalog } from '#catalog/index.ts';
+import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';

@@ -4,7 +4,7 @@ import type { KeySet } from '#adapters/jose/key-set.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Thread } from '#adapters/threads/thread.ts';
 import type * as bodyFunctions from './body-functions.ts';
-import type { Catalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';

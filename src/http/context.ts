@@ -22,7 +22,7 @@ import type { BodyHold, ReadBody } from './requests/read-body.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
 import type { Unread } from './responses/unread.ts';
 import type { Access } from '#access/index.ts';
-import type { Catalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
 import type { Leads } from '#leads/index.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';

@@ -1,3 +1,5 @@
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import { createVersion } from '#catalog/version/write-version.ts';
 import { expect, test } from 'vitest';
 import { searchPostgres, searchSqlite } from '#catalog/reading/search.ts';
 import { readRelations } from '#catalog/version/read-version.ts';
@@ -22,7 +24,7 @@ const many = 1000;
 
 test('an artifact holds a thousand versions and no more', async () => {
   const { catalog } = buildCatalog();
-  const create = (version: string) => catalog.create(owner, newDraft({ version }));
+  const create = (version: string) => createVersion(catalog, owner, newDraft({ version }));
   await Promise.all(Array.from({ length: many }, (_, at) => create(`1.0.${at}`)));
   await expect(create('2.0.0')).rejects.toMatchObject({
     errors: [{ pointer: '#/id', code: 'too-many' }],
@@ -32,8 +34,8 @@ test('an artifact holds a thousand versions and no more', async () => {
 test('a big group shows a thousand members and counts them all', async () => {
   const { catalog, db } = buildCatalog();
   const publish = async (facts: Partial<Draft>) => {
-    const { record } = await catalog.create(owner, newDraft(facts));
-    return (await catalog.publish(owner, { id: record.id })).record;
+    const { record } = await createVersion(catalog, owner, newDraft(facts));
+    return (await publishVersion(catalog, owner, { id: record.id })).record;
   };
   const group = await publish({ id: 'g', type: 'GROUP', groupPath: 'g' });
   await Promise.all(

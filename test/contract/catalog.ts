@@ -1,5 +1,19 @@
+import { listAudit, listVersions } from '#catalog/reading/read-catalog.ts';
+import {
+  deprecateVersion,
+  retireVersion,
+  setDefault,
+  unsetDefault,
+} from '#catalog/lifecycle/change-lifecycle.ts';
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import {
+  createVersion,
+  deleteVersion,
+  patchVersion,
+  replaceVersion,
+} from '#catalog/version/write-version.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Catalog, createCatalog } from '#catalog/index.ts';
+import { createCatalog } from '#catalog/index.ts';
 import { type ListQuery, selectListed, selectVersions } from '#catalog/reading/list-versions.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
@@ -9,7 +23,12 @@ import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { findArtifact, readRelations, readVersion } from '#catalog/version/read-version.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
-import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
+import {
+  type Catalog,
+  type Caller,
+  taggedOf,
+  type VersionView,
+} from '#catalog/version/version-view.ts';
 import { listAuditOf } from '#shared/audit-log.ts';
 import type { Database } from '#shared/database.ts';
 import { findCall, type KeyedCall } from '#shared/idempotency.ts';
@@ -28,7 +47,9 @@ export const owner: Caller = {
 const any = { kind: 'any' } as const;
 const nameOf = ({ id, version }: VersionRecord) => ({ id, version });
 
-const steps: Record<Lifecycle, readonly ('publish' | 'deprecate' | 'retire')[]> = {
+const useCases = { publish: publishVersion, deprecate: deprecateVersion, retire: retireVersion };
+
+const steps: Record<Lifecycle, readonly (keyof typeof useCases)[]> = {
   DRAFT: [],
   PUBLISHED: ['publish'],
   DEPRECATED: ['publish', 'deprecate'],
@@ -68,7 +89,7 @@ export function describeCatalog(engine: string, open: Open): void {
     });
 
     const insert = (facts: Partial<Draft> = {}, workspaceId = W): Promise<VersionView> =>
-      catalog.create({ ...owner, workspaceId }, newDraft(facts));
+      createVersion(catalog, { ...owner, workspaceId }, newDraft(facts));
     const make = async (
       facts: Partial<Draft> & { lifecycle?: Lifecycle } = {},
       workspaceId = W,
@@ -80,7 +101,7 @@ export function describeCatalog(engine: string, open: Open): void {
       let record = from;
       const caller = { ...owner, workspaceId: record.workspaceId };
       for (const step of steps[lifecycle].slice(steps[record.lifecycle].length))
-        ({ record } = await catalog[step](caller, nameOf(record)));
+        ({ record } = await useCases[step](catalog, caller, nameOf(record)));
       return record;
     };
     const list = async (query: Partial<ListQuery> = {}, workspaceId = W): Promise<string[]> => {
@@ -193,7 +214,8 @@ export function describeCatalog(engine: string, open: Open): void {
     test('a version takes another type only while it is alone', async () => {
       const replace = async (record: VersionRecord, type: string): Promise<VersionRecord> => {
         const content = { ...CONTENT, type, specText: '{}' };
-        return (await catalog.replace(owner, { ...nameOf(record), content, ifMatch: any })).record;
+        return (await replaceVersion(catalog, owner, { ...nameOf(record), content, ifMatch: any }))
+          .record;
       };
       const first = await make({ lifecycle: 'DRAFT' });
       expect((await make({ id: 'other', type: 'SCHEMA' })).type).toBe('SCHEMA');
@@ -206,7 +228,7 @@ export function describeCatalog(engine: string, open: Open): void {
         expect(await read(former.version)).toMatchObject({ kind: 'found', record: former });
       }
       expect(await auditOf('petstore')).toHaveLength(3);
-      await catalog.delete(owner, { ...nameOf(alone), ifMatch: any });
+      await deleteVersion(catalog, owner, { ...nameOf(alone), ifMatch: any });
       expect((await replace(second, 'API')).type).toBe('API');
     });
 
@@ -215,13 +237,13 @@ export function describeCatalog(engine: string, open: Open): void {
       await make({ version: '1.0.0', specText });
       await insert({ version: '1.1.0', specText: specText.replace('/a', '/b') });
       meanwhile = async () =>
-        catalog.patch(owner, {
+        patchVersion(catalog, owner, {
           id: 'petstore',
           version: '1.1.0',
           patch: { title: 'Edited' },
           ifMatch: any,
         });
-      const { record } = await catalog.publish(owner, { id: 'petstore' });
+      const { record } = await publishVersion(catalog, owner, { id: 'petstore' });
       expect(record).toMatchObject({ title: 'Edited', lifecycle: 'PUBLISHED', revision: 3 });
       expect(await read('1.1.0')).toMatchObject({ kind: 'found', record });
     });
@@ -231,9 +253,9 @@ export function describeCatalog(engine: string, open: Open): void {
       const ifMatch = { kind: 'tags', tags: [entityTagOf(taggedOf(view))] } as const;
       const target = { ...nameOf(view.record), ifMatch };
       const done = await Promise.allSettled([
-        catalog.patch(owner, { ...target, patch: { title: 'New' } }),
-        catalog.patch(owner, { ...target, patch: { title: 'Newer' } }),
-        catalog.delete(owner, target),
+        patchVersion(catalog, owner, { ...target, patch: { title: 'New' } }),
+        patchVersion(catalog, owner, { ...target, patch: { title: 'Newer' } }),
+        deleteVersion(catalog, owner, target),
       ]);
       expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       const found = await read('1.0.0');
@@ -248,9 +270,11 @@ export function describeCatalog(engine: string, open: Open): void {
       const ifMatch = { kind: 'tags', tags: ['"stale"'] } as const;
       const content = { ...CONTENT, specText: '{}' };
       await expect(
-        catalog.replace(owner, { ...nameOf(record), content, ifMatch }),
+        replaceVersion(catalog, owner, { ...nameOf(record), content, ifMatch }),
       ).rejects.toMatchObject({ code: 'precondition-failed' });
-      await expect(catalog.delete(owner, { ...nameOf(record), ifMatch })).rejects.toMatchObject({
+      await expect(
+        deleteVersion(catalog, owner, { ...nameOf(record), ifMatch }),
+      ).rejects.toMatchObject({
         code: 'precondition-failed',
       });
       expect(await read('1.0.0')).toEqual({ kind: 'found', record, specText: '{"a":1}' });
@@ -259,7 +283,7 @@ export function describeCatalog(engine: string, open: Open): void {
     test('a spec is replaced, left alone, or taken away', async () => {
       const { record } = await insert({ specText: '{"a":1}' });
       const replace = (spec: { specText?: string }) =>
-        catalog.replace(owner, {
+        replaceVersion(catalog, owner, {
           ...nameOf(record),
           content: { ...CONTENT, ...spec },
           ifMatch: any,
@@ -267,7 +291,7 @@ export function describeCatalog(engine: string, open: Open): void {
       expect((await replace({ specText: '{"a":2}' })).specText).toBe('{"a":2}');
       expect(await read('1.0.0')).toMatchObject({ specText: '{"a":2}' });
       const edit = { ...nameOf(record), patch: { title: 'New' }, ifMatch: any };
-      expect((await catalog.patch(owner, edit)).specText).toBe('{"a":2}');
+      expect((await patchVersion(catalog, owner, edit)).specText).toBe('{"a":2}');
       expect(await read('1.0.0')).toMatchObject({ specText: '{"a":2}' });
       expect((await replace({})).specText).toBeUndefined();
       expect(await read('1.0.0')).toMatchObject({ specText: undefined });
@@ -275,7 +299,7 @@ export function describeCatalog(engine: string, open: Open): void {
 
     test('with its last version an artifact is gone, and a new one is another', async () => {
       const first = await make({ lifecycle: 'DRAFT', specText: '{}' });
-      await catalog.delete(owner, { id: 'petstore', ifMatch: any });
+      await deleteVersion(catalog, owner, { id: 'petstore', ifMatch: any });
       expect(await read()).toEqual({ kind: 'no-artifact' });
       expect(await list()).toEqual([]);
       expect(await search('petstore')).toEqual([]);
@@ -302,7 +326,7 @@ export function describeCatalog(engine: string, open: Open): void {
     test('a set default stays until it is retired', async () => {
       const one = await make({ version: '1.0.0' });
       await make({ version: '2.0.0' });
-      expect(await catalog.setDefault(owner, nameOf(one))).toMatchObject({ record: one });
+      expect(await setDefault(catalog, owner, nameOf(one))).toMatchObject({ record: one });
       expect(await defaultOf('petstore')).toBe('1.0.0');
       const deprecated = await move(one, 'DEPRECATED');
       expect(await defaultOf('petstore')).toBe('1.0.0');
@@ -316,9 +340,9 @@ export function describeCatalog(engine: string, open: Open): void {
       const isSet = async (record: VersionRecord): Promise<boolean> =>
         (await readRelations(db, record)).isSetDefault;
       const unset = async () =>
-        (await catalog.unsetDefault(owner, { id: 'petstore' })).record.version;
+        (await unsetDefault(catalog, owner, { id: 'petstore' })).record.version;
       expect(await unset()).toBe('2.0.0');
-      await catalog.setDefault(owner, nameOf(one));
+      await setDefault(catalog, owner, nameOf(one));
       expect(await Promise.all([one, two].map(isSet))).toEqual([true, false]);
       expect(await search('petstore')).toEqual(['petstore@1.0.0']);
       expect(await unset()).toBe('2.0.0');
@@ -347,13 +371,13 @@ export function describeCatalog(engine: string, open: Open): void {
       }
       const ifMatch = any;
       for (const attempt of [
-        () => catalog.listVersions(other, { id: 'petstore', limit: 5 }),
-        () => catalog.listAudit(other, { id: 'petstore', limit: 5 }),
-        () => catalog.patch(other, { ...ref, patch: { title: 'New' }, ifMatch }),
-        () => catalog.deprecate(other, ref),
-        () => catalog.delete(other, { ...ref, ifMatch }),
-        () => catalog.setDefault(other, ref),
-        () => catalog.unsetDefault(other, ref),
+        () => listVersions(catalog, other, { id: 'petstore', limit: 5 }),
+        () => listAudit(catalog, other, { id: 'petstore', limit: 5 }),
+        () => patchVersion(catalog, other, { ...ref, patch: { title: 'New' }, ifMatch }),
+        () => deprecateVersion(catalog, other, ref),
+        () => deleteVersion(catalog, other, { ...ref, ifMatch }),
+        () => setDefault(catalog, other, ref),
+        () => unsetDefault(catalog, other, ref),
       ])
         await expect(attempt()).rejects.toMatchObject({ code: 'artifact-not-found' });
       const group = await make({ id: 'petstore', type: 'GROUP', groupPath: 'a' }, 'other');
@@ -488,7 +512,11 @@ export function describeCatalog(engine: string, open: Open): void {
       expect(await search('alpha')).toEqual([]);
       expect(await search('beta')).toEqual(['a@2.0.0']);
       expect(await search('alpha', { rows: 'versions' })).toEqual(['a@1.0.0']);
-      await catalog.patch(owner, { ...nameOf(one), patch: { title: 'Gamma' }, ifMatch: any });
+      await patchVersion(catalog, owner, {
+        ...nameOf(one),
+        patch: { title: 'Gamma' },
+        ifMatch: any,
+      });
       expect(await search('alpha', { rows: 'versions' })).toEqual([]);
       expect(await search('gamma', { rows: 'versions' })).toEqual(['a@1.0.0']);
     });
@@ -525,7 +553,11 @@ export function describeCatalog(engine: string, open: Open): void {
     test('keeps who did what to an artifact, newest first', async () => {
       const record = await make({ lifecycle: 'DRAFT' });
       now = 2;
-      await catalog.patch(owner, { ...nameOf(record), patch: { title: 'New' }, ifMatch: any });
+      await patchVersion(catalog, owner, {
+        ...nameOf(record),
+        patch: { title: 'New' },
+        ifMatch: any,
+      });
       const entries = await auditOf('PetStore');
       const [edit, create] = entries.map(({ entry }) => entry);
       const { actor, requestId } = owner;
@@ -583,10 +615,10 @@ export function describeCatalog(engine: string, open: Open): void {
     test('what is done under a key has its response stored with it, rendered as it is then', async () => {
       const [first, second, third] = [keyedCall(1), keyedCall(2), keyedCall(3)];
       const draft = newDraft({ specText: '{"a":1}' });
-      const made = await catalog.create({ ...owner, call: first }, draft);
-      await catalog.publish(owner, { id: 'petstore' });
+      const made = await createVersion(catalog, { ...owner, call: first }, draft);
+      await publishVersion(catalog, owner, { id: 'petstore' });
       const deprecate = (call: KeyedCall) =>
-        catalog.deprecate({ ...owner, call }, nameOf(made.record));
+        deprecateVersion(catalog, { ...owner, call }, nameOf(made.record));
       const deprecated = await deprecate(second);
       expect(await deprecate(third)).toEqual(deprecated);
       const responses = await Promise.all([first, second, third].map((call) => findCall(db, call)));
@@ -597,15 +629,15 @@ export function describeCatalog(engine: string, open: Open): void {
       ]);
       expect(versionResponse(deprecated).body).toMatch(/"DEPRECATED".*"spec":\{"a":1\}/);
       await expect(
-        catalog.publish({ ...owner, call: keyedCall(4) }, nameOf(made.record)),
+        publishVersion(catalog, { ...owner, call: keyedCall(4) }, nameOf(made.record)),
       ).rejects.toMatchObject({ code: 'invalid-lifecycle-transition' });
       expect(await findCall(db, keyedCall(4))).toEqual({ kind: 'nothing' });
     });
 
     test('a key that was taken meanwhile undoes the change', async () => {
       const call = keyedCall(1);
-      await catalog.create({ ...owner, call }, newDraft({ id: 'first' }));
-      const second = catalog.create({ ...owner, call }, newDraft({ id: 'second' }));
+      await createVersion(catalog, { ...owner, call }, newDraft({ id: 'first' }));
+      const second = createVersion(catalog, { ...owner, call }, newDraft({ id: 'second' }));
       await expect(second).rejects.toMatchObject({ code: 'idempotency-in-progress' });
       expect(await list()).toEqual(['first@1.0.0']);
     });

@@ -2,12 +2,8 @@ import { onTestFinished } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import {
-  type Catalog,
-  type CatalogOptions,
-  type CatalogRules,
-  createCatalog,
-} from '#catalog/index.ts';
+import { type CatalogOptions, type CatalogRules, createCatalog } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { BearerServices, HttpApp } from '#http/context.ts';

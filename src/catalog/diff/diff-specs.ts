@@ -26,16 +26,6 @@ export function diffSpecs({ before, after }: SpecPair): Changes {
   return orderChanges(changes, '/spec');
 }
 
-/**
- * False for a spec of which `diffSpecs` says nothing but `unclassified`, whatever it is compared with.
- * Told by the text as it is stored, without reading it: true may also be wrong.
- */
-export function canBreak(specText: string | undefined): boolean {
-  return (
-    specText !== undefined && ['"openapi":"', '"swagger":"'].some((word) => specText.includes(word))
-  );
-}
-
 function oneChange(former: unknown): Changes {
   const kind = former === undefined ? ('added' as const) : ('removed' as const);
   return {

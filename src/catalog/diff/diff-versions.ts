@@ -2,7 +2,7 @@ import { refuse, TrackportError } from '#shared/errors.ts';
 import { type VersionRecord, VERSIONS_MAX } from '../version/artifact.ts';
 import { compareVersions, isReadable } from '../version/version-order.ts';
 import { listVersions } from '../reading/read-catalog.ts';
-import { type CatalogContext, type Reader, readRecord } from '../version/version-view.ts';
+import { type Catalog, type Reader, readRecord } from '../version/version-view.ts';
 import { type Changes, differences, type Impact, orderChanges, toChange } from './changes.ts';
 
 type DiffRequest = { id: string; from?: string; to?: string };
@@ -10,7 +10,7 @@ type DiffRequest = { id: string; from?: string; to?: string };
 /** `breaking`: whether any change is known to break. Breaking changes come first. */
 export type VersionDiff = Changes & { from: string; to: string; breaking: boolean };
 
-type Context = Pick<CatalogContext, 'db' | 'cursors' | 'diffSpecs'>;
+type Context = Pick<Catalog, 'db' | 'cursors' | 'diffSpecs'>;
 
 /**
  * What changed between two versions of an artifact: its own fields and its spec. `to` is by default

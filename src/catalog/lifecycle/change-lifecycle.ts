@@ -14,7 +14,7 @@ import {
 import { isReadable } from '../version/version-order.ts';
 import {
   type Caller,
-  type CatalogContext,
+  type Catalog,
   onlyVersionIn,
   readRecord,
   readView,
@@ -24,7 +24,7 @@ import {
 } from '../version/version-view.ts';
 import { isBeforeSunset, refuseTransition, transit } from './lifecycle.ts';
 
-type Context = Pick<CatalogContext, 'db' | 'clock'>;
+type Context = Pick<Catalog, 'db' | 'clock'>;
 
 /** The version that is meant, and the state that the caller saw it in. */
 type Target = VersionRef & { ifMatch?: Precondition | undefined };

@@ -13,7 +13,7 @@ import { findArtifact, readCandidates } from '../version/read-version.ts';
 import { appendChange, lockArtifact, moveVersion, viewFor } from '../version/store-version.ts';
 import {
   type Caller,
-  type CatalogContext,
+  type Catalog,
   onlyVersionIn,
   readRecord,
   refuseUnknown,
@@ -21,7 +21,7 @@ import {
 } from '../version/version-view.ts';
 import { transit } from './lifecycle.ts';
 
-type Context = Pick<CatalogContext, 'db' | 'clock' | 'diffSpecs' | 'findings' | 'compatibility'>;
+type Context = Pick<Catalog, 'db' | 'clock' | 'diffSpecs' | 'findings' | 'compatibility'>;
 
 type Publication = VersionRef & {
   /** Also where breaking changes block. */

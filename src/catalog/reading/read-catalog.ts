@@ -15,7 +15,7 @@ import { foldId, type VersionRecord, type VersionRef } from '../version/artifact
 import { auditSubject, findArtifact } from '../version/read-version.ts';
 import { orderOf } from '../version/version-order.ts';
 import {
-  type CatalogContext,
+  type Catalog,
   type Reader,
   readView,
   refuseUnknown,
@@ -29,7 +29,7 @@ import {
 } from './list-versions.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 
-type Context = Pick<CatalogContext, 'db' | 'cursors'>;
+type Context = Pick<Catalog, 'db' | 'cursors'>;
 type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
@@ -52,7 +52,7 @@ type ArtifactPageRequest = PageRequest & { id: string };
  * @throws {invalid-cursor}
  */
 export async function listCatalog(
-  { db, search, cursors }: Pick<CatalogContext, 'db' | 'search' | 'cursors'>,
+  { db, search, cursors }: Pick<Catalog, 'db' | 'search' | 'cursors'>,
   { workspaceId }: Reader,
   { limit, cursor, ...requested }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
@@ -76,7 +76,7 @@ const PUBLISHED_MAX = 1000;
 
 /** The newest 1,000 artifacts of a workspace whose default version is PUBLISHED. */
 export async function listPublished(
-  { db, search }: Pick<CatalogContext, 'db' | 'search'>,
+  { db, search }: Pick<Catalog, 'db' | 'search'>,
   workspaceId: string,
 ): Promise<VersionRecord[]> {
   const listed = await selectListed(db, search, {
@@ -193,7 +193,7 @@ type SpecView = { view: VersionView; format: SpecFormat; text: string };
  * @throws {not-found} when the version has no spec @throws {overloaded}
  */
 export async function readSpec(
-  { db, renderSpecYaml }: Pick<CatalogContext, 'db' | 'renderSpecYaml'>,
+  { db, renderSpecYaml }: Pick<Catalog, 'db' | 'renderSpecYaml'>,
   reader: Reader,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {

@@ -12,8 +12,8 @@ import type { SearchVersions } from '../reading/search.ts';
 import type { SpecJobs } from '../spec/spec-jobs.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 
-/** The catalog, as its use cases work on it. */
-export type CatalogContext = {
+/** The catalog: what its use cases work on. The rules are those in force. */
+export type Catalog = {
   db: Database;
   /** Full text as the engine of the store reads it. */
   search: SearchVersions;
@@ -23,6 +23,8 @@ export type CatalogContext = {
   diffSpecs: SpecJobs['diffSpecs'];
   renderSpecYaml: RenderSpecYaml;
   words: Words;
+  /** Workspaces whose published artifacts anybody may find. */
+  publicWorkspaces: readonly string[];
   /** Whether findings stop a version from being published. */
   findings: 'block' | 'warn';
   /** What becomes of breaking changes then; `off`: nobody looks for them. */

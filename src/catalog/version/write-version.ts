@@ -18,13 +18,13 @@ import {
 import { type Candidate, nextVersion } from './version-order.ts';
 import {
   type Caller,
-  type CatalogContext,
+  type Catalog,
   onlyVersionIn,
   readRecord,
   type VersionView,
 } from './version-view.ts';
 
-type WriteContext = Pick<CatalogContext, 'db' | 'clock' | 'words' | 'checkSpec'>;
+type WriteContext = Pick<Catalog, 'db' | 'clock' | 'words' | 'checkSpec'>;
 
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored
@@ -156,7 +156,7 @@ function replaced(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function patchVersion(
-  { db, clock }: Pick<CatalogContext, 'db' | 'clock'>,
+  { db, clock }: Pick<Catalog, 'db' | 'clock'>,
   caller: Caller,
   { patch, ifMatch, ...ref }: PatchInput,
 ): Promise<VersionView> {
@@ -186,7 +186,7 @@ export async function patchVersion(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function deleteVersion(
-  { db, clock }: Pick<CatalogContext, 'db' | 'clock'>,
+  { db, clock }: Pick<Catalog, 'db' | 'clock'>,
   caller: Caller,
   { id, version, ifMatch }: VersionTarget,
 ): Promise<VersionRecord> {

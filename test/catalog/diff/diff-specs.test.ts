@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canBreak, diffSpecs } from '#catalog/diff/diff-specs.ts';
+import { canBreak } from '#catalog/compatibility.ts';
+import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,3 +1,4 @@
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -117,7 +118,7 @@ describe('a file that changed', () => {
     put('a.json', artifact());
     await told(folder);
     const caller = { workspaceId: 'default', actor: { kind: 'cli' as const, subject: 'x' } };
-    await served.catalog.publish(caller, { id: 'orders' });
+    await publishVersion(served.catalog, caller, { id: 'orders' });
     expect((await told(folder)).files[0]).toMatchObject({ outcome: 'unchanged' });
     put('a.json', artifact({ title: 'New' }));
     const before = await read('orders', '1.0.0');

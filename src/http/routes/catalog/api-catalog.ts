@@ -1,3 +1,4 @@
+import { listPublished } from '#catalog/reading/read-catalog.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
@@ -17,12 +18,12 @@ const MEDIA_TYPE = `application/linkset+json; profile="${PROFILE}"`;
  * @see RFC 9727, RFC 9264
  */
 export function apiCatalogRoutes(app: HttpApp, { catalog, publicUrl }: BearerContext): void {
-  const cache = createResponseCache(() => catalog.dataVersion());
+  const cache = createResponseCache(() => catalog.db.dataVersion());
   const render = async (workspaceIds: readonly string[]): Promise<RenderedResponse> => {
     // Their addresses name no workspace: where two have the same id, a credential says which one is meant.
     const items = new Map<string, object>();
     for (const workspaceId of workspaceIds)
-      for (const record of await catalog.listPublished(workspaceId)) {
+      for (const record of await listPublished(catalog, workspaceId)) {
         const item = toItem(record, publicUrl());
         if (!items.has(item.href)) items.set(item.href, item);
       }
@@ -32,7 +33,7 @@ export function apiCatalogRoutes(app: HttpApp, { catalog, publicUrl }: BearerCon
     return { bytes, etag: strongEtag(bytes) };
   };
   app.get(PATH, { schema: { hide: true } }, async (request, reply) => {
-    const workspaceIds = catalog.publicWorkspaces();
+    const workspaceIds = catalog.publicWorkspaces;
     if (workspaceIds.length === 0)
       throw new TrackportError('not-found', { detail: 'No workspace is public.' });
     const { headers, ...rendered } = await cache.read(JSON.stringify(workspaceIds), async () => ({

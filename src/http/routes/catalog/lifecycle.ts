@@ -1,3 +1,12 @@
+import {
+  deprecateVersion,
+  reinstateVersion,
+  retireVersion,
+  setDefault,
+  sunsetProblems,
+  unsetDefault,
+} from '#catalog/lifecycle/change-lifecycle.ts';
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { versionResponse } from '#catalog/version/version-response.ts';
 import type { FastifyRequest } from 'fastify';
@@ -32,14 +41,14 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       context.idempotency,
       { request, reply },
       {
-        work: (call) => catalog.publish({ ...callerOf(request), call }, publication),
+        work: (call) => publishVersion(catalog, { ...callerOf(request), call }, publication),
         render: versionResponse,
       },
     );
   });
   const checkSunset = ({ query }: FastifyRequest) => {
     const at = instantOf((query as { sunset?: unknown }).sunset);
-    return at === undefined ? [] : catalog.problemsInSunset(at);
+    return at === undefined ? [] : sunsetProblems(at, catalog.clock.now());
   };
   app.post(`${PATH}/deprecate`, withCheck(deprecateRoute, checkSunset), async (request, reply) => {
     const { sunset: sunsetAt, ...target } = targetOf(request);
@@ -47,7 +56,8 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       context.idempotency,
       { request, reply },
       {
-        work: (call) => catalog.deprecate({ ...callerOf(request), call }, { ...target, sunsetAt }),
+        work: (call) =>
+          deprecateVersion(catalog, { ...callerOf(request), call }, { ...target, sunsetAt }),
         render: versionResponse,
       },
     );
@@ -57,7 +67,8 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       context.idempotency,
       { request, reply },
       {
-        work: (call) => catalog.reinstate({ ...callerOf(request), call }, targetOf(request)),
+        work: (call) =>
+          reinstateVersion(catalog, { ...callerOf(request), call }, targetOf(request)),
         render: versionResponse,
       },
     ),
@@ -69,17 +80,22 @@ export function addCatalogLifecycle(app: HttpApp, context: BearerContext): void 
       context.idempotency,
       { request, reply },
       {
-        work: (call) => catalog.retire({ ...callerOf(request), call }, retirement),
+        work: (call) => retireVersion(catalog, { ...callerOf(request), call }, retirement),
         render: versionResponse,
       },
     );
   });
+  addDefault(app, context);
+}
+
+/** Which version a read without `version` returns. */
+function addDefault(app: HttpApp, { catalog }: BearerContext): void {
   app.put(`${PATH}/default`, defaultRoute, async (request, reply) => {
-    const view = await catalog.setDefault(callerOf(request), targetOf(request));
+    const view = await setDefault(catalog, callerOf(request), targetOf(request));
     return sendResponse(reply, versionResponse(view));
   });
   app.delete(`${PATH}/default`, unsetDefaultRoute, async (request, reply) => {
-    const view = await catalog.unsetDefault(callerOf(request), targetOf(request));
+    const view = await unsetDefault(catalog, callerOf(request), targetOf(request));
     return sendResponse(reply, versionResponse(view));
   });
 }

@@ -1,10 +1,11 @@
+import { filterProblems } from '#catalog/version/content-check.ts';
+import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
-import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { VersionRef } from '#catalog/version/artifact.ts';
-import type { Catalog } from '#catalog/index.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
+import { type Catalog, readView, type VersionView } from '#catalog/version/version-view.ts';
 import {
   artifactAuditOut,
   artifactListOut,
@@ -55,24 +56,24 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
     return { items: items.map(toOut), pagination };
   };
-  const checkWords = ({ query }: FastifyRequest) => catalog.problemsInFilter(query);
+  const checkWords = ({ query }: FastifyRequest) => filterProblems(query, catalog.words);
   app.get(PATH, withCheck(listRoute, checkWords), async (request, reply) => {
-    const page = await catalog.list(readerOf(request), request.query);
+    const page = await listCatalog(catalog, readerOf(request), request.query);
     return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
-  const cache = createResponseCache(() => catalog.dataVersion());
+  const cache = createResponseCache(() => catalog.db.dataVersion());
   app.get(`${PATH}/:id`, readRoute, (request, reply) => {
     const ref = { ...request.params, ...request.query };
     return respondToRead({ request, reply }, { catalog, cache, ref, ...theVersion });
   });
   app.get(`${PATH}/:id/versions`, versionsRoute, async (request, reply) => {
     const query = { ...request.params, ...request.query };
-    const page = await catalog.listVersions(readerOf(request), query);
+    const page = await listVersions(catalog, readerOf(request), query);
     return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
   app.get(`${PATH}/:id/audit`, auditRoute, async (request, reply) => {
     const query = { ...request.params, ...request.query };
-    const page = await catalog.listAudit(readerOf(request), query);
+    const page = await listAudit(catalog, readerOf(request), query);
     return toPage({ request, reply }, page, toArtifactAuditEntryOut);
   });
   app.get(`${PATH}/:id/spec`, specRoute, (request, reply) => {
@@ -104,7 +105,7 @@ const theVersion: Content = {
   name: 'version',
   headersOf: versionHeaders,
   render: async (catalog, reader, ref) => {
-    const view = await catalog.read(reader, { ...ref, withSpec: true });
+    const view = await readView(catalog.db, reader, { ...ref, withSpec: true });
     return toRendered(renderVersion(view), versionHeaders(view));
   },
 };
@@ -117,7 +118,7 @@ function specIn(wanted: SpecFormat): Content {
     name: wanted,
     headersOf: (view) => specHeaders(view, wanted),
     render: async (catalog, reader, ref) => {
-      const { view, format, text } = await catalog.readSpec(reader, { ...ref, format: wanted });
+      const { view, format, text } = await readSpec(catalog, reader, { ...ref, format: wanted });
       const mediaType = format === 'yaml' ? 'application/yaml' : undefined;
       return { ...toRendered(text, specHeaders(view, format)), mediaType };
     },
@@ -136,7 +137,7 @@ async function respondToRead(
   const condition = request.headers['if-none-match'];
   // `*` asks whether there is a content, which only reading it tells; a tag is of one that was there.
   if (condition !== undefined && condition.trim() !== '*') {
-    const view = await catalog.read(reader, { ...ref, withSpec: false });
+    const view = await readView(catalog.db, reader, { ...ref, withSpec: false });
     const { headers, ...head } = toRendered('', headersOf(view));
     if (matchesNone(condition, head.etag)) return sendRendered(exchange, head, headers);
   }
@@ -233,7 +234,7 @@ function specHeaders(view: VersionView, format: SpecFormat): Record<string, stri
 function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
   app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
     const { id } = request.params;
-    const diff = await catalog.diff(readerOf(request), { id, ...request.query });
+    const diff = await diffVersions(catalog, readerOf(request), { id, ...request.query });
     reply.headers({ ...revalidated, 'content-location': addressOf(id, diff) });
     return toDiffOut(diff);
   });

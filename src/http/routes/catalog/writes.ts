@@ -1,3 +1,9 @@
+import {
+  createVersion,
+  deleteVersion,
+  patchVersion,
+  replaceVersion,
+} from '#catalog/version/write-version.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
 import { addressOf, versionResponse } from '#catalog/version/version-response.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
@@ -8,7 +14,7 @@ import { callerOf } from '../../auth/catalog-access.ts';
 import { type BearerContext, type HttpApp, hangUpOf } from '../../context.ts';
 import { respondOnce, sendResponse } from '../../responses/idempotent-response.ts';
 import { parseIfMatch } from '../../requests/headers.ts';
-import { contentOnlyIn, draftIn, patchIn } from '#catalog/version/content-check.ts';
+import { contentOnlyIn, draftIn, patchIn, problemsInBody } from '#catalog/version/content-check.ts';
 import { artifactParams, ifMatchHeader, versionQuery, versionHeaderNames } from './schema.ts';
 import { idempotencyHeader } from '../../requests/parameters.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
@@ -37,7 +43,7 @@ export function acceptSpecJson(app: HttpApp, { readBody, readSpecBody }: BearerC
 
 /** Creating, replacing, editing and deleting versions. */
 export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerContext): void {
-  const checkDraft = ({ body }: FastifyRequest) => catalog.problemsInBody(body);
+  const checkDraft = ({ body }: FastifyRequest) => problemsInBody(body, catalog.words);
   app.post(PATH, withCheck(createRoute, checkDraft), async (request, reply) => {
     const { id, version, ...body } = request.body;
     const draft = { ...toContent(body, request), id, version };
@@ -46,7 +52,7 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
       idempotency,
       { request, reply },
       {
-        work: (call) => catalog.create({ ...caller, call }, draft),
+        work: (call) => createVersion(catalog, { ...caller, call }, draft),
         render: (view) => versionResponse(view, { isCreated: true }),
       },
     );
@@ -57,7 +63,7 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
   ];
   app.put(`${PATH}/:id`, withCheck(replaceRoute, checkReplace), async (request, reply) => {
     const { id: _id, version: _version, ...body } = request.body;
-    const view = await catalog.replace(callerOf(request), {
+    const view = await replaceVersion(catalog, callerOf(request), {
       ...request.params,
       ...request.query,
       content: toContent(body, request),
@@ -66,7 +72,7 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
     return sendResponse(reply, versionResponse(view));
   });
   app.patch(`${PATH}/:id`, patchRoute, async (request, reply) => {
-    const view = await catalog.patch(callerOf(request), {
+    const view = await patchVersion(catalog, callerOf(request), {
       ...request.params,
       ...request.query,
       patch: request.body,
@@ -75,7 +81,7 @@ export function addCatalogWrites(app: HttpApp, { catalog, idempotency }: BearerC
     return sendResponse(reply, versionResponse(view));
   });
   app.delete(`${PATH}/:id`, deleteRoute, async (request, reply) => {
-    const deleted = await catalog.delete(callerOf(request), {
+    const deleted = await deleteVersion(catalog, callerOf(request), {
       ...request.params,
       ...request.query,
       ifMatch: parseIfMatch(request.headers['if-match']),

@@ -1,7 +1,13 @@
+import {
+  createVersion,
+  deleteVersion,
+  patchVersion,
+  replaceVersion,
+} from '#catalog/version/write-version.ts';
 import { z } from 'zod';
 import { requireEditable } from '#catalog/lifecycle/lifecycle.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
+import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
 import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
@@ -55,7 +61,7 @@ function addCreate(portal: PortalRoutes, context: PagesContext): void {
       const { id, version } = request.form;
       const name = { id, ...(version !== '' && { version }) };
       const draft = { ...(await contentOf(context, request, name)), ...name };
-      const made = await atSpec(() => context.catalog.create(callerOf(request), draft));
+      const made = await atSpec(() => createVersion(context.catalog, callerOf(request), draft));
       return withFindings(made, 'created');
     },
   });
@@ -80,7 +86,7 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
       action: NEW_PATH,
       kind: 'new',
       fields,
-      words: context.catalog.words(),
+      words: context.catalog.words,
       problems,
       cancel: id === undefined ? CATALOG_PATH : artifactPath(id),
     }),
@@ -93,7 +99,7 @@ async function fieldsFrom(
   { person, query: { id, version } = {} }: NewRequest,
 ): Promise<TypedFields> {
   if (id === undefined || version === undefined) return { id: id ?? '', source: 'INLINE' };
-  const view = await catalog.read(person, { id, version, withSpec: true });
+  const view = await readView(catalog.db, person, { id, version, withSpec: true });
   return { ...fieldsOf(view), id: view.record.id, version: '' };
 }
 
@@ -112,7 +118,7 @@ function addEdit(portal: PortalRoutes, context: PagesContext): void {
       const { params: name, form } = request;
       const content = await contentOf(context, request, name);
       const input = { ...name, content, ifMatch: asSeen(form.seen) };
-      const saved = await atSpec(() => context.catalog.replace(callerOf(request), input));
+      const saved = await atSpec(() => replaceVersion(context.catalog, callerOf(request), input));
       return withFindings(saved, 'saved');
     },
   });
@@ -132,7 +138,7 @@ function addDescribe(portal: PortalRoutes, context: PagesContext): void {
         groupPath: groupPath || null,
       };
       const input = { ...request.params, patch, ifMatch: asSeen(seen) };
-      const saved = await context.catalog.patch(callerOf(request), input);
+      const saved = await patchVersion(context.catalog, callerOf(request), input);
       return shown(saved, 'The changes were saved.');
     },
   });
@@ -144,7 +150,7 @@ async function editPage(
 ): Promise<PortalPage> {
   const { person, params: name, typed } = request;
   const { catalog } = context;
-  const view = await catalog.read(person, { ...name, withSpec: true });
+  const view = await readView(catalog.db, person, { ...name, withSpec: true });
   const { record } = view;
   requireEditable(record);
   const fields = typedFields(request) ?? fieldsOf(view);
@@ -158,7 +164,7 @@ async function editPage(
       kind: isDraft ? 'draft' : 'describe',
       fields,
       hidden: { seen: request.seenBefore ?? seenOf(view) },
-      words: catalog.words(),
+      words: catalog.words,
       problems: request.problems.map((one) => explainStale(one, overwriting(record, typed))),
       cancel: artifactPath(record.id, { version: record.version }),
     }),
@@ -201,8 +207,12 @@ function addDelete(portal: PortalRoutes, context: PagesContext): void {
     }),
     run: async (request, target) => {
       const { id, version } = target;
-      const { counts } = await catalog.read(request.person, { id, version, withSpec: false });
-      await catalog.delete(callerOf(request), target);
+      const { counts } = await readView(catalog.db, request.person, {
+        id,
+        version,
+        withSpec: false,
+      });
+      await deleteVersion(catalog, callerOf(request), target);
       return {
         location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(id),
         notice: `Draft ${version} was deleted.`,

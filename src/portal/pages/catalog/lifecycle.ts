@@ -1,3 +1,10 @@
+import {
+  deprecateVersion,
+  reinstateVersion,
+  retireVersion,
+  setDefault,
+  unsetDefault,
+} from '#catalog/lifecycle/change-lifecycle.ts';
 import { z } from 'zod';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
@@ -64,7 +71,7 @@ function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
     },
     run: async (request, target) => {
       const deprecation = { sunsetAt: request.form.sunset, ...target };
-      const view = await context.catalog.deprecate(callerOf(request), deprecation);
+      const view = await deprecateVersion(context.catalog, callerOf(request), deprecation);
       return shown(view, `${target.version} is deprecated.`);
     },
   });
@@ -134,7 +141,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
     },
     run: async (request, target) => {
       const retirement = { isEarly: request.form.early === 'yes', ...target };
-      const view = await context.catalog.retire(callerOf(request), retirement);
+      const view = await retireVersion(context.catalog, callerOf(request), retirement);
       return shown(view, `${target.version} is retired.`);
     },
   });
@@ -165,7 +172,7 @@ function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
       };
     },
     run: async (request, target) => {
-      const view = await context.catalog.unsetDefault(callerOf(request), target);
+      const view = await unsetDefault(context.catalog, callerOf(request), target);
       return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
     },
   });
@@ -176,14 +183,14 @@ function addReversible(portal: PortalRoutes, context: PagesContext): void {
   portal.action(`${VERSION_PATH}/reinstate`, {
     ...publishing,
     run: async (request) => {
-      const view = await context.catalog.reinstate(callerOf(request), request.params);
+      const view = await reinstateVersion(context.catalog, callerOf(request), request.params);
       return shown(view, `${request.params.version} is published again.`);
     },
   });
   portal.action(`${VERSION_PATH}/default`, {
     ...publishing,
     run: async (request) => {
-      const view = await context.catalog.setDefault(callerOf(request), request.params);
+      const view = await setDefault(context.catalog, callerOf(request), request.params);
       return shown(view, `${request.params.version} is the default now.`);
     },
   });

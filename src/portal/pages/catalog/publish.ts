@@ -1,5 +1,6 @@
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { z } from 'zod';
-import { type Compatibility, NOT_COMPARED } from '#catalog/compatibility.ts';
+import { type Compatibility, NOT_COMPARED, compareToBaseline } from '#catalog/compatibility.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
@@ -24,9 +25,9 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
     form: z.object({ breaking: z.literal('accept').optional() }),
     explain: async (request) => {
       const { version, findings } = request.view.record;
-      const compatibility = await catalog.compatibility(request.person, request.params);
-      const isStopped = findings.length > 0 && catalog.stopsAtFindings();
-      const mustAccept = catalog.stopsAtBreaking() && compatibility.breaking.length > 0;
+      const compatibility = await compareToBaseline(catalog, request.person, request.params);
+      const isStopped = findings.length > 0 && catalog.findings === 'block';
+      const mustAccept = catalog.compatibility === 'block' && compatibility.breaking.length > 0;
       const failed = 'Not published';
       const warning = html`${breakingRemark(compatibility, mustAccept)}
       ${findingsRemark(request, compatibility, isStopped)}`;
@@ -47,7 +48,7 @@ export function addPublish(portal: PortalRoutes, context: PagesContext): void {
     run: async (request, target) => {
       const acceptsBreaking = request.form.breaking === 'accept';
       const publication = { acceptsBreaking, ...target };
-      const view = await atBreaking(() => catalog.publish(callerOf(request), publication));
+      const view = await atBreaking(() => publishVersion(catalog, callerOf(request), publication));
       return shown(view, `${target.version} is published.`);
     },
   });

@@ -1,7 +1,9 @@
+import { diffVersions } from '#catalog/diff/diff-versions.ts';
+import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
-import type { Words } from '#catalog/version/content-check.ts';
+import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
 import { pageOf, cursorFilter, present, textFilter, withQuery } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
@@ -34,8 +36,7 @@ import {
   LIFECYCLE_WORDS,
   lifecycleStatus,
 } from './names.ts';
-import type { Catalog } from '#catalog/index.ts';
-import type { VersionView } from '#catalog/version/version-view.ts';
+import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
 import { artifactView } from './artifact-view.ts';
 import { readDefault } from './version.ts';
 
@@ -72,7 +73,7 @@ export function catalogPages(portal: PortalRoutes, context: PagesContext): void 
   const ofSpec = { ...ofArtifact, query: z.strictObject({ version: z.string() }) };
   portal.page(`${one}/spec`, ofSpec, async ({ person, params, query }) => {
     const ref = { ...params, ...query, format: 'json' } as const;
-    const { view, text } = await catalog.readSpec(person, ref);
+    const { view, text } = await readSpec(catalog, person, ref);
     const { id, version } = view.record;
     return { fileName: `${id}-${version}.json`, mediaType: 'application/json', content: text };
   });
@@ -86,16 +87,16 @@ async function listPage(
   request: PageRequest<CatalogQuery>,
 ): Promise<PortalPage> {
   const { person, query } = request;
-  const problems = catalog.problemsInFilter(query);
+  const problems = filterProblems(query, catalog.words);
   if (problems.length > 0) refuse(problems);
   const searchProblem = searchProblemOf(query);
   const page = pageOf(PAGE_ARTIFACTS, query.cursor);
   const found =
     searchProblem === undefined
-      ? await catalog.list(person, { ...toFilters(query), ...page })
+      ? await listCatalog(catalog, person, { ...toFilters(query), ...page })
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
-  const facts = { ...found, words: catalog.words(), mayWrite, searchProblem };
+  const facts = { ...found, words: catalog.words, mayWrite, searchProblem };
   return {
     title: 'Catalog',
     section: 'catalog',
@@ -223,16 +224,16 @@ async function artifactPage(
   const byDefault = await readDefault(catalog, person, id);
   const defaultVersion = byDefault?.record.version;
   const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
-  const shown = await catalog.read(person, { id, version, withSpec: true });
-  const { items: entries } = await catalog.listAudit(person, { id, limit: LAST_CHANGES });
+  const shown = await readView(catalog.db, person, { id, version, withSpec: true });
+  const { items: entries } = await listAudit(catalog, person, { id, limit: LAST_CHANGES });
   const { from, to } = query;
   const isCompared = from !== undefined || to !== undefined;
   const diff = isCompared
-    ? await catalog.diff(person, { id, ...present({ from, to }) })
+    ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
     : undefined;
   const { cursor } = query;
   const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
-  const { items: versions, pagination } = await catalog.listVersions(person, page);
+  const { items: versions, pagination } = await listVersions(catalog, person, page);
   const isDefaultSet = byDefault?.isSetDefault ?? false;
   const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
   const body = artifactView({ ...which, diff, person, entries }, viewer);
@@ -241,7 +242,7 @@ async function artifactPage(
 
 /** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
 async function highestVersion(catalog: Catalog, person: PortalPerson, id: string) {
-  const { items } = await catalog.listVersions(person, { id, limit: 1 });
+  const { items } = await listVersions(catalog, person, { id, limit: 1 });
   return items[0]?.version ?? '';
 }
 

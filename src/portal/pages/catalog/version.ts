@@ -1,11 +1,17 @@
 /** What all pages and actions about one version share. */
+import { listVersions } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
-import type { Catalog } from '#catalog/index.ts';
+import {
+  type Catalog,
+  type Caller,
+  taggedOf,
+  type VersionView,
+  readView,
+} from '#catalog/version/version-view.ts';
 import { type FieldProblem, isTrackportError } from '#shared/errors.ts';
 import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
-import { type Caller, taggedOf, type VersionView } from '#catalog/version/version-view.ts';
 import { html } from '../../html.ts';
 import { requireTyped, typedForm } from '../../routes/confirmation.ts';
 import type {
@@ -70,7 +76,7 @@ export async function readDefault(
   id: string,
 ): Promise<VersionView | undefined> {
   try {
-    return await catalog.read(person, { id, withSpec: false });
+    return await readView(catalog.db, person, { id, withSpec: false });
   } catch (error) {
     if (isTrackportError(error) && error.code === 'no-published-version') return undefined;
     throw error;
@@ -122,10 +128,10 @@ export function addVersionAction<Form extends z.ZodObject>(
     form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),
     confirm: async (request: FormRequest<VersionName>) => {
       const { person, params: name } = request;
-      const view = await catalog.read(person, { ...name, withSpec: true });
+      const view = await readView(catalog.db, person, { ...name, withSpec: true });
       const { record } = view;
       if (!from.includes(record.lifecycle)) refuseTransition(action, record.lifecycle);
-      const { items } = await catalog.listVersions(person, { id: name.id, limit: VERSIONS_MAX });
+      const { items } = await listVersions(catalog, person, { id: name.id, limit: VERSIONS_MAX });
       const others = items.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
       const explanation = await given.explain({ ...request, problems, view, others });

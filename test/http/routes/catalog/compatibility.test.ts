@@ -1,5 +1,7 @@
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { describe, expect, test } from 'vitest';
-import type { Catalog, CatalogOptions } from '#catalog/index.ts';
+import type { CatalogOptions } from '#catalog/index.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import { diffSpecs } from '#catalog/diff/diff-specs.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Call, catalogRules, openCatalogApp } from '../../../support/catalog.ts';
@@ -205,5 +207,5 @@ test('of two publications at once the second is held against the first', async (
 
 async function publishOf(catalog: Catalog, version: string): Promise<void> {
   const actor = { kind: 'token', subject: 'other', clientId: 'tool' } as const;
-  await catalog.publish({ workspaceId: 'default', actor }, { id: 'petstore', version });
+  await publishVersion(catalog, { workspaceId: 'default', actor }, { id: 'petstore', version });
 }

@@ -1,3 +1,6 @@
+import { replaceVersion } from '#catalog/version/write-version.ts';
+import { listAudit, listCatalog } from '#catalog/reading/read-catalog.ts';
+import { readView } from '#catalog/version/version-view.ts';
 import { describe, expect, test } from 'vitest';
 import { catalogRules } from '../../../support/catalog.ts';
 import { origin, setUp } from './support.ts';
@@ -48,7 +51,7 @@ async function open(facts: Parameters<typeof setUp>[0] = {}) {
   const confirm = async (path: string, typed: Record<string, string> = {}) =>
     submit(path, { ...typed, seen: await seenAt(path) });
   const read = (version = '1.0.0') =>
-    portal.catalog.read(ref, { id: 'leads', version, withSpec: true });
+    readView(portal.catalog.db, ref, { id: 'leads', version, withSpec: true });
   return { ...portal, owner, seenAt, submit, confirm, read };
 }
 
@@ -66,7 +69,7 @@ describe('a draft', () => {
     const { body: all } = await owner.post('/portal/catalog/-/new', worse);
     for (const name of ['id', 'title', 'members', 'groupPath', 'counts', 'spec'])
       expect(all).toContain(`href="#${name}"`);
-    expect((await catalog.list(ref, { limit: 1 })).items).toEqual([]);
+    expect((await listCatalog(catalog, ref, { limit: 1 })).items).toEqual([]);
   });
 
   test('of 5 MiB fits, a larger one is refused at its field', async () => {
@@ -113,7 +116,7 @@ describe('a draft', () => {
     const seen = await seenAt(at('edit'));
     const ifMatch = { kind: 'any' } as const;
     const content = draft({ title: 'Theirs', description: 'What leads are.\nAll of them.' });
-    await catalog.replace(origin, { id: 'leads', version: '1.0.0', content, ifMatch });
+    await replaceVersion(catalog, origin, { id: 'leads', version: '1.0.0', content, ifMatch });
     const late = await owner.post(at('edit'), { ...fields, title: 'Mine again', seen });
     expect(late.status).toBe(422);
     expect(late.body).toContain('Somebody else has changed this version');
@@ -185,7 +188,7 @@ describe('a version', () => {
     expect(fine).not.toContain('name="breaking"');
     await confirm(path, { breaking: 'accept' });
     expect((await read('1.1.0')).record.lifecycle).toBe('PUBLISHED');
-    const { items } = await catalog.listAudit(ref, { id: 'leads', limit: 1 });
+    const { items } = await listAudit(catalog, ref, { id: 'leads', limit: 1 });
     expect(items[0]?.changes).toMatchObject({ breaking: 'accept', against: '1.0.0' });
   });
 
@@ -228,7 +231,7 @@ describe('a version', () => {
     const seen = await seenAt(at('publish'));
     const ifMatch = { kind: 'any' } as const;
     const content = draft({ title: 'Sneaked in' });
-    await catalog.replace(origin, { id: 'leads', version: '1.0.0', content, ifMatch });
+    await replaceVersion(catalog, origin, { id: 'leads', version: '1.0.0', content, ifMatch });
     const late = await owner.post(at('publish'), { seen });
     expect(late.status).toBe(422);
     expect(late.body).toContain('Look again, then confirm.');
@@ -242,6 +245,6 @@ describe('a version', () => {
     const stranger = await signIn(scopes, { principal });
     expect((await stranger.post(at('publish'), { seen: '"x"' })).status).toBe(404);
     expect((await read()).record).toMatchObject({ lifecycle: 'DRAFT', revision: 1 });
-    expect((await catalog.list({ workspaceId: 'other' }, { limit: 1 })).items).toEqual([]);
+    expect((await listCatalog(catalog, { workspaceId: 'other' }, { limit: 1 })).items).toEqual([]);
   });
 });

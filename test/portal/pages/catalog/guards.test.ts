@@ -1,4 +1,6 @@
 /** Whose catalog the pages show, and that texts in it are only texts. */
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import { deprecateVersion } from '#catalog/lifecycle/change-lifecycle.ts';
 import { expect, test } from 'vitest';
 import { hostile, isInert } from '../../shell/support.ts';
 import { origin, setUp } from './support.ts';
@@ -32,10 +34,10 @@ async function open() {
   const content = { ...texts, projectId: hostile, counts: { [hostile]: 1 }, specText };
   await portal.create({ ...texts, version: '0.9.0' });
   await portal.publish('0.9.0');
-  await portal.catalog.deprecate(origin, { id: 'leads', version: '0.9.0' });
+  await deprecateVersion(portal.catalog, origin, { id: 'leads', version: '0.9.0' });
   await portal.create({ ...content, version: '1.0.0', members: ['member'] });
   await portal.create({ id: 'member', ...texts });
-  await portal.catalog.publish(origin, { id: 'member' });
+  await publishVersion(portal.catalog, origin, { id: 'member' });
   return portal;
 }
 

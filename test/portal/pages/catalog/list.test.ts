@@ -1,3 +1,4 @@
+import { createVersion } from '#catalog/version/write-version.ts';
 import { describe, expect, test } from 'vitest';
 import { origin, setUp } from './support.ts';
 
@@ -6,7 +7,7 @@ describe('the list of the catalog', () => {
     const { signIn, create, catalog, draft } = setUp();
     await create();
     const others = draft({ id: 'secret', title: 'Of others' });
-    await catalog.create({ ...origin, workspaceId: 'other' }, others);
+    await createVersion(catalog, { ...origin, workspaceId: 'other' }, others);
     const { status, body } = await (await signIn(['catalog:read'])).get('/portal/catalog');
     expect(status).toBe(200);
     expect(body).toContain('/portal/catalog/leads');

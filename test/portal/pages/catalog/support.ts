@@ -1,3 +1,5 @@
+import { publishVersion } from '#catalog/lifecycle/publish.ts';
+import { createVersion } from '#catalog/version/write-version.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
 import { catalogPages } from '#portal/pages/catalog/routes.ts';
@@ -31,8 +33,8 @@ export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
     catalog,
     clock,
     draft,
-    create: (facts: Partial<Draft> = {}) => catalog.create(origin, draft(facts)),
-    publish: (version: string) => catalog.publish(origin, { id: 'leads', version }),
+    create: (facts: Partial<Draft> = {}) => createVersion(catalog, origin, draft(facts)),
+    publish: (version: string) => publishVersion(catalog, origin, { id: 'leads', version }),
   };
 }
 
