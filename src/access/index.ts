@@ -1,6 +1,6 @@
 import { bindTo } from '#shared/bind.ts';
 import type { Clock } from '#shared/clock.ts';
-import { listAudit, type ListAuditDeps } from './audit.ts';
+import { listAudit } from './audit.ts';
 import {
   createConsumer,
   readConsumer,
@@ -15,35 +15,45 @@ import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from './consumers/consumer.ts';
-import type { ManageDeps } from './consumer-store.ts';
+import { createAccessVersion } from './consumers/access-version.ts';
+import { lookUpKey, recordKeyUses } from './consumers/stored-consumers.ts';
+import type { Database } from '#shared/database.ts';
+import type { NewId } from '#shared/ids.ts';
+import type { CursorSealer } from '#shared/pagination/page.ts';
 
-/** What access is made of. */
-export type AccessPorts = ManageDeps &
-  ListAuditDeps & {
-    clock: Clock;
-    log: Log;
-    /** Calls per minute of a consumer without a limit of its own; read once for each call. */
-    limitPerMinute: () => number;
-  };
+type AccessOptions = {
+  db: Database;
+  cursors: CursorSealer;
+  newId: NewId;
+  clock: Clock;
+  log: Log;
+  /** Calls per minute of a consumer without a limit of its own; read once for each call. */
+  limitPerMinute: () => number;
+};
 
 /** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
 export type Access = ReturnType<typeof createAccess>;
 
 /** The one way to make access, for the service, the command line and tests. */
-export function createAccess({ limitPerMinute: defaultLimit, ...ports }: AccessPorts) {
-  const bound = bindTo(() => ports);
+export function createAccess({ limitPerMinute: defaultLimit, ...options }: AccessOptions) {
+  const { db, clock } = options;
+  const accessVersion = createAccessVersion(db, clock);
+  const app = { ...options, accessVersion };
+  const bound = bindTo(() => app);
   // Collected, so that a read of leads costs no write.
   const lastUsed = createLateWrites<KeyId, number>({
-    ...ports,
-    write: (uses) => ports.store.recordUses(uses),
+    ...options,
+    write: (uses) => recordKeyUses(db, uses),
     merge: (_older, newer) => newer,
     failure: 'could not write when keys were last used',
   });
   const authenticator = createKeyAuthenticator({
-    ...ports,
+    clock,
+    version: () => accessVersion.read(),
+    lookUp: (keyId) => lookUpKey(db, keyId),
     recordUse: (keyId, at) => lastUsed.record(keyId, at),
   });
-  const limiter = createLimiter({ clock: ports.clock, limitPerMinute: defaultLimit() });
+  const limiter = createLimiter({ clock, limitPerMinute: defaultLimit() });
   return {
     /** The consumer behind a key. */
     authenticate: (headerValue: string | undefined) => authenticator.authenticate(headerValue),

@@ -87,8 +87,7 @@ function createStoreServices(clock: Clock) {
     };
   const toAccess = ({ stores, cursors }: Store, { consumers }: Config) => ({
     access: createAccess({
-      store: stores.consumers(),
-      audit: stores.audit(),
+      db: stores.db,
       cursors,
       newId: newUuid,
       clock,

@@ -145,8 +145,7 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   const bearer = await openBearer(base);
   const { stores, cursors } = store;
   const access = createAccess({
-    store: stores.consumers(),
-    audit: stores.audit(),
+    db: stores.db,
     cursors,
     newId: newUuid,
     clock,

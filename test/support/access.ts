@@ -1,7 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { type Access, type AccessPorts, createAccess } from '#access/index.ts';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
+import { type Access, createAccess } from '#access/index.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -13,17 +11,18 @@ import { temporaryDatabase } from './stores.ts';
 export function buildAccess({
   database = temporaryDatabase(),
   clock = createFakeClock(),
-  ...ports
-}: Partial<AccessPorts> & { database?: SqliteDatabase } = {}): Access {
+  ...options
+}: Partial<Omit<Parameters<typeof createAccess>[0], 'db'>> & {
+  database?: SqliteDatabase;
+} = {}): Access {
   const access = createAccess({
-    store: createConsumerStore({ database, clock }),
-    audit: createAuditLog(database),
+    db: database,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     clock,
     newId: newUuid,
     log: silentLog,
     limitPerMinute: () => 600,
-    ...ports,
+    ...options,
   });
   onTestFinished(() => access.close());
   return access;

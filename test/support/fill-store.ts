@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Table } from '#adapters/store/transfer/tables.ts';
+import type { Table } from '#adapters/transfer/tables.ts';
 
 const ROWS = 3;
 

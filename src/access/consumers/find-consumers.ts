@@ -5,8 +5,9 @@ import {
   paginationOf,
   refuseCursor,
 } from '#shared/pagination/page.ts';
-import type { ConsumerPosition, ConsumerStore } from '../consumer-store.ts';
+import type { Tx } from '#shared/database.ts';
 import { type Consumer, type ConsumerId, type Key, keyStateAt } from './consumer.ts';
+import { type ConsumerPosition, listConsumers } from './stored-consumers.ts';
 
 /** How a consumer stands, the gravest first: what a person looks for in a list. */
 export const consumerStatuses = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
@@ -50,7 +51,7 @@ export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): numbe
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function findConsumers(
-  deps: PageConsumersDeps & { clock: Pick<Clock, 'now'> },
+  deps: { db: Tx; cursors: CursorSealer; clock: Pick<Clock, 'now'> },
   { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const now = deps.clock.now();
@@ -90,18 +91,16 @@ const fold = (text: string): string => text.normalize('NFC').toUpperCase().toLow
 const CURSOR_KIND = 'consumers/1';
 const BINDING = ''; // the list has no filters, and everybody who may see it sees all of it
 
-type PageConsumersDeps = { store: ConsumerStore; cursors: CursorSealer };
-
 /**
  * One page of consumers, oldest first. `limit` may change from page to page.
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function pageConsumers(
-  { store, cursors }: PageConsumersDeps,
+  { db, cursors }: { db: Tx; cursors: CursorSealer },
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);
-  const { items, hasMore } = await store.list({ limit, after });
+  const { items, hasMore } = await listConsumers(db, { limit, after });
   const last = hasMore ? items.at(-1) : undefined;
   const next = last && cursors.seal(CURSOR_KIND, BINDING, [last.createdAt, last.id]);
   return { items, pagination: paginationOf(next) };

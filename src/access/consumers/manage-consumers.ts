@@ -12,7 +12,13 @@ import {
 import { type Grant, type GrantInput, parseGrants } from '../grant.ts';
 import { issueKey } from '../keys/api-key.ts';
 import type { ConsumerWithKey } from '../keys/manage-keys.ts';
-import { auditOf, type ManageDeps } from '../consumer-store.ts';
+import {
+  auditOf,
+  changeConsumer,
+  type ConsumerRegistry,
+  findConsumer,
+  insertConsumer,
+} from './stored-consumers.ts';
 
 export type CreateConsumerInput = {
   name: string;
@@ -27,11 +33,11 @@ export type CreateConsumerInput = {
 
 /** A new consumer with its first key. @throws {validation-failed} @throws {store-unavailable} */
 export async function createConsumer(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   input: CreateConsumerInput,
   origin: Origin,
 ): Promise<ConsumerWithKey> {
-  const now = deps.clock.now();
+  const now = registry.clock.now();
   const createdBy = origin.actor.subject;
   const issued = issueKey({ now, createdBy, lifetimeMs: input.expiresInMs });
   const name = parseConsumerName(input.name);
@@ -42,7 +48,7 @@ export async function createConsumer(
     }),
   };
   const consumer: Consumer = {
-    id: deps.newId() as ConsumerId,
+    id: registry.newId() as ConsumerId,
     name,
     state: 'active',
     ...limit,
@@ -53,13 +59,16 @@ export async function createConsumer(
   const { keyId, expiresAt } = issued.stored;
   const changes = { name, grants, ...limit, keyId, expiresAt };
   const audit = auditOf(consumer, origin, { at: now, action: 'consumer.create', changes });
-  await deps.store.insert({ consumer, audit, hasUniqueName: input.force !== true });
+  await insertConsumer(registry, { consumer, audit, hasUniqueName: input.force !== true });
   return { consumer, issued };
 }
 
 /** @throws {not-found} @throws {store-unavailable} */
-export async function readConsumer(deps: Pick<ManageDeps, 'store'>, id: string): Promise<Consumer> {
-  return (await deps.store.find(id as ConsumerId)) ?? consumerNotFound();
+export async function readConsumer(
+  { db }: Pick<ConsumerRegistry, 'db'>,
+  id: string,
+): Promise<Consumer> {
+  return (await findConsumer(db, id)) ?? consumerNotFound();
 }
 
 type ReplaceGrantsInput = {
@@ -75,15 +84,15 @@ type ReplaceGrantsInput = {
  * @throws {precondition-failed} there are others than `expected`
  */
 export async function replaceGrants(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   input: ReplaceGrantsInput,
   origin: Origin,
 ): Promise<Consumer> {
   const grants = parseGrants(input.grants);
-  return deps.store.change(input.id as ConsumerId, (before) => {
+  return changeConsumer(registry, input.id, (before) => {
     refuseRevoked(before);
     refuseOtherGrants(before, input.expected);
-    const at = deps.clock.now();
+    const at = registry.clock.now();
     return {
       consumer: { ...before, grants },
       audit: auditOf(before, origin, { at, action: 'consumer.grant', changes: { grants } }),
@@ -113,15 +122,15 @@ export type UpdateConsumerInput = {
  * @throws {validation-failed} @throws {not-found} @throws {invalid-lifecycle-transition} revoked
  */
 export async function updateConsumer(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   { id, patch }: { id: string; patch: UpdateConsumerInput },
   origin: Origin,
 ): Promise<Consumer> {
   const changes = parsePatch(patch);
-  return deps.store.change(id as ConsumerId, (before) => {
+  return changeConsumer(registry, id, (before) => {
     refuseRevoked(before);
     const { limitPerMinute, ...merged } = { ...before, ...changes };
-    const at = deps.clock.now();
+    const at = registry.clock.now();
     return {
       consumer: typeof limitPerMinute === 'number' ? { ...merged, limitPerMinute } : merged,
       audit: auditOf(before, origin, { at, action: 'consumer.update', changes }),
@@ -157,13 +166,13 @@ function parsePatch({
  * @throws {not-found} @throws {store-unavailable}
  */
 export function revokeConsumer(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   { id }: { id: string },
   origin: Origin,
 ): Promise<Consumer> {
-  return deps.store.change(id as ConsumerId, (before) => {
+  return changeConsumer(registry, id, (before) => {
     if (before.state === 'revoked') return undefined;
-    const at = deps.clock.now();
+    const at = registry.clock.now();
     const keys = before.keys.map((key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     return {
       consumer: { ...before, state: 'revoked', keys },

@@ -5,7 +5,7 @@ import { TrackportError } from '#shared/errors.ts';
 import { sameDigest } from '#shared/crypto/hash.ts';
 import { digestOf, hexDigestOf, KEY_CHARACTERS, keyIdOf } from './api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '../consumers/consumer.ts';
-import type { ConsumerStore, KeyLookup } from '../consumer-store.ts';
+import type { KeyLookup } from '../consumers/stored-consumers.ts';
 
 const KNOWN_KEYS_MAX = 10_000;
 const UNKNOWN_KEYS_MAX = 10_000;
@@ -18,8 +18,10 @@ export type ConsumerPrincipal = { consumerId: ConsumerId } & Pick<
 > &
   Pick<Key, 'keyId' | 'expiresAt'>;
 
-type KeyAuthenticatorDeps = {
-  store: Pick<ConsumerStore, 'version' | 'findKey'>;
+type KeyAuthenticatorOptions = {
+  /** @see AccessVersion.read */
+  version: () => number;
+  lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** Called with each good use. */
   recordUse: (keyId: KeyId, at: number) => void;
@@ -44,14 +46,14 @@ type KnownKey = {
  * Remembers verified keys by their digest until the store's version changes, so that a hot call
  * costs one hash. Key ids that do not exist are remembered for at most 10 s.
  */
-export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthenticator {
-  const { store, clock, recordUse } = deps;
+export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
+  const { lookUp, clock, recordUse } = options;
   const verified = new LRUCache<string, KnownKey>(atMostEntries(KNOWN_KEYS_MAX));
   const unknownUntil = new LRUCache<KeyId, number>(atMostEntries(UNKNOWN_KEYS_MAX));
   let version: number | undefined;
 
   const forgetWhenChanged = (): void => {
-    const current = store.version();
+    const current = options.version();
     if (current === version) return;
     verified.clear();
     unknownUntil.clear();
@@ -63,7 +65,7 @@ export function createKeyAuthenticator(deps: KeyAuthenticatorDeps): KeyAuthentic
     const keyId = keyIdOf(text);
     if (keyId === undefined || now < (unknownUntil.get(keyId) ?? 0)) return undefined;
     const before = version;
-    const lookup = await store.findKey(keyId);
+    const lookup = await lookUp(keyId);
     forgetWhenChanged();
     // A change during the look-up may have come after what the store read: remember nothing.
     const isCurrent = before === version;

@@ -1,6 +1,6 @@
 import type { Origin } from '#shared/audit.ts';
-import { auditOf, type ManageDeps } from '../consumer-store.ts';
-import { type Consumer, type ConsumerId, type Key, refuseRevoked } from '../consumers/consumer.ts';
+import { type Consumer, type Key, refuseRevoked } from '../consumers/consumer.ts';
+import { auditOf, changeConsumer, type ConsumerRegistry } from '../consumers/stored-consumers.ts';
 import { type IssuedKey, issueKey } from './api-key.ts';
 import { findKey, parseOverlap, planRotation, refuseTooManyKeys } from './key-rules.ts';
 
@@ -12,21 +12,21 @@ export type ConsumerWithKey = { consumer: Consumer; issued: IssuedKey };
  * @throws {not-found} @throws {validation-failed} @throws {invalid-lifecycle-transition}
  */
 export async function addKey(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   { id, expiresInMs }: { id: string; expiresInMs?: number },
   origin: Origin,
 ): Promise<ConsumerWithKey> {
-  const now = deps.clock.now();
+  const now = registry.clock.now();
   const createdBy = origin.actor.subject;
   const issued = issueKey({ now, createdBy, lifetimeMs: expiresInMs });
   const { keyId, expiresAt } = issued.stored;
-  const consumer = await deps.store.change(id as ConsumerId, (before) => {
+  const consumer = await changeConsumer(registry, id, (before) => {
     refuseRevoked(before);
     refuseTooManyKeys(before, now);
-    const facts = { at: now, action: 'key.create', changes: { keyId, expiresAt } } as const;
+    const changes = { keyId, expiresAt };
     return {
       consumer: { ...before, keys: [...before.keys, issued.stored] },
-      audit: auditOf(before, origin, facts),
+      audit: auditOf(before, origin, { at: now, action: 'key.create', changes }),
     };
   });
   return { consumer, issued };
@@ -47,14 +47,14 @@ type RotateInput = {
  * @throws {invalid-lifecycle-transition} the consumer is revoked; also as `planRotation` throws it
  */
 export async function rotateKey(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   { id, keyId, overlapMs }: RotateInput,
   origin: Origin,
 ): Promise<ConsumerWithKey> {
   const request = { keyId, overlapMs: parseOverlap(overlapMs) };
-  const now = deps.clock.now();
+  const now = registry.clock.now();
   let made: IssuedKey | undefined;
-  const consumer = await deps.store.change(id as ConsumerId, (before) => {
+  const consumer = await changeConsumer(registry, id, (before) => {
     refuseRevoked(before);
     const { old, oldExpiresAt: expiresAt, lifetimeMs } = planRotation(before, request, now);
     const issued = issueKey({ now, createdBy: origin.actor.subject, lifetimeMs });
@@ -72,14 +72,14 @@ export async function rotateKey(
 
 /** Revokes one key, at once and for good. A duplicate changes nothing. @throws {not-found} */
 export function revokeKey(
-  deps: ManageDeps,
+  registry: ConsumerRegistry,
   { id, keyId }: { id: string; keyId: string },
   origin: Origin,
 ): Promise<Consumer> {
-  return deps.store.change(id as ConsumerId, (before) => {
+  return changeConsumer(registry, id, (before) => {
     const key = findKey(before, keyId);
     if (key.revokedAt !== undefined) return undefined;
-    const at = deps.clock.now();
+    const at = registry.clock.now();
     return {
       consumer: { ...before, keys: withKey(before.keys, { ...key, revokedAt: at }) },
       audit: auditOf(before, origin, { at, action: 'key.revoke', changes: { keyId } }),

@@ -7,9 +7,20 @@ import { z } from 'zod';
 import { type Clock, HOUR, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { TokenPrincipal } from '../tokens.ts';
-import type { SessionRow, SessionStore } from './session-store.ts';
+import {
+  deleteOnce,
+  deleteSession,
+  findSession as findRow,
+  insertOnce,
+  insertSession,
+  purgeSessions,
+  replaceSignIn,
+  type SessionRow,
+  touchSession,
+} from './stored-sessions.ts';
 
 const ID_BYTES = 32;
 const ONCE_ID_BYTES = 16;
@@ -18,16 +29,17 @@ const ONCE_MS = 10 * MINUTE;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
-type SessionsDeps = {
-  store: SessionStore;
+/** Makes and reads sessions. */
+type SessionStorage = {
+  db: Database;
   sealer: Sealer;
   clock: Pick<Clock, 'now'>;
 };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(deps: SessionsDeps) {
-  const { store, clock } = deps;
+export function createSessions(deps: SessionStorage) {
+  const { db, clock } = deps;
   return {
     /** Returns the id for the browser: 256 random bits as 43 characters. */
     start: (signedIn: SignedIn) => startSession(deps, signedIn),
@@ -37,27 +49,28 @@ export function createSessions(deps: SessionsDeps) {
     isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
     /** Whether what the issuer said last is too old for a form. */
     isTooOldToAct: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_GOOD_MS,
-    end: ({ digest }: Pick<Session, 'digest'>) => store.end(digest),
+    end: ({ digest }: Pick<Session, 'digest'>) => deleteSession(db, digest),
     /** It goes on with what the issuer says now, as long as it would have. */
     signInAgain: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) => {
       const sealed = sealSession(deps.sealer, digest, signedIn);
-      return store.signInAgain(digest, { sealed, signedInAt: clock.now() });
+      return replaceSignIn(db, digest, { sealed, signedInAt: clock.now() });
     },
     /** Returns the id by which the next page takes it, within 10 minutes. */
     putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
     /** The value, for the first who asks. */
     takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
     /** Removes from the store what is over. */
-    purge: () => store.purge({ now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
+    purge: () =>
+      purgeSessions(db, { now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };
 }
 
-async function startSession(deps: SessionsDeps, signedIn: SignedIn): Promise<string> {
-  const { store, sealer, clock } = deps;
+async function startSession(deps: SessionStorage, signedIn: SignedIn): Promise<string> {
+  const { db, sealer, clock } = deps;
   const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const now = clock.now();
-  await store.insert({
+  await insertSession(db, {
     digest,
     signedInAt: now,
     usedAt: now,
@@ -68,7 +81,7 @@ async function startSession(deps: SessionsDeps, signedIn: SignedIn): Promise<str
 }
 
 async function findSession(
-  deps: SessionsDeps,
+  deps: SessionStorage,
   id: string,
   isUse: boolean,
 ): Promise<Session | undefined> {
@@ -76,7 +89,7 @@ async function findSession(
   const now = deps.clock.now();
   if (!session || !isUse || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
-    await deps.store.touch(session.digest, now);
+    await touchSession(deps.db, session.digest, now);
     return { ...session, usedAt: now };
   } catch (error) {
     // A store that takes no writes can be read still, and the session ends the earlier for it.
@@ -85,30 +98,30 @@ async function findSession(
   return session;
 }
 
-async function readSession(deps: SessionsDeps, digest: Buffer): Promise<Session | undefined> {
-  const row = await deps.store.find(digest);
+async function readSession(deps: SessionStorage, digest: Buffer): Promise<Session | undefined> {
+  const row = await findRow(deps.db, digest);
   return row && !isOver(row, deps.clock.now()) ? openSession(deps.sealer, row) : undefined;
 }
 
 async function putOnce(
-  { store, sealer, clock }: SessionsDeps,
+  { db, sealer, clock }: SessionStorage,
   { digest: session }: Pick<Session, 'digest'>,
   value: unknown,
 ): Promise<string> {
   const id = randomBytes(ONCE_ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const sealed = sealer.seal(onceIdentity(digest), Buffer.from(JSON.stringify(value)));
-  await store.putOnce({ digest, session, endsAt: clock.now() + ONCE_MS, sealed });
+  await insertOnce(db, { digest, session, endsAt: clock.now() + ONCE_MS, sealed });
   return id;
 }
 
 async function takeOnce(
-  { store, sealer, clock }: SessionsDeps,
+  { db, sealer, clock }: SessionStorage,
   { digest: session }: Pick<Session, 'digest'>,
   id: string,
 ): Promise<unknown> {
   const digest = sha256(id);
-  const sealed = await store.takeOnce({ digest, session, now: clock.now() });
+  const sealed = await deleteOnce(db, { digest, session, now: clock.now() });
   return sealed && openOnce(sealer, digest, sealed);
 }
 

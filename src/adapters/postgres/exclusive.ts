@@ -1,7 +1,7 @@
 import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
-import { refuseOtherSchema, shippedMigrations } from '../store/migrations.ts';
-import { refuseUnlessEmpty } from '../store/transfer/tables.ts';
+import { refuseOtherSchema, shippedMigrations } from '../migrations.ts';
+import { refuseUnlessEmpty } from '../transfer/tables.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 import { type PostgresDatabase, openDatabase } from './connection/database.ts';
 import { migrate } from './migrate.ts';

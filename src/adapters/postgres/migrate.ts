@@ -3,7 +3,7 @@ import {
   type MigrateDeps,
   type Migration,
   shippedMigrations,
-} from '../store/migrations.ts';
+} from '../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 
 /** The oldest major version that the tests are run on. */

@@ -6,7 +6,7 @@ import {
   type Migration,
   readMigrationState,
   shippedMigrations,
-} from '../store/migrations.ts';
+} from '../migrations.ts';
 import { createReads, type LocalDatabase } from './database.ts';
 import { guard } from './connection/errors.ts';
 import { createStatements } from './connection/statements.ts';

@@ -6,8 +6,8 @@ import * as postgres from '#adapters/postgres/exclusive.ts';
 import type { Tx } from '#shared/database.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
-import { copyTables } from '#adapters/store/transfer/copy-tables.ts';
-import { listTables, refuseDifference, type TableCount } from '#adapters/store/transfer/tables.ts';
+import { copyTables } from '#adapters/transfer/copy-tables.ts';
+import { listTables, refuseDifference, type TableCount } from '#adapters/transfer/tables.ts';
 import { type Environment, interpolate } from '#config/interpolate.ts';
 import { ConfigError } from '#config/problems.ts';
 import {
@@ -17,7 +17,7 @@ import {
   secretKeyPath,
 } from '#config/secret-key.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { type Rekeying, replaceKey } from '#adapters/store/secret-key.ts';
+import { type Rekeying, replaceKey } from './key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,12 +1,10 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import { createFingerprint } from '#adapters/store/secret-key.ts';
+import { createFingerprint } from './key-fingerprint.ts';
 import { createWorkStore } from '#partners/worker/leased-events.ts';
-import { createWriteCheck, type WriteCheck } from '#adapters/store/write-check.ts';
+import { createWriteCheck, type WriteCheck } from './write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -16,7 +14,7 @@ import type { Database } from '#shared/database.ts';
 import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { newUuid } from '#shared/ids.ts';
-import { type Migration, readApplied } from '#adapters/store/migrations.ts';
+import { type Migration, readApplied } from '#adapters/migrations.ts';
 
 /** What the stores of every engine are made with. */
 export type StoresOptions = {
@@ -78,7 +76,7 @@ function createStores(
   const { database } = engine;
   const instance = newUuid();
   return {
-    audit: () => createAuditLog(database),
+    db: database,
     catalog: () => ({ db: database, search: engine.search }),
     /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
@@ -88,15 +86,9 @@ function createStores(
       clock,
       claimLearnt,
     } satisfies LeadStore,
-    consumers: () => createConsumerStore({ database, clock }),
     idempotency: () => createIdempotency({ db: database, clock }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
-    /** Loaded for those who have an issuer. */
-    sessions: async () => {
-      const { createSessionStore } = await import('#adapters/store/session-store.ts');
-      return createSessionStore(database);
-    },
     work: () => {
       const sealer = createSealer(payloadKey);
       return createWorkStore({ database, instance, sealer, newId: newUuid, repository });

@@ -2,23 +2,17 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { toCreatedConsumerOut } from '#access/consumers/consumer-out.ts';
 import type { Access } from '#access/index.ts';
 import { keyIdOf } from '#access/keys/api-key.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import {
-  buildMemoryAccess,
-  createPortal,
-  keyAt,
-  type MemoryConsumerStore,
-  origin,
-  rejectionWith,
-} from '../support.ts';
+import { buildTestAccess, createPortal, keyAt, origin, rejectionWith } from '../support.ts';
 
 let access: Access;
-let store: MemoryConsumerStore;
+let audit: () => Promise<AuditEntry[]>;
 let clock: FakeClock;
 
 beforeEach(() => {
-  ({ access, store, clock } = buildMemoryAccess());
+  ({ access, audit, clock } = buildTestAccess());
 });
 
 const create = (input?: Parameters<typeof createPortal>[1]) => createPortal(access, input);
@@ -44,13 +38,13 @@ describe('creating a consumer', () => {
     const { consumer, issued } = await create();
     const secret = issued.key.reveal().slice(17, 49);
     const everything =
-      JSON.stringify([consumer, store.audit]) + keyAt(consumer, 0).digest.toString('latin1');
+      JSON.stringify([consumer, await audit()]) + keyAt(consumer, 0).digest.toString('latin1');
     expect(everything).not.toContain(secret);
   });
 
   test('is in the audit log with who, when and what', async () => {
     const { consumer } = await create({ grants: [{ action: 'leads:read' }], expiresInMs: DAY });
-    expect(store.audit).toEqual([
+    expect(await audit()).toEqual([
       {
         at: clock.now(),
         actor: { kind: 'cli', subject: 'operator' },
@@ -78,7 +72,7 @@ describe('creating a consumer', () => {
     ['an expiry that is no number', { expiresInMs: Number.NaN }],
   ])('%s is refused', async (_, input) => {
     await expect(create(input)).rejects.toEqual(rejectionWith('validation-failed'));
-    expect(store.audit).toEqual([]);
+    expect(await audit()).toEqual([]);
   });
 });
 
@@ -92,7 +86,7 @@ describe('changing a consumer', () => {
     expect(granted.grants).toEqual([{ action: 'leads:read' }]);
     const none = await access.consumers.replaceGrants({ id: 'c-1', grants: [] }, origin);
     expect(none.grants).toEqual([]);
-    expect(store.audit.map(({ action }) => action)).toEqual([
+    expect((await audit()).map(({ action }) => action)).toEqual([
       'consumer.create',
       'consumer.grant',
       'consumer.grant',
@@ -109,7 +103,7 @@ describe('changing a consumer', () => {
     );
     expect(unlimited).toMatchObject({ name: 'CRM', state: 'disabled' });
     expect(unlimited).not.toHaveProperty('limitPerMinute');
-    expect(store.audit.at(-1)?.changes).toEqual({ limitPerMinute: null, state: 'disabled' });
+    expect((await audit()).at(-1)?.changes).toEqual({ limitPerMinute: null, state: 'disabled' });
   });
 
   test('an empty patch is refused', async () => {
@@ -128,7 +122,7 @@ describe('changing a consumer', () => {
     expect(revoked.keys.map((key) => key.revokedAt)).toEqual([revokedAt, revokedAt]);
     await clock.advance(HOUR);
     await access.consumers.revoke({ id: 'c-1' }, origin);
-    expect(store.audit.filter(({ action }) => action === 'consumer.revoke')).toHaveLength(1);
+    expect((await audit()).filter(({ action }) => action === 'consumer.revoke')).toHaveLength(1);
     for (const change of [
       access.consumers.replaceGrants({ id: 'c-1', grants: [] }, origin),
       access.consumers.update({ id: 'c-1', patch: { state: 'active' } }, origin),

@@ -1,28 +1,47 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import { createKeyAuthenticator, type KeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import type { KeyId } from '#access/consumers/consumer.ts';
-import type { KeyLookup } from '#access/consumer-store.ts';
+import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
+import type { KeyLookup } from '#access/consumers/stored-consumers.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
-import {
-  anyAudit,
-  consumerWithKey,
-  createMemoryConsumerStore,
-  type MemoryConsumerStore,
-} from '../support.ts';
+import { consumerWithKey } from '../support.ts';
 
 let clock: FakeClock;
-let store: MemoryConsumerStore;
+let store: ReturnType<typeof createStore>;
 let uses: KeyId[];
 let keys: KeyAuthenticator;
 
 beforeEach(() => {
   clock = createFakeClock();
-  store = createMemoryConsumerStore();
+  store = createStore();
   uses = [];
-  keys = createKeyAuthenticator({ store, clock, recordUse: (keyId) => uses.push(keyId) });
+  keys = createKeyAuthenticator({ ...store, clock, recordUse: (keyId) => uses.push(keyId) });
 });
+
+/** The one consumer `c-1`; tells which key ids were looked up, in order. */
+function createStore() {
+  let stored: Consumer | undefined;
+  let version = 1;
+  const lookUps: KeyId[] = [];
+  const moveVersion = (): void => {
+    version += 1;
+  };
+  return {
+    lookUps,
+    moveVersion,
+    version: () => version,
+    lookUp: async (keyId: KeyId): Promise<KeyLookup | undefined> => {
+      lookUps.push(keyId);
+      const key = stored?.keys.find((candidate) => candidate.keyId === keyId);
+      return stored && key && { key, consumer: stored };
+    },
+    put: (consumer: Consumer): void => {
+      stored = consumer;
+      moveVersion();
+    },
+  };
+}
 
 const noop = (): void => undefined;
 
@@ -30,7 +49,7 @@ type Facts = Parameters<typeof consumerWithKey>[0];
 
 async function insert(facts: Facts = {}): Promise<{ text: string; made: NewKey }> {
   const { consumer, ...rest } = consumerWithKey(facts);
-  await store.insert({ consumer, audit: anyAudit });
+  store.put(consumer);
   return rest;
 }
 
@@ -82,12 +101,12 @@ describe('a good key', () => {
 
   test('that changes during the look-up is not remembered', async () => {
     const { text } = await insert();
-    const findKey = async (keyId: KeyId): Promise<KeyLookup | undefined> => {
-      const lookup = await store.findKey(keyId);
+    const lookUp = async (keyId: KeyId): Promise<KeyLookup | undefined> => {
+      const lookup = await store.lookUp(keyId);
       if (store.lookUps.length === 1) store.moveVersion();
       return lookup;
     };
-    const moving = createKeyAuthenticator({ store: { ...store, findKey }, clock, recordUse: noop });
+    const moving = createKeyAuthenticator({ ...store, lookUp, clock, recordUse: noop });
     await moving.authenticate(text);
     await moving.authenticate(text);
     await moving.authenticate(text);
@@ -161,14 +180,14 @@ describe('a bad key', () => {
   test('that was unknown is good as soon as it exists', async () => {
     const { consumer, text } = consumerWithKey();
     await refusalOf(text);
-    await store.insert({ consumer, audit: anyAudit });
+    store.put(consumer);
     expect((await keys.authenticate(text)).consumerId).toBe('c-1');
   });
 });
 
 test('a store that fails is 503, never 401', async () => {
   const { text } = await insert();
-  const findKey = (): Promise<never> => Promise.reject(new TrackportError('store-unavailable'));
-  keys = createKeyAuthenticator({ store: { ...store, findKey }, clock, recordUse: noop });
+  const lookUp = (): Promise<never> => Promise.reject(new TrackportError('store-unavailable'));
+  keys = createKeyAuthenticator({ ...store, lookUp, clock, recordUse: noop });
   expect((await refusalOf(text)).code).toBe('store-unavailable');
 });

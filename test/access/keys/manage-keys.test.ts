@@ -2,22 +2,17 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { toConsumerOut } from '#access/consumers/consumer-out.ts';
 import { keyStateAt } from '#access/consumers/consumer.ts';
 import type { Access } from '#access/index.ts';
+import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import type { FakeClock } from '../../support/clock.ts';
-import {
-  buildMemoryAccess,
-  createPortal,
-  keyAt,
-  type MemoryConsumerStore,
-  origin,
-} from '../support.ts';
+import { buildTestAccess, createPortal, keyAt, origin } from '../support.ts';
 
 let access: Access;
-let store: MemoryConsumerStore;
+let audit: () => Promise<AuditEntry[]>;
 let clock: FakeClock;
 
 beforeEach(() => {
-  ({ access, store, clock } = buildMemoryAccess());
+  ({ access, audit, clock } = buildTestAccess());
 });
 
 const create = (input?: Parameters<typeof createPortal>[1]) => createPortal(access, input);
@@ -31,7 +26,7 @@ describe('rotating a key', () => {
     expect(keyStateAt(keyAt(consumer, 0), end - 1)).toBe('active');
     expect(keyStateAt(keyAt(consumer, 0), end)).toBe('expired');
     expect(keyAt(consumer, 1)).not.toHaveProperty('expiresAt');
-    expect(store.audit.at(-1)).toMatchObject({
+    expect((await audit()).at(-1)).toMatchObject({
       action: 'key.rotate',
       changes: { keyId: first.stored.keyId, replacedBy: issued.stored.keyId, expiresAt: end },
     });
@@ -47,7 +42,7 @@ describe('keys', () => {
     await access.keys.revoke(input, origin);
     const states = consumer.keys.map((key) => keyStateAt(key, clock.now()));
     expect(states).toEqual(['revoked', 'active']);
-    expect(store.audit.filter(({ action }) => action === 'key.revoke')).toHaveLength(1);
+    expect((await audit()).filter(({ action }) => action === 'key.revoke')).toHaveLength(1);
   });
 
   test('are shown with their state and times, never with a digest', async () => {

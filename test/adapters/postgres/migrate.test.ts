@@ -3,7 +3,7 @@ import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts
 import type { Tx } from '#shared/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
+import { type Migration, readMigrationState } from '#adapters/migrations.ts';
 import {
   cleanPostgres,
   connectToPostgres,

@@ -3,12 +3,10 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { type LocalDatabase, openDatabase } from '#adapters/sqlite/database.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
 import type { Tx } from '#shared/database.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
-import { systemClock } from '#shared/clock.ts';
-import { newUuid } from '#shared/ids.ts';
+import { consumersIn } from '../../support/consumers.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo, temporaryDatabase } from '../../support/stores.ts';
 
@@ -186,17 +184,13 @@ describe('deleted content', () => {
 describe('a store in trouble is 503 store-unavailable:', () => {
   test('a full disk, and nothing of the change is kept', async () => {
     const database = temporaryDatabase();
-    const deps = {
-      store: createConsumerStore({ database, clock: systemClock }),
-      clock: systemClock,
-      newId: newUuid,
-    };
+    const { registry } = consumersIn(database);
     const origin = { actor: { kind: 'cli' as const, subject: 'operator' } };
     const { handle } = database.writing;
     const pages = handle.pragma('page_count', { simple: true }) as number;
     handle.pragma(`max_page_count = ${pages}`);
     const fill = async (): Promise<never> => {
-      for (;;) await createConsumer(deps, { name: 'x'.repeat(200), force: true }, origin);
+      for (;;) await createConsumer(registry, { name: 'x'.repeat(200), force: true }, origin);
     };
     await expect(fill()).rejects.toEqual(unavailable(/no space/));
     const counts = ['consumer', 'api_key', 'audit'].map((table) =>
@@ -204,7 +198,7 @@ describe('a store in trouble is 503 store-unavailable:', () => {
     );
     expect(new Set(counts).size).toBe(1);
     handle.pragma('max_page_count = 100000');
-    await createConsumer(deps, { name: 'x' }, origin);
+    await createConsumer(registry, { name: 'x' }, origin);
   });
 
   test('a database that may only be read', async () => {

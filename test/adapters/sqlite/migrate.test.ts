@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LocalDatabase } from '#adapters/sqlite/database.ts';
 import { migrate } from '#adapters/sqlite/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
-import { type Migration, readMigrationState } from '#adapters/store/migrations.ts';
+import { type Migration, readMigrationState } from '#adapters/migrations.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { connectTo } from '../../support/stores.ts';
 

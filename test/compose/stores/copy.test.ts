@@ -13,7 +13,7 @@ import {
   listTables as listCopiedTables,
   refuseDifference,
   type Table,
-} from '#adapters/store/transfer/tables.ts';
+} from '#adapters/transfer/tables.ts';
 import { copyStore } from '../../../src/compose/stores/stopped.ts';
 import { fillStore } from '../../support/fill-store.ts';
 import { temporaryFolder } from '../../support/folder.ts';

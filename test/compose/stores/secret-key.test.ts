@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { findSession, insertSession } from '#access/sessions/stored-sessions.ts';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
@@ -79,10 +80,9 @@ async function fill({ stores, ...store }: Store) {
   await completeCrawl(stores.leads, NOW);
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
   const receiptId = await acceptEvent(stores.receipts(), event);
-  const sessions = await stores.sessions();
   const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
   const row = { digest: hash, sealed: hash, ...times };
-  await sessions.insert(row);
+  await insertSession(stores.db, row);
   return { receiptId, hash, row };
 }
 
@@ -138,7 +138,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
 
     await expect(open(configOf(url, former))).rejects.toThrow(another);
     const { stores } = await open(configOf(url, other));
-    expect(await (await stores.sessions()).find(row.digest)).toBeUndefined();
+    expect(await findSession(stores.db, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
     expect((await stores.work().match(names, Infinity)).leads).toEqual([]);
     expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });

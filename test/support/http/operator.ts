@@ -1,9 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createLimiter } from '#access/limit.ts';
-import type { ConsumerStore } from '#access/consumer-store.ts';
 import type { Access } from '#access/index.ts';
 import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
@@ -76,16 +74,13 @@ type CallOptions = { body?: unknown; token?: string | null; headers?: Record<str
 type OperatorOptions = {
   /** Default: one of its own. */
   database?: SqliteDatabase;
-  /** What the use cases get in place of the store of consumers. */
-  consumersOf?: (store: ConsumerStore) => ConsumerStore;
 };
 
 /** The calls for operators, closed when the running test ends. */
 export function openOperatorApp(options: OperatorOptions = {}): OperatorApp {
-  const { database = temporaryDatabase(), consumersOf = (store) => store } = options;
+  const { database = temporaryDatabase() } = options;
   const clock = createFakeClock();
-  const store = consumersOf(createConsumerStore({ database, clock }));
-  const access = buildAccess({ database, clock, store });
+  const access = buildAccess({ database, clock });
   const { partners, receipts, work } = buildPartners({ database, clock });
   const refusalLimiter = createLimiter({ clock, limitPerMinute: 300 });
   const app = buildTestApp({

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSessions, type Sessions, type SignedIn } from '#access/sessions/sessions.ts';
 import { createSignIn } from '#access/sessions/sign-in.ts';
-import { createSessionStore } from '#adapters/store/session-store.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
@@ -80,9 +79,8 @@ export function startPortal(
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));
   const database = temporaryDatabase();
-  const store = createSessionStore(database);
   const idempotency = createIdempotency({ db: database, clock });
-  const sessions = createSessions({ store, sealer, clock });
+  const sessions = createSessions({ db: database, sealer, clock });
   const issuer = createFakeIssuerClient();
   const signIn = createSignIn({
     issuer,

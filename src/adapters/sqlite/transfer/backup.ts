@@ -5,7 +5,7 @@ import { SECOND } from '#shared/clock.ts';
 import { systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { OnProgress } from '#shared/report.ts';
 import type { TableDigest } from './digest.ts';
-import { readMigrationState, shippedMigrations } from '../../store/migrations.ts';
+import { readMigrationState, shippedMigrations } from '../../migrations.ts';
 import { unavailable } from '#shared/database.ts';
 import { guard } from '../connection/errors.ts';
 import { createStatements } from '../connection/statements.ts';

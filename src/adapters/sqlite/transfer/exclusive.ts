@@ -1,13 +1,13 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { refuseOtherSchema, shippedMigrations } from '../../store/migrations.ts';
+import { refuseOtherSchema, shippedMigrations } from '../../migrations.ts';
 import { type Tx, unavailable } from '#shared/database.ts';
 import { createPrivately } from '../connection/store-file.ts';
 import { guard, isBusy } from '../connection/errors.ts';
 import { createStatements } from '../connection/statements.ts';
 import { runStatement } from '../writing/serve.ts';
 import { toTx } from '../writing/transactions.ts';
-import { refuseUnlessEmpty } from '../../store/transfer/tables.ts';
+import { refuseUnlessEmpty } from '../../transfer/tables.ts';
 import { refuseOtherFile } from '../migrate.ts';
 import { lockForCommand } from '../service-lock.ts';
 import { openDraft } from './draft.ts';

@@ -3,7 +3,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { OnProgress } from '#shared/report.ts';
-import type { Migration } from '../../store/migrations.ts';
+import type { Migration } from '../../migrations.ts';
 import { StoreRefusal } from '#shared/database.ts';
 import { openDatabase } from '../database.ts';
 import { guard } from '../connection/errors.ts';

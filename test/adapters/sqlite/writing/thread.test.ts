@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createConsumerStore } from '#adapters/store/consumer/consumer-store.ts';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
@@ -18,6 +16,7 @@ import {
   REPOSITORY,
 } from '../../../support/directory.ts';
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
+import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
 import { payloadKey } from '../../../support/partners.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
@@ -45,7 +44,7 @@ async function setUp(database: SqliteDatabase) {
     elsewhere: local.handle,
     receipts: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
     claims: createClaims(database, { repository: REPOSITORY }),
-    consumers: createConsumerStore({ database, clock: systemClock }),
+    consumers: consumersIn(database),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),
   };
 }

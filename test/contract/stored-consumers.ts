@@ -1,31 +1,32 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '#access/keys/api-key.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
-import type { ConsumerChange, ConsumerStore } from '#access/consumer-store.ts';
+import type { ConsumerChange } from '#access/consumers/stored-consumers.ts';
 import type { Grant } from '#access/grant.ts';
 import type { AuditAction, AuditEntry } from '#shared/audit.ts';
 import { createFakeClock, type FakeClock } from '../support/clock.ts';
+import type { StoredConsumers } from '../support/consumers.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
-type ConsumerStoreFixture = {
-  store: ConsumerStore;
+type ConsumersFixture = {
+  store: StoredConsumers;
   /** Another instance of the service on the same data. */
-  other: ConsumerStore;
+  other: StoredConsumers;
   auditOf(subject: string): Promise<AuditEntry[]>;
 };
 
-type Open = (deps: { clock: FakeClock }) => Promise<ConsumerStoreFixture>;
+type Open = (deps: { clock: FakeClock }) => Promise<ConsumersFixture>;
 
 const KEY_NOT_THERE = 'zzzzzzzzzzzz' as KeyId;
 const ID = 'c-1' as ConsumerId;
 
-/** One body for every engine: what `ConsumerStore` promises. */
-export function describeConsumerStore(engine: string, open: Open): void {
-  describe(`consumer store on ${engine}`, () => {
+/** One body for every engine: what stored consumers promise. */
+export function describeStoredConsumers(engine: string, open: Open): void {
+  describe(`consumers on ${engine}`, () => {
     let clock: FakeClock;
-    let fixture: ConsumerStoreFixture;
-    let store: ConsumerStore;
+    let fixture: ConsumersFixture;
+    let store: StoredConsumers;
 
     beforeEach(async () => {
       clock = createFakeClock();
@@ -52,7 +53,7 @@ export function describeConsumerStore(engine: string, open: Open): void {
       await store.insert(change(bare));
       expect(await store.find(ID)).toEqual(full);
       expect(await store.find(bare.id)).toEqual(bare);
-      expect(await store.find('c-3' as ConsumerId)).toBeUndefined();
+      expect(await store.find('c-3')).toBeUndefined();
     });
 
     test('keeps an unrestricted grant apart from a restricted one', async () => {
@@ -157,14 +158,14 @@ export function describeConsumerStore(engine: string, open: Open): void {
 
     test('of two instances that change at once, the second decides on what the first wrote', async () => {
       await store.insert(change(consumer({ keys: [] })));
-      const add = (on: ConsumerStore, number: number): Promise<Consumer> =>
+      const add = (on: StoredConsumers, number: number): Promise<Consumer> =>
         on.change(ID, (before) => change({ ...before, keys: [...before.keys, key(number)] }));
       await Promise.all([1, 2, 3, 4].map((n) => add(n % 2 ? store : fixture.other, n)));
       expect((await store.find(ID))?.keys).toHaveLength(4);
     });
 
     test('of two instances that take one name at once, one gets it', async () => {
-      const take = (on: ConsumerStore, number: number): Promise<void> => {
+      const take = (on: StoredConsumers, number: number): Promise<void> => {
         const id = `c-${number}` as ConsumerId;
         return on.insert({ ...change(consumer({ id, keys: [] })), hasUniqueName: true });
       };

@@ -4,7 +4,6 @@ import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
 import { type Tx, type Database, StoreRefusal, unavailable } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
-import { bindWrites } from './bind-writes.ts';
 
 /**
  * `breaking`: an older Trackport must not run on a store that has this migration.
@@ -149,8 +148,8 @@ export async function applyMigrations(
   const state = await readMigrationState(database, known);
   refuseNewerSchema(state, log);
   const done: Migration[] = [];
-  const { apply } = bindWrites(database.transaction, { apply: applyOne });
-  for (const migration of state.pending) if (await apply(migration)) done.push(migration);
+  for (const migration of state.pending)
+    if (await database.transaction((tx) => applyOne(tx, migration))) done.push(migration);
   return done;
 }
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { isTrackportError, type TrackportError } from '#shared/errors.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
-import type { Tx, Database } from '#shared/database.ts';
-import { bindWrites } from './bind-writes.ts';
+import type { Database } from '#shared/database.ts';
 
 /** Whether a store takes writes: one that is full, or read-only, still lets everybody read. */
 export type WriteCheck = {
@@ -28,18 +27,14 @@ const LARGE_BYTES = 64 * 1024;
 
 const FILL = 'UPDATE write_check SET filler = @filler';
 
-const checkWrites = {
-  /** By chance, for what is there already is not written, and what can be compressed takes less. */
-  fill: async (session: Tx, bytes: number): Promise<void> =>
-    void (await session.run(FILL, { filler: randomBytes(bytes) })),
-};
-
 /** @see WriteCheck */
 export function createWriteCheck(
   database: Pick<Database, 'transaction'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): WriteCheck {
-  const { fill } = bindWrites(database.transaction, checkWrites);
+  // By chance, for what is there already is not written, and what can be compressed takes less.
+  const fill = async (bytes: number): Promise<void> =>
+    void (await database.transaction((tx) => tx.run(FILL, { filler: randomBytes(bytes) })));
   const touch = () => fill(FEW_BYTES);
   const tryRoom = () => fill(LARGE_BYTES).then(touch);
   let failure: TrackportError | undefined;

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
-import { createAuditLog } from '#adapters/store/audit-log.ts';
+import { readEntries } from '#access/audit.ts';
 import { appendAudit } from '#shared/audit-log.ts';
 import type { Tx } from '#shared/database.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import { describeAuditLog } from '../../contract/audit-log.ts';
-import { temporaryPostgres } from '../../support/postgres/database.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { describeAuditLog } from '../contract/audit-log.ts';
+import { temporaryPostgres } from '../support/postgres/database.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 const fixtureOn = (session: Tx) => ({
-  log: createAuditLog(session),
+  list: (query: Parameters<typeof readEntries>[1]) => readEntries(session, query),
   append: (entry: AuditEntry) => appendAudit(session, entry),
 });
 
@@ -48,9 +48,8 @@ test.each([
 ] as const)('a page of %j is found by %s', async (filter, index) => {
   const database = temporaryDatabase();
   const { watched, statements } = watch(database);
-  const log = createAuditLog(watched);
   for (const after of [{}, { after: { at: 9, id: 9 } }]) {
-    await log.list({ filter, limit: 2, ...after });
+    await readEntries(watched, { filter, limit: 2, ...after });
     const plan = planOf(database, statements.at(-1) ?? '');
     expect(plan).toMatch(new RegExp(`USING INDEX ${index}\\b`));
     // What an index has in order already is never read whole to be sorted.

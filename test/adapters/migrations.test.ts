@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readMigrations } from '#adapters/store/migrations.ts';
-import { temporaryFolder } from '../../support/folder.ts';
+import { readMigrations } from '#adapters/migrations.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 describe('reading migrations', () => {
   test('refuses a file that does not say whether it breaks older versions', () => {

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '#adapters/postgres/migrate.ts';
-import { createWriteCheck } from '#adapters/store/write-check.ts';
+import { createWriteCheck } from '../../../src/compose/stores/write-check.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createVersionSampler } from '#adapters/store/consumer/consumer-store.ts';
-import { createFakeClock } from '../../../support/clock.ts';
+import { createAccessVersion } from '#access/consumers/access-version.ts';
+import { createFakeClock } from '../../support/clock.ts';
 
 /** A store whose version is `stored`; undefined: it is away. */
 function setUp() {
   const clock = createFakeClock();
   const state: { stored: number | undefined; reads: number } = { stored: 1, reads: 0 };
-  const sampler = createVersionSampler(
+  const sampler = createAccessVersion(
     {
       get: async <Row>() => {
         state.reads += 1;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto } from '#shared/sql.ts';
-import { temporaryPostgres } from '../../support/postgres/database.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { temporaryPostgres } from '../support/postgres/database.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 const ODD = rowsInto('odd', 'id bigint, text_there text, bytes bytea, is_set boolean, at bigint');
 

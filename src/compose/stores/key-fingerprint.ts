@@ -1,7 +1,6 @@
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import type { Tx, Database } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
-import { bindWrites } from './bind-writes.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
 async function readFingerprint(session: Tx): Promise<Buffer | undefined> {
@@ -11,21 +10,18 @@ async function readFingerprint(session: Tx): Promise<Buffer | undefined> {
 
 /** The same, after an offered one was taken where there was none; of several that are offered at once, one. */
 export function createFingerprint(database: Database) {
-  const { take } = bindWrites(database.transaction, keyWrites);
   return async (offered?: Buffer): Promise<Buffer | undefined> => {
-    if (offered) await take(offered);
+    if (offered) await takeFingerprint(database, offered);
     return readFingerprint(database);
   };
 }
 
-const keyWrites = {
-  take: async (session: Tx, fingerprint: Buffer): Promise<void> => {
-    await session.run(
-      'INSERT INTO secret_key (one, fingerprint) VALUES (1, @fingerprint) ON CONFLICT DO NOTHING',
-      { fingerprint },
-    );
-  },
-};
+async function takeFingerprint(session: Tx, fingerprint: Buffer): Promise<void> {
+  await session.run(
+    'INSERT INTO secret_key (one, fingerprint) VALUES (1, @fingerprint) ON CONFLICT DO NOTHING',
+    { fingerprint },
+  );
+}
 
 /** An event that came once more while it was worked is matched anew at its end. */
 const UNREAD = `
@@ -50,5 +46,5 @@ export type Rekeying = (
 export async function replaceKey(session: Tx, decide: Rekeying): Promise<void> {
   const next = await decide(await session.all(UNREAD), await readFingerprint(session));
   await session.exec(DROP);
-  await keyWrites.take(session, next);
+  await takeFingerprint(session, next);
 }
