@@ -8,8 +8,7 @@
 import { carriedOf } from '../model/labels.ts';
 import type { DirectoryEntry, LabelRename } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
-import { adoptClaims, numbersOf } from '../claims/claim-leads.ts';
-import { adoptNames, endStanding } from '../claims/deletion-names.ts';
+import { adoptClaims, numbersOf, adoptNames, endStanding } from '../claims/claim-leads.ts';
 import { hideLeads, noteLeads, type Seen, settleLeads } from '../lead-feed/note-changes.ts';
 import type { Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';

@@ -10,8 +10,8 @@ import {
   claimedBy,
   insertClaims,
   REPOSITORY_NOT_KNOWN,
+  putStanding,
 } from '#leads/claims/claim-leads.ts';
-import { putStanding } from '#leads/claims/deletion-names.ts';
 
 const RECEIPTS = rowsInto(
   'receipt',

@@ -5,8 +5,7 @@ import {
   type NewReceipt,
   type RepeatEffect,
 } from '../receipts/receipt-store.ts';
-import { toLeadIds } from '#leads/claims/claim-leads.ts';
-import { forgetNames } from '#leads/claims/deletion-names.ts';
+import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
 import type { Tx } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert-deliveries.ts';
