@@ -9,7 +9,8 @@ import {
   type PartnerList,
 } from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import { createTimedIds } from '#shared/ids.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { BaseParts, ServiceParts } from './parts.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Registry } from 'prom-client';
@@ -52,13 +53,17 @@ export function partnerRegistry({ config, settings, registry }: BaseParts): Part
   };
 }
 
-function storePorts({ store }: BaseParts) {
+function storePorts({ config, store }: BaseParts) {
+  const instance = newUuid();
   const { stores, secretKey, cursors } = store;
   return {
     receipts: stores.receipts(),
     outcomeCounts: stores.outcomeCounts(),
-    work: stores.work(),
-    workerLease: stores.workerLease(),
+    db: store.database,
+    repository: config.tracker.repository.toLowerCase(),
+    instance,
+    sealer: createSealer(deriveKey(secretKey, 'payloads')),
+    workerLease: stores.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     directoryKey: directoryKeyOf(store),

@@ -26,6 +26,7 @@ import {
   createBackgroundWork,
   type WorkerLease,
 } from './worker/background-work.ts';
+import { readWorkCounts } from './worker/lease-events.ts';
 import {
   createEventWorker,
   type EventWorker,
@@ -39,8 +40,6 @@ export type PartnersPorts = {
   partners: () => PartnerList;
   receipts: ReceiptStore;
   outcomeCounts: OutcomeCounts;
-  /** The worker's view of what `receipts` keeps. */
-  work: WorkerDeps['store'];
   workerLease: WorkerLease;
   filler: DirectoryFiller;
   /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
@@ -57,7 +56,7 @@ export type PartnersPorts = {
   countOutcome: OutcomeReporterDeps['count'];
   clock: Clock;
   log: Log;
-} & Omit<WorkerDeps, 'store' | 'filler' | 'partners' | 'reporter'>;
+} & Omit<WorkerDeps, 'filler' | 'partners' | 'reporter'>;
 
 /** The use cases of partners. Each is documented, with the codes that it throws, where it stands. */
 export type Partners = ReturnType<typeof createPartners>;
@@ -125,7 +124,6 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
   const { partners, receipts, filler, clock, log } = ports;
   const worker = createEventWorker({
     ...ports,
-    store: ports.work,
     partners: { all: () => partners().all() },
     reporter,
   });
@@ -140,7 +138,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
       if (partners().all().length > 0) ports.learnTime();
       await filler.readStatus();
-      const { lackedPartners } = await ports.work.counts();
+      const { lackedPartners } = await readWorkCounts(ports.db);
       return partners()
         .all()
         .some(({ id }) => lackedPartners.includes(id));

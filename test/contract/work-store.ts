@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ActProgress, Todo } from '#partners/worker/progress.ts';
 import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
-import type { WorkItem, WorkStore } from '#partners/worker/work-store.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
+import type { Work } from '../support/work.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import {
@@ -24,7 +25,7 @@ import { acceptEvent, INSTANCE } from '../support/partners.ts';
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type WorkStoreFixture = {
   /** Payloads are sealed with this key. */
-  storeWith(payloadKey: Buffer): WorkStore;
+  storeWith(payloadKey: Buffer): Work;
   receiptsWith(payloadKey: Buffer): ReceiptStore;
   directory: LeadDirectory;
   auditOf(subject: string): Promise<AuditEntry[]>;
@@ -55,16 +56,16 @@ const next = {
 } as const;
 const matching = { stage: 'match' as const, askedAt: 1, misses: 0 };
 
-async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now = 0) {
+async function leaseOne(store: Work, stage: 'match' | 'act' = 'match', now = 0) {
   const [item] = await store.lease(stage, now, 1);
   if (!item) throw new Error('nothing is due');
   return item;
 }
 
-const claimAll = (store: WorkStore, item: WorkItem, numbers: number[], now = 5) =>
+const claimAll = (store: Work, item: WorkItem, numbers: number[], now = 5) =>
   store.confirm(item, { leads: numbers, conflicts: [] }, { actions: act.actions, now });
 
-/** One body for every engine: what `WorkStore` promises. */
+/** One body for every engine: what `Work` promises. */
 export function describeWorkStore(engine: string, open: Open): void {
   async function setUp({ isIdentified = true } = {}) {
     const fixture = await open();
@@ -426,7 +427,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(await store.leadsOf(again)).toEqual([1]);
       });
 
-      test.each<[string, (store: WorkStore, item: WorkItem) => Promise<unknown>]>([
+      test.each<[string, (store: Work, item: WorkItem) => Promise<unknown>]>([
         ['claims', (store, item) => claimAll(store, item, [1])],
         ['waits', (store, item) => store.reschedule(item, waiting)],
         [
@@ -736,7 +737,7 @@ export function describeWorkStore(engine: string, open: Open): void {
       const todo = { actions: [], effect: { ...effect, repositoryId: REPOSITORY_ID } };
       const ofLead = (number: number) =>
         ({ path: 'events', names: [{ kind: 'lead-id', number }] }) as const;
-      const find = (store: WorkStore, item: WorkItem, leads: number[], now = 5) =>
+      const find = (store: Work, item: WorkItem, leads: number[], now = 5) =>
         store.confirm(item, { leads, conflicts: [] }, { actions: [], effect, now });
 
       test('has the leads that it names from its acceptance on, and claims none', async () => {

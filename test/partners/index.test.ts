@@ -1,9 +1,10 @@
 /** What `createPartners` puts together: nothing here moves the clock, so a worker sleeps until it is woken. */
+import type { Database } from '#shared/database.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createFakeClock } from '../support/clock.ts';
-import { buildPartners, openReceiptStores, type PartnersWorld } from '../support/partners.ts';
+import { buildPartners, type PartnersWorld } from '../support/partners.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -22,20 +23,20 @@ function emptyFiller(begin: () => void): DirectoryFiller {
 /** Partners that work, and how often the worker has looked for events to match. */
 async function startPartners({ prepare = async (_world: PartnersWorld) => undefined } = {}) {
   const database = temporaryDatabase();
-  const { work } = openReceiptStores(database);
   const fill = vi.fn<() => void>();
   const filler = emptyFiller(fill);
   let looks = 0;
-  const watched: typeof work = {
-    ...work,
-    changedElsewhere: async () => false,
-    lease: (stage, ...rest) => {
-      looks += stage === 'match' ? 1 : 0;
-      return work.lease(stage, ...rest);
+  const db: Database = {
+    ...database,
+    // Then nobody else is noticed.
+    dataVersion: () => Promise.reject(new Error('not now')),
+    get: (sql, values = {}) => {
+      if (values['stage'] === 'match' && 'limit' in values) looks += 1;
+      return database.get(sql, values);
     },
   };
   await prepare(buildPartners({ database }));
-  const world = buildPartners({ database, filler, work: watched });
+  const world = buildPartners({ database, filler, db });
   const { partners } = world;
   onTestFinished(() => partners.stop());
   await partners.start();

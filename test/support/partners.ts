@@ -1,7 +1,7 @@
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
+import { createWork, type Work } from './work.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
@@ -9,7 +9,6 @@ import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import type { WorkStore } from '#partners/worker/work-store.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -40,10 +39,10 @@ const somePartners: Record<string, PartnerSettings> = {
 export function openReceiptStores(
   database: SqliteDatabase,
   repository: string = REPOSITORY,
-): { receipts: ReceiptStore; work: WorkStore } {
+): { receipts: ReceiptStore; work: Work } {
   return {
     receipts: createReceiptStore(database, { payloadKey, repository }),
-    work: createWorkStore({ database, instance: INSTANCE, sealer, newId: newUuid, repository }),
+    work: createWork({ database, instance: INSTANCE, sealer, repository }),
   };
 }
 
@@ -77,7 +76,7 @@ const unserved = new Proxy(
   },
 ) as never;
 
-export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners'>> & {
+export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners' | 'repository'>> & {
   /** Default: one of its own. */
   database?: SqliteDatabase;
   /** `owner/name` as it is configured. */
@@ -90,7 +89,7 @@ export type PartnersWorld = {
   partners: Partners;
   database: SqliteDatabase;
   receipts: ReceiptStore;
-  work: WorkStore;
+  work: Work;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
   deliver: (body: unknown, facts?: DeliveryFacts) => Promise<AcceptedDelivery>;
 };
@@ -106,7 +105,11 @@ export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
     Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
   );
   const partners = createPartners({
-    ...stores,
+    receipts: stores.receipts,
+    db: database,
+    repository: (repository ?? REPOSITORY).toLowerCase(),
+    instance: INSTANCE,
+    sealer,
     outcomeCounts: createOutcomeCounts(database),
     workerLease: ownWork,
     filler: unserved,

@@ -58,3 +58,28 @@ export function withCommits(
   const exclusive: Transact = async (work) => around(() => database.exclusive(work));
   return { ...database, transaction, exclusive };
 }
+
+/** The same database; `before` is called before every row is written in a transaction, and may throw. */
+export function withWrites(
+  database: LocalDatabase,
+  before: (sql: string, values: unknown) => void,
+): LocalDatabase {
+  const around =
+    (transact: Transact): Transact =>
+    (work) =>
+      transact((tx) =>
+        work({
+          ...tx,
+          run: async (sql, values) => {
+            before(sql, values);
+            return tx.run(sql, values);
+          },
+          insert: async (into, rows) => {
+            before(into.all, rows);
+            return tx.insert(into, rows);
+          },
+        }),
+      );
+  const { transaction, exclusive } = database;
+  return { ...database, transaction: around(transaction), exclusive: around(exclusive) };
+}

@@ -3,11 +3,9 @@ import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { createFingerprint } from './key-fingerprint.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
 import { createWriteCheck, type WriteCheck } from './write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import type { Database } from '#shared/database.ts';
@@ -74,7 +72,6 @@ function createStores(
   { repository, payloadKey, clock }: StoresOptions,
 ) {
   const { database } = engine;
-  const instance = newUuid();
   return {
     db: database,
     catalog: () => ({ db: database, search: engine.search }),
@@ -89,10 +86,6 @@ function createStores(
     idempotency: () => createIdempotency({ db: database, clock }),
     outcomeCounts: () => createOutcomeCounts(database),
     receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
-    work: () => {
-      const sealer = createSealer(payloadKey);
-      return createWorkStore({ database, instance, sealer, newId: newUuid, repository });
-    },
-    workerLease: () => engine.workerLease(instance),
+    workerLease: engine.workerLease,
   };
 }

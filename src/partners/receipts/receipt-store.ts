@@ -146,7 +146,7 @@ type ReceiptPage = {
   next?: number;
 };
 
-/** Port: receipts and their events. `work-store.ts` is the worker's view of the same events. */
+/** Port: receipts and their events. */
 export type ReceiptStore = {
   /**
    * Writes the receipt and its events in one transaction and resolves once it is durable on disk.

@@ -8,7 +8,7 @@ import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#leads/director
 import type { Action } from '../partner.ts';
 import type { Erasure, Outcome } from './receipt.ts';
 import type { ActProgress, EventProgress, LeadProgress } from '../worker/progress.ts';
-import type { Stage } from '../worker/work-store.ts';
+import type { Stage } from '../worker/work-item.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { REFRESH_RECEIPT_STATUS, WITH_END, withStep } from './requeue.ts';
 import type { Tx } from '#shared/database.ts';

@@ -1,11 +1,49 @@
 import { SECOND } from '#shared/clock.ts';
-import type { EventProgress } from './progress.ts';
-import type { Stage, WorkItem, WorkStore } from './work-store.ts';
-import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Database, Tx } from '#shared/database.ts';
+import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
-import { DUE } from './due-events.ts';
-import { IS_MINE, type LeasedEvent, settle } from './match/keep-matches.ts';
+import { openPayload } from '../intake/insert-deliveries.ts';
+import type { EventErrorCode, EventStep } from '../receipts/receipt.ts';
+import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
+import { IS_MINE, leaseOf } from './match/keep-matches.ts';
+import { type EventProgress, readProgress } from './progress.ts';
+import type { Stage, WorkCounts, WorkItem } from './work-item.ts';
+
+/**
+ * `event.rank`, by which events take turns: deletions that redact or delete, then the other deletions, then
+ * what rules are for. While it is matched a deletion is of the second.
+ */
+export const RANKS = [0, 1, 2];
+
+/** Nobody has it. */
+export const DUE_AND_FREE = `
+  outcome = 'PENDING' AND due_at <= @now AND (lease_until IS NULL OR lease_until <= @now)`;
+
+/** Of each rank so many, as its index has them in order: what waits for its instant is not read. */
+const DUE_OF_RANKS = RANKS.map(
+  (rank) => `SELECT * FROM (SELECT id, ${rank} AS rank, due_at FROM event
+    WHERE stage = @stage AND rank = ${rank} AND ${DUE_AND_FREE}
+    ORDER BY due_at ${either(', id', '')} LIMIT @limit) AS due_${rank}`,
+).join(' UNION ALL ');
+
+/** The next ones of a stage. SQLite sorts what its index has in order already, if it is asked for more of an order. */
+const DUE = `
+  SELECT event.id AS event, receipt.id AS receipt_id, receipt.partner_id, receipt.path,
+    receipt.received_at, receipt.traceparent, event.position, event.due_at, event.created_before, event.attempts, event.payload, event.progress
+  FROM (SELECT * FROM (${DUE_OF_RANKS}) AS due_of_ranks ORDER BY rank, due_at, id LIMIT @limit) AS due
+    JOIN event ON event.id = due.id JOIN receipt ON receipt.number = event.receipt
+  ORDER BY due.rank, due.due_at, due.id`;
+
+const NEXT_DUE_AT = `
+  SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
+  ORDER BY due_at LIMIT 1`;
+
+const TO_LEASE = `
+  SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at <= @now
+  UNION ALL
+  SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at > @latest
+  LIMIT 1`;
 
 const DUE_TOO_LATE = `
   UPDATE event SET due_at = @now
@@ -47,73 +85,152 @@ const RESCHEDULE = `
 const EVENT_LEASE_MS = 25 * SECOND;
 
 /** A leased event as it is stored. */
-export type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
+type LeasedRow = Omit<WorkItem, 'progress'> & { progress?: string };
 
-type Due = { stage: Stage; now: number; limit: number; latest: number | undefined };
+const COUNTS = `
+  SELECT count(*) AS open, min(asked_at) AS oldest_asked_at,
+    (SELECT count(*) FROM event WHERE outcome = 'FAILED') AS dead_letters
+  FROM event /*sqlite INDEXED BY event_due*/ WHERE outcome = 'PENDING'`;
 
-type Next = Parameters<WorkStore['reschedule']>[1];
+const LACKED_PARTNERS = `
+  SELECT DISTINCT partner_id FROM receipt WHERE number IN
+    (SELECT receipt FROM event WHERE outcome = 'PENDING' AND last_error = 'partner-unknown')`;
 
-/** `repository` is `owner/name` in lower case; `instance` who works. */
-export const workWrites = {
-  /** Each event is leased under `token` and its own number. */
-  lease: async (
-    session: Tx,
-    { latest, ...due }: Due,
-    { instance, token }: { instance: string; token: string },
-  ): Promise<LeasedRow[]> => {
+/**
+ * Leases up to `limit` due events of a stage: deletions that redact or delete go before the other ones, and those
+ * before events; then oldest due first. `aheadMaxMs` is the longest wait that there is: what is due later was stored by
+ * a clock that was ahead, and is due now. While another instance than `instance` has the right to work, nothing is
+ * leased. `sealer` opens the bytes of events. @throws {store-unavailable} and then nothing has changed, here and below
+ */
+export async function leaseEvents(
+  { db, instance, sealer }: { db: Database; instance: string; sealer: Sealer },
+  stage: Stage,
+  { now, limit, aheadMaxMs }: { now: number; limit: number; aheadMaxMs?: number },
+): Promise<readonly WorkItem[]> {
+  const latest = aheadMaxMs === undefined ? undefined : now + aheadMaxMs;
+  const due = { stage, now, limit, latest };
+  // Asked after every step, and mostly there is nothing: that needs no transaction.
+  if (!(await db.get(TO_LEASE, due))) return [];
+  const token = newUuid();
+  const leased = await db.exclusive(async (tx) => {
     const [follower, , rows] = await Promise.all([
-      session.get(WORKED_ON_BY_OTHER, { instance }),
-      latest !== undefined && session.run(DUE_TOO_LATE, { ...due, latest }),
-      session.all<Omit<LeasedRow, 'lease'>>(DUE, due),
+      tx.get(WORKED_ON_BY_OTHER, { instance }),
+      latest !== undefined && tx.run(DUE_TOO_LATE, due),
+      tx.all<Omit<LeasedRow, 'lease'>>(DUE, due),
     ]);
     if (follower) return [];
     const events = rows.map(({ event }) => event);
-    if (rows.length > 0)
-      void session.run(LEASE, { events, token, until: due.now + EVENT_LEASE_MS });
+    if (rows.length > 0) void tx.run(LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
-  },
-  giveBack: async (session: Tx, item: LeasedEvent): Promise<void> => {
-    if ((await session.run(GIVE_BACK, item)) > 0) await session.run(REQUEUE_REPEATED, item);
-  },
-  forgetLeases: async (session: Tx, instance: string, now: number): Promise<void> => {
-    if (await isFollowed(session, instance)) return;
-    await session.run(FORGET_LEASES);
-    for (const { event } of await session.all<{ event: number }>(CAME_AGAIN))
-      await session.run(REQUEUE_REPEATED, { event, lease: undefined });
-    await session.run(DUE_NOW, { now });
-  },
-  saveProgress: async (
-    session: Tx,
-    item: LeasedEvent,
-    progress: EventProgress,
-    now: number,
-  ): Promise<boolean> => {
-    const row = { ...item, progress: JSON.stringify(progress), until: now + EVENT_LEASE_MS };
-    return (await session.run(SAVE_PROGRESS, row)) > 0;
-  },
-  reschedule,
-  postpone: async (
-    session: Tx,
-    postponed: readonly { item: LeasedEvent; next: Next }[],
-  ): Promise<void> => {
-    for (const { item, next } of postponed) await reschedule(session, item, next);
-  },
-  settle,
-};
-
-/** A process that was frozen does not know yet that it was followed. */
-async function isFollowed(session: Tx, instance: string): Promise<boolean> {
-  return (await session.get(WORKED_ON_BY_OTHER, { instance })) !== undefined;
+  });
+  return leased.map((row) => toItem(sealer, row));
 }
 
-async function reschedule(
-  session: Tx,
-  item: LeasedEvent,
-  { dueAt, attempts, lastError, progress, step }: Next,
+function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
+  const { payload: sealed, progress: stored, ...item } = row;
+  const payload = sealed && openPayload(sealer, row, sealed);
+  const progress = readProgress(stored);
+  return { ...item, ...(payload && { payload }), ...(progress && { progress }) };
+}
+
+/** When the next event of the stage that nobody has leased is due (ms since the Unix epoch). @throws {store-unavailable} */
+export async function nextDueAt(db: Database, stage: Stage): Promise<number | undefined> {
+  return (await db.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt;
+}
+
+/** Tells whether somebody may have queued events since the last call: another process, or this one. Cheap. */
+export function createChangeProbe(db: Pick<Database, 'dataVersion'>): () => Promise<boolean> {
+  let seen: number | undefined;
+  return async () => {
+    const before = seen;
+    seen = await db.dataVersion();
+    return seen !== before;
+  };
+}
+
+/**
+ * Ends all leases: only for the one worker of a store, when it starts. What the last worker had leased when it died,
+ * what nobody has begun, and what lacked its partner in the last worker's configuration is due at once.
+ */
+export async function forgetLeases(
+  { db, instance }: { db: Database; instance: string },
+  now: number,
+): Promise<void> {
+  await db.exclusive(async (tx) => {
+    // A process that was frozen does not know yet that it was followed.
+    if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return;
+    await tx.run(FORGET_LEASES);
+    for (const { event } of await tx.all<{ event: number }>(CAME_AGAIN))
+      await tx.run(REQUEUE_REPEATED, { event, lease: undefined });
+    void tx.run(DUE_NOW, { now });
+  });
+}
+
+/** Gives an item back as it is, so that it can be leased at once. */
+export async function giveBack(db: Database, item: WorkItem): Promise<void> {
+  await db.exclusive(async (tx) => {
+    if ((await tx.run(GIVE_BACK, leaseOf(item))) > 0) void tx.run(REQUEUE_REPEATED, leaseOf(item));
+  });
+}
+
+/** Keeps the progress and renews the lease. False: the lease was lost. */
+export function saveProgress(
+  db: Database,
+  item: WorkItem,
+  progress: EventProgress,
+  now: number,
+): Promise<boolean> {
+  const until = now + EVENT_LEASE_MS;
+  const row = { ...leaseOf(item), progress: JSON.stringify(progress), until };
+  return db.exclusive(async (tx) => (await tx.run(SAVE_PROGRESS, row)) > 0);
+}
+
+type NextTry = {
+  dueAt: number;
+  attempts: number;
+  lastError?: EventErrorCode;
+  progress?: EventProgress;
+  /** For its history; absent: it only waits. */
+  step?: EventStep;
+};
+
+/** Gives the item back, due at `dueAt`. False: the lease was lost. */
+export function reschedule(db: Database, item: WorkItem, next: NextTry): Promise<boolean> {
+  return db.exclusive((tx) => rescheduleIn(tx, item, next));
+}
+
+/** An item that only waits: it spends no try. */
+export type Postponed = {
+  item: WorkItem;
+  progress: EventProgress;
+  dueAt: number;
+  lastError?: EventErrorCode;
+};
+
+/** Gives all of them back, each with its progress and due at its instant, in one transaction. */
+export async function postpone(db: Database, postponed: readonly Postponed[]): Promise<void> {
+  await db.exclusive(async (tx) => {
+    for (const { item, ...next } of postponed)
+      await rescheduleIn(tx, item, { ...next, attempts: item.attempts });
+  });
+}
+
+async function rescheduleIn(
+  tx: Tx,
+  item: WorkItem,
+  { dueAt, attempts, lastError, progress, step }: NextTry,
 ): Promise<boolean> {
   const json = { progress: toJson(progress), step: toJson(step) };
-  const row = { ...item, ...json, dueAt, attempts, lastError };
-  if ((await session.run(RESCHEDULE, row)) === 0) return false;
-  await session.run(REQUEUE_REPEATED, item);
+  const row = { ...leaseOf(item), ...json, dueAt, attempts, lastError };
+  if ((await tx.run(RESCHEDULE, row)) === 0) return false;
+  await tx.run(REQUEUE_REPEATED, leaseOf(item));
   return true;
+}
+
+/** @throws {store-unavailable} */
+export async function readWorkCounts(db: Database): Promise<WorkCounts> {
+  const counts = await db.get<Omit<WorkCounts, 'lackedPartners'>>(COUNTS);
+  const lacked = await db.all<{ partnerId: string }>(LACKED_PARTNERS);
+  const lackedPartners = lacked.map(({ partnerId }) => partnerId);
+  return { open: 0, deadLetters: 0, ...counts, lackedPartners };
 }

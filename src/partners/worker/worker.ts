@@ -21,10 +21,19 @@ import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../intake/read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { type ActingDeps, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
-import type { Stage, WorkCounts, WorkStore } from './work-store.ts';
+import { createChangeProbe, forgetLeases, readWorkCounts } from './lease-events.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Database } from '#shared/database.ts';
+import type { Stage, WorkCounts } from './work-item.ts';
 
 export type WorkerDeps = {
-  store: WorkStore;
+  db: Database;
+  /** `owner/name` in lower case. */
+  repository: string;
+  /** Who takes the right to work: another id for each start. */
+  instance: string;
+  /** Opens the bytes of events. */
+  sealer: Sealer;
   filler: Pick<DirectoryFiller, 'catchUp' | 'identify' | 'isListed' | 'learn' | 'status'>;
   editor: IssueEditor;
   partners: Pick<PartnerList, 'all'>;
@@ -100,7 +109,7 @@ export function createEventWorker(deps: WorkerDeps): EventWorker {
         stopping = new AbortController();
         loopDeps = createLoopDeps(deps, stopping.signal);
       }
-      await deps.store.forgetLeases(deps.clock.now());
+      await forgetLeases(deps, deps.clock.now());
       // Whoever worked on the store before may have written at this very moment.
       loopDeps.act.pacer.noteWrite();
       loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
@@ -111,7 +120,7 @@ export function createEventWorker(deps: WorkerDeps): EventWorker {
       loopDeps.alarms.act.ring();
     },
     status: async () => ({
-      ...(await deps.store.counts()),
+      ...(await readWorkCounts(deps.db)),
       ...toState(loopDeps, loops !== undefined && !stopping.signal.aborted),
       directory: deps.filler.status(),
     }),
@@ -128,7 +137,7 @@ const MATCH_BATCH = 100;
 const WATCH_EVERY_MS = SECOND / 5;
 
 type MatchingDeps = LoopDeps & {
-  store: Pick<WorkStore, 'changedElsewhere'>;
+  db: Pick<Database, 'dataVersion'>;
   leasing: Leasing;
   match: MatchDeps;
 };
@@ -147,13 +156,14 @@ function runMatching(deps: MatchingDeps): Promise<void> {
 
 /** Notices what other processes have queued, until the worker stops. Never throws. */
 async function runWatching({
-  store,
+  db,
   alarms,
   clock,
   stopping,
-}: Pick<MatchingDeps, 'store' | 'alarms' | 'clock' | 'stopping'>): Promise<void> {
+}: Pick<MatchingDeps, 'db' | 'alarms' | 'clock' | 'stopping'>): Promise<void> {
+  const hasChanged = createChangeProbe(db);
   while (!stopping.aborted) {
-    if (await store.changedElsewhere().catch(() => false)) alarms.match.ring();
+    if (await hasChanged().catch(() => false)) alarms.match.ring();
     await sleepUntilAborted(clock, WATCH_EVERY_MS, stopping);
   }
 }
@@ -161,7 +171,7 @@ async function runWatching({
 type AllLoopDeps = MatchingDeps & ActingDeps;
 
 function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
-  const { clock, editor, log, filler, store } = deps;
+  const { clock, db, editor, log, filler } = deps;
   const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
   const { missingLooksMs = MISSING_LOOKS_MS } = deps;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
@@ -195,9 +205,9 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     },
     alarms: { match: createAlarm(clock), act: createAlarm(clock) },
     failures: new Map(),
-    leasing: createLeasing({ store, clock, waitMaxMs }),
+    leasing: createLeasing({ ...deps, waitMaxMs }),
     pause,
-    walTruncation: createWalTruncation({ store, clock, log }),
+    walTruncation: createWalTruncation({ db, clock, log }),
     stopping,
   };
 }

@@ -1,11 +1,10 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
+import { createWork } from '../../support/work.ts';
 import type { MatchProgress } from '#partners/worker/progress.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import type { Settlement, WorkItem } from '#partners/worker/work-store.ts';
-import { newUuid } from '#shared/ids.ts';
+import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../../support/partners.ts';
@@ -24,11 +23,10 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
   const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
-  const store = createWorkStore({
+  const store = createWork({
     database,
     instance: INSTANCE,
     sealer,
-    newId: newUuid,
     repository: REPOSITORY,
   });
   const claims = createClaims(database, { repository: REPOSITORY });

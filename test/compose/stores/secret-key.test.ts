@@ -13,6 +13,8 @@ import { completeCrawl, openDirectory, putCrawled } from '#leads/directory/write
 import { readClaim } from '#leads/claims/claimed-leads.ts';
 import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
@@ -20,7 +22,8 @@ import { openRekey } from '../../../src/compose/stores/stopped.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { entry, leadRules } from '../../support/directory.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { acceptEvent } from '../../support/partners.ts';
+import { acceptEvent, INSTANCE } from '../../support/partners.ts';
+import { createWork } from '../../support/work.ts';
 import { migratedPostgres } from '../../support/postgres/database.ts';
 
 const NOW = 1_790_000_000_000;
@@ -137,12 +140,15 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(await countHashed(url)).toBe(0);
 
     await expect(open(configOf(url, former))).rejects.toThrow(another);
-    const { stores } = await open(configOf(url, other));
+    const { database, secretKey, stores } = await open(configOf(url, other));
+    const sealer = createSealer(deriveKey(secretKey, 'payloads'));
+    const { repository } = configOf(url, other).tracker;
+    const work = createWork({ database, instance: INSTANCE, sealer, repository });
     expect(await findSession(stores.db, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
-    expect((await stores.work().match(names, Infinity)).leads).toEqual([]);
+    expect((await work.match(names, Infinity)).leads).toEqual([]);
     expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });
-    const [item] = await stores.work().lease('match', NOW, 9);
+    const [item] = await work.lease('match', NOW, 9);
     expect(item).toMatchObject({ receiptId });
     expect(item).not.toHaveProperty('payload');
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };

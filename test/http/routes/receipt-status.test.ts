@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Settlement } from '#partners/worker/work-store.ts';
+import type { Settlement } from '#partners/worker/work-item.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { openReceiptStores } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';

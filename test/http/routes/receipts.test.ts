@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
-import type { Settlement } from '#partners/worker/work-store.ts';
+import type { Settlement } from '#partners/worker/work-item.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';

@@ -4,7 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { type MatchDeps, matchEvents } from '#partners/worker/match/match-event.ts';
-import type { WorkItem } from '#partners/worker/work-store.ts';
+import { temporaryDatabase } from '../../support/stores.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
 import { type Clock, DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { type DeletionWorld, openDeletions } from '../../support/deletions/world.ts';
@@ -92,7 +93,7 @@ test('what a match has asked before is asked again, however far in the future th
   const deps: Partial<MatchDeps> = {
     clock: { ...systemClock, now: () => now },
     partners: { all: () => [] },
-    store: { postpone: async () => undefined } as Partial<MatchDeps['store']> as MatchDeps['store'],
+    db: temporaryDatabase(),
     directory: {
       cover: async (instant, _waitMs, since) => {
         asked.push({ instant, since });

@@ -1,7 +1,7 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
+import { createWork } from '../../support/work.ts';
 import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
 import type { ActProgress } from '#partners/worker/progress.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
@@ -10,18 +10,18 @@ import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts'
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
-import type { WorkItem } from '#partners/worker/work-store.ts';
+import type { WorkItem } from '#partners/worker/work-item.ts';
 import { readDelivery } from '#partners/intake/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
+import { createClaims } from '../../support/claims.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../../support/partners.ts';
-import { temporaryDatabase, withCommits } from '../../support/stores.ts';
+import { temporaryDatabase, withCommits, withWrites } from '../../support/stores.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
 const sealer = createSealer(payloadKey);
@@ -34,11 +34,10 @@ async function setUp() {
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
   const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
-  const store = createWorkStore({
+  const store = createWork({
     database,
     instance: INSTANCE,
     sealer,
-    newId: newUuid,
     repository: REPOSITORY,
   });
   const lease = (stage: 'match' | 'act') => store.lease(stage, clock.now(), 10);
@@ -47,6 +46,7 @@ async function setUp() {
     database,
     directory,
     store,
+    claims: createClaims(database, { repository: REPOSITORY }),
     lease,
     accept: (leadId: number) =>
       acceptEvent(receipts, {
@@ -78,7 +78,8 @@ async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgre
 }
 
 const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): ActDeps => ({
-  store: world.store,
+  db: world.database,
+  repository: REPOSITORY,
   editor: editor as IssueEditor,
   rules: () => ({ labels: { approved: 'approved', deleted: 'deleted' }, retryMs: [1000] }),
   isListed: async () => false,
@@ -96,7 +97,8 @@ const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undef
 const never = new AbortController().signal;
 
 const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): MatchDeps => ({
-  store: world.store,
+  db: world.database,
+  repository: REPOSITORY,
   directory: {
     cover: async () => ({ until: world.clock.now(), isComplete: true, since: -Infinity }),
     retryMs: () => 0,
@@ -185,10 +187,10 @@ test('a lost secret key leaves a dead letter that can be replayed once the key i
   const world = await setUp();
   const id = await world.accept(1);
   const otherKey = createSealer(Buffer.alloc(32, 9));
-  const deps = { instance: INSTANCE, newId: newUuid, repository: REPOSITORY, sealer: otherKey };
-  const store = createWorkStore({ ...deps, database: world.database });
+  const deps = { instance: INSTANCE, repository: REPOSITORY, sealer: otherKey };
+  const store = createWork({ ...deps, database: world.database });
   const items = await store.lease('match', world.clock.now(), 10);
-  await matchEvents(matchDepsOf(world, { store }), items);
+  await matchEvents(matchDepsOf(world), items);
   expect(await world.eventOf(id)).toMatchObject({
     outcome: 'FAILED',
     lastError: 'payload-unreadable',
@@ -203,16 +205,26 @@ describe('an error that nobody foresaw', () => {
     const world = await setUp();
     const ids = [await world.accept(1), await world.accept(2), await world.accept(3)];
     const deps = matchDepsOf(world, {
-      store: {
-        ...world.store,
-        match: async (names, createdBefore) => {
-          if (names.some((name) => name.kind === 'lead-id' && name.number === 2))
-            throw new RangeError('two');
-          return world.store.match(names, createdBefore);
-        },
+      readDelivery: (body, fields) => {
+        if (body.includes('"2"')) throw new RangeError('two');
+        return readDelivery(body, fields);
       },
     });
     await matchEvents(deps, await world.lease('match'));
+    const [one, two, three] = await Promise.all(ids.map(world.eventOf));
+    expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
+    for (const other of [one, three]) expect(other?.leadIds).toHaveLength(1);
+    expect(await world.lease('act')).toHaveLength(2);
+  });
+
+  test('in the claims of one makes a dead letter of it, and all others are claimed', async () => {
+    const world = await setUp();
+    const ids = [await world.accept(1), await world.accept(2), await world.accept(3)];
+    const db = withWrites(world.database, (sql, values) => {
+      if (sql.includes('INTO claim') && /number\W+2\b/.test(JSON.stringify(values)))
+        throw new RangeError('two');
+    });
+    await matchEvents(matchDepsOf(world, { db }), await world.lease('match'));
     const [one, two, three] = await Promise.all(ids.map(world.eventOf));
     expect(two).toMatchObject({ outcome: 'FAILED', lastError: 'internal-error' });
     for (const other of [one, three]) expect(other?.leadIds).toHaveLength(1);
@@ -271,22 +283,22 @@ test.each([
   ['settled', { kind: 'settled', outcome: 'UNMATCHED' }, 1],
   ['again', { kind: 'rescheduled' }, 0],
   ['lost', { kind: 'left' }, 0],
-] as const)(
-  'an end that the store answers with %s is told as what it is',
-  async (answer, told, lines) => {
-    const world = await setUp();
-    await world.accept(1);
-    const item = await leaseForActions(world);
-    const reported: unknown[] = [];
-    const deps: ActDeps = {
-      ...actDepsOf(world, {}),
-      store: { ...world.store, leadsUnderLease: async () => [], settle: async () => answer },
-      reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
-    };
-    expect(await actOnEvent(deps, item, never)).toEqual(told);
-    expect(reported).toHaveLength(lines);
-  },
-);
+] as const)('an end that is %s is told as what it is', async (how, told, lines) => {
+  const world = await setUp();
+  await world.accept(1);
+  const item = await leaseForActions(world);
+  const reported: unknown[] = [];
+  const deps: ActDeps = {
+    ...actDepsOf(world, {}),
+    reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
+  };
+  await world.claims.release(1, { at: 1, actor: { kind: 'cli', subject: 'ops' } });
+  if (how === 'again') await world.database.exec('UPDATE event SET again = 5');
+  const isLost = how === 'lost';
+  const ending = isLost ? { ...item, lease: 'of another' } : item;
+  expect(await actOnEvent(deps, ending, never)).toEqual(told);
+  expect(reported).toHaveLength(lines);
+});
 
 test('progress that another version wrote is begun anew, and the claims stay', async () => {
   const world = await setUp();

@@ -5,7 +5,7 @@ import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/t
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
 import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
-import type { WorkStore } from '#partners/worker/work-store.ts';
+import type { Work } from '../work.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { claimedLeadsIn } from '../claims.ts';
 import { buildAccess } from '../access.ts';
@@ -64,7 +64,7 @@ export type OperatorApp = {
   access: Access;
   /** Oldest first. */
   auditOf: (subject: string) => Promise<AuditEntry[]>;
-  work: WorkStore;
+  work: Work;
   /** With the token `admin`, unless the options name another or none. */
   call: (method: Method, path: string, options?: CallOptions) => Promise<Reply>;
 };

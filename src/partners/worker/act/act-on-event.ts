@@ -21,13 +21,11 @@ import {
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import {
-  endEvent,
-  traceStep,
-  type Settlement,
-  type WorkItem,
-  type WorkStore,
-} from '../work-store.ts';
+import { hasLeadsElsewhere } from '../event-leads.ts';
+import { giveBack, reschedule } from '../lease-events.ts';
+import { reportEnd, settle } from '../match/keep-matches.ts';
+import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
+import type { Database } from '#shared/database.ts';
 
 /** What the configuration says of deletions. */
 export type DeletionRules = {
@@ -39,17 +37,9 @@ export type DeletionRules = {
 export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
-  store: Pick<
-    WorkStore,
-    | 'leadsUnderLease'
-    | 'isOvertaken'
-    | 'blockedUntil'
-    | 'hasLeadsElsewhere'
-    | 'saveProgress'
-    | 'reschedule'
-    | 'settle'
-    | 'giveBack'
-  >;
+  db: Database;
+  /** `owner/name` in lower case. */
+  repository: string;
   clock: Clock;
   reporter: OutcomeReporter;
   random: Random;
@@ -91,7 +81,7 @@ async function act(
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
-  const { log, store } = deps;
+  const { db, log } = deps;
   const { progress } = item;
   if (!progress) return matchAnew(deps, item);
   const eventDeps = { ...deps, ...deps.rules() };
@@ -100,7 +90,7 @@ async function act(
   } catch (error) {
     if (error instanceof LeaseLost) return { kind: 'left' };
     if (signal.aborted || error instanceof Overtaken) {
-      await store.giveBack(item);
+      await giveBack(db, item);
       return { kind: 'left' };
     }
     if (isTrackportError(error)) throw error;
@@ -113,10 +103,10 @@ async function act(
 }
 
 /** Another version wrote a progress that this one cannot read. */
-async function matchAnew({ store, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
+async function matchAnew({ db, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
   const now = clock.now();
   const progress = { stage: 'match', askedAt: now, misses: 0 } as const;
-  await store.reschedule(item, { dueAt: now, attempts: 0, progress });
+  await reschedule(db, item, { dueAt: now, attempts: 0, progress });
   return { kind: 'rescheduled' };
 }
 
@@ -139,7 +129,7 @@ async function actOnLeads(
     if (!isAllDone) await leads.save(); // else it is settled at once
     if (delay?.kind === 'limited' || delay?.kind === 'paused') return delayAll(deps, item, delay);
   }
-  if (delays.length === 0) return settle(deps, item, leads.all());
+  if (delays.length === 0) return settleLeads(deps, item, leads.all());
   signal.throwIfAborted(); // calls were cut short: that is no try
   return delayEvent(deps, item, { leads: leads.all(), delays });
 }
@@ -178,12 +168,12 @@ function classifyForbidden({ refusals }: ActDeps, number: number, delay: Delay):
 
 /** Waiting for the tracker spends no try. */
 async function delayAll(
-  { store, clock }: ActDeps,
+  { db, clock }: ActDeps,
   item: WorkItem,
   delay: Extract<Delay, { kind: 'limited' | 'paused' }>,
 ): Promise<ActResult> {
   const isLimited = delay.kind === 'limited';
-  await store.reschedule(item, {
+  await reschedule(db, item, {
     dueAt: isLimited ? delay.retryAt : clock.now(),
     attempts: item.attempts,
     lastError: isLimited ? 'tracker-limited' : delay.code,
@@ -202,7 +192,7 @@ async function delayEvent(
   const failure = delays.find((delay) => delay.kind === 'transient');
   if (failure) return retry(deps, item, { leads, lastError: failure.code });
   const instants = delays.flatMap((delay) => ('retryAt' in delay ? [delay.retryAt] : []));
-  await deps.store.reschedule(item, {
+  await reschedule(deps.db, item, {
     dueAt: Math.min(...instants),
     attempts: item.attempts,
     ...(delays.some(({ kind }) => kind === 'missing') && { lastError: 'not-found' }),
@@ -221,14 +211,14 @@ async function retry(
   if (wait === undefined) return endFailed(deps, item, leads, { lastError, attempts });
   const nextAt = now + wait;
   const step = { at: now, what: 'failed', code: lastError } as const;
-  if (await deps.store.reschedule(item, { dueAt: nextAt, attempts, lastError, step })) {
+  if (await reschedule(deps.db, item, { dueAt: nextAt, attempts, lastError, step })) {
     const { receiptId, partnerId } = item;
     deps.reporter.attemptFailed({ receiptId, partnerId, code: lastError, attempts, nextAt });
   }
   return { kind: 'rescheduled' };
 }
 
-async function settle(
+async function settleLeads(
   deps: ActDeps,
   item: WorkItem,
   leads: readonly LeadProgress[],
@@ -251,7 +241,7 @@ async function endWithoutLeads(
   item: WorkItem,
   attempts: number,
 ): Promise<ActResult> {
-  if (await deps.store.hasLeadsElsewhere(item))
+  if (await hasLeadsElsewhere(deps, item))
     return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
   if (item.path === 'events')
     return end(deps, item, { outcome: 'IGNORED', lastError: 'lead-claimed', attempts });
@@ -280,12 +270,11 @@ async function end(
   settlement: Settlement,
   issues: readonly number[] = [],
 ): Promise<ActResult> {
-  switch (await endEvent(deps, item, settlement, issues)) {
-    case 'settled':
-      return { kind: 'settled', outcome: settlement.outcome };
-    case 'again':
-      return { kind: 'rescheduled' };
-    case 'lost':
-      return { kind: 'left' };
-  }
+  const { db, repository, clock } = deps;
+  const end = { ...settlement, now: clock.now() };
+  const result = await db.exclusive((tx) => settle(tx, repository, item, end));
+  if (result === 'lost') return { kind: 'left' };
+  if (result === 'again') return { kind: 'rescheduled' };
+  reportEnd(deps, item, settlement, issues);
+  return { kind: 'settled', outcome: settlement.outcome };
 }

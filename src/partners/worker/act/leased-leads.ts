@@ -1,7 +1,10 @@
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { ActProgress, LeadProgress } from '../progress.ts';
 import type { Pacer } from '../may-write.ts';
-import type { WorkItem, WorkStore } from '../work-store.ts';
+import { blockedUntil, isOvertaken, leadsUnderLease } from '../event-leads.ts';
+import { saveProgress } from '../lease-events.ts';
+import type { WorkItem } from '../work-item.ts';
+import type { Database } from '#shared/database.ts';
 
 /** Another worker has the event. */
 export class LeaseLost extends Error {}
@@ -40,16 +43,19 @@ export type LeasedLeads = {
 };
 
 export type LeasedLeadsDeps = {
-  store: Pick<WorkStore, 'leadsUnderLease' | 'isOvertaken' | 'blockedUntil' | 'saveProgress'>;
+  db: Database;
+  /** `owner/name` in lower case. */
+  repository: string;
   pacer: Pick<Pacer, 'turn'>;
   clock: Pick<Clock, 'now'>;
 };
 
 export function openLeads(
-  { store, pacer, clock }: LeasedLeadsDeps,
+  deps: LeasedLeadsDeps,
   item: WorkItem & { progress: ActProgress },
   signal: AbortSignal,
 ): LeasedLeads {
+  const { db, pacer, clock } = deps;
   let { leads } = item.progress;
   return {
     all: () => leads,
@@ -60,19 +66,19 @@ export function openLeads(
       leads = leads.filter((lead) => lead.number !== number);
     },
     save: async () => {
-      const isSaved = await store.saveProgress(item, { ...item.progress, leads }, clock.now());
+      const isSaved = await saveProgress(db, item, { ...item.progress, leads }, clock.now());
       if (!isSaved) throw new LeaseLost();
     },
     turn: async (number) => {
       await pacer.turn(signal);
       const now = clock.now();
-      if (await store.isOvertaken(item, now)) throw new Overtaken();
-      const dueAt = await store.blockedUntil(item, number, now);
+      if (await isOvertaken(db, item, now)) throw new Overtaken();
+      const dueAt = await blockedUntil(deps, item, number, now);
       if (dueAt !== undefined)
         throw new LeadBlocked(
           Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS),
         );
-      const numbers = await store.leadsUnderLease(item);
+      const numbers = await leadsUnderLease(deps, item);
       if (!numbers) throw new LeaseLost();
       // Given back a moment ago, perhaps: then nothing more is done to it.
       if (!numbers.includes(number)) throw new LeadGone();

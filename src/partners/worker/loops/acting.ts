@@ -5,14 +5,16 @@ import type { IssueEditor } from '../act/issue-editor.ts';
 import type { ActProgress } from '../progress.ts';
 import { type Leasing, type LoopDeps, runLoop } from './run-loop.ts';
 import type { Pause, TrackerPause } from '../may-write.ts';
-import type { Settlement, WorkItem, WorkStore } from '../work-store.ts';
+import { giveBack } from '../lease-events.ts';
+import type { Settlement, WorkItem } from '../work-item.ts';
+import type { Database } from '#shared/database.ts';
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
 /** With these an event's payload is dropped. */
 const DROPPING: ReadonlySet<Settlement['outcome']> = new Set(['DONE', 'IGNORED']);
 
 export type ActingDeps = LoopDeps & {
-  store: Pick<WorkStore, 'giveBack'>;
+  db: Database;
   editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
   /** Which repository the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
   identify(): Promise<void>;
@@ -48,11 +50,11 @@ async function actWhenAllowed(deps: ActingDeps): Promise<number> {
 
 /** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
 async function actOnNext(deps: ActingDeps, among = 1): Promise<ActResult | undefined> {
-  const { act, leasing, pause, walTruncation, stopping, store } = deps;
+  const { act, db, leasing, pause, walTruncation, stopping } = deps;
   const leased = await leasing.lease('act', among);
   const [item, ...others] = leased.toSorted((left, right) => left.dueAt - right.dueAt);
   if (!item) return undefined;
-  await leasing.workOn(leased, () => Promise.all(others.map((other) => store.giveBack(other))));
+  await leasing.workOn(leased, () => Promise.all(others.map((other) => giveBack(db, other))));
   const result = await leasing.workOn(
     [item],
     async () =>
@@ -71,12 +73,12 @@ async function delayUntilIdentified(
   deps: ActingDeps,
   item: WorkItem,
 ): Promise<Extract<ActResult, { kind: 'limited' | 'paused' }> | undefined> {
-  const { clock, log, pause, store } = deps;
+  const { clock, db, log, pause } = deps;
   try {
     await deps.identify();
     return undefined;
   } catch (error) {
-    await store.giveBack(item);
+    await giveBack(db, item);
     log.warn(errorFields(error), 'the repository could not be identified: the work waits');
     await suspectPause(deps);
     const current = pause.current();
@@ -134,11 +136,11 @@ export type WalTruncation = {
 
 /** Begins as if something was dropped: an earlier process may have died before it could do it. */
 export function createWalTruncation({
-  store,
+  db,
   clock,
   log,
 }: {
-  store: Pick<WorkStore, 'truncateWal'>;
+  db: Pick<Database, 'truncateWal'>;
   clock: Pick<Clock, 'monotonicMs'>;
   log: Log;
 }): WalTruncation {
@@ -153,7 +155,7 @@ export function createWalTruncation({
       if (!isDirty || now - truncatedAt < EVERY_MS) return;
       truncatedAt = now;
       try {
-        isDirty = !(await store.truncateWal());
+        isDirty = !(await db.truncateWal());
       } catch (error) {
         log.warn(errorFields(error), 'dropped payloads could not be taken out of the files yet');
       }

@@ -2,7 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, MINUTE, SECOND, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Stage, WorkItem, WorkStore } from '../work-store.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
+import type { Database } from '#shared/database.ts';
+import { giveBack, leaseEvents, nextDueAt } from '../lease-events.ts';
+import type { Stage, WorkItem } from '../work-item.ts';
 
 /** Lets a loop sleep until there is something to do. */
 export type Alarm = {
@@ -47,25 +50,31 @@ export type Leasing = {
 };
 
 export type LeasingDeps = {
-  store: Pick<WorkStore, 'lease' | 'giveBack' | 'nextDueAt'>;
+  db: Database;
+  /** Who takes the right to work: while another one has it, nothing is leased here. */
+  instance: string;
+  /** Opens the bytes of events. */
+  sealer: Sealer;
   clock: Pick<Clock, 'now'>;
   /** No event of the stage ever waits longer than this, in ms. */
   waitMaxMs: (stage: Stage) => number;
 };
 
 /** @see Leasing */
-export function createLeasing({ store, clock, waitMaxMs }: LeasingDeps): Leasing {
+export function createLeasing(deps: LeasingDeps): Leasing {
+  const { db, clock, waitMaxMs } = deps;
   let unreturned: readonly WorkItem[] = [];
   const giveBackUnreturned = async (): Promise<void> => {
     const items = unreturned;
     if (items.length === 0) return;
-    await Promise.all(items.map((item) => store.giveBack(item)));
+    await Promise.all(items.map((item) => giveBack(db, item)));
     unreturned = unreturned.filter((item) => !items.includes(item));
   };
   return {
     lease: async (stage, limit) => {
       await giveBackUnreturned();
-      return store.lease(stage, clock.now(), limit, waitMaxMs(stage));
+      const due = { now: clock.now(), limit, aheadMaxMs: waitMaxMs(stage) };
+      return leaseEvents(deps, stage, due);
     },
     workOn: async (items, work) => {
       try {
@@ -76,7 +85,7 @@ export function createLeasing({ store, clock, waitMaxMs }: LeasingDeps): Leasing
       }
     },
     waitMs: async (stage) => {
-      const dueAt = await store.nextDueAt(stage);
+      const dueAt = await nextDueAt(db, stage);
       if (dueAt === undefined) return LOOK_EVERY_MS;
       return Math.min(LOOK_EVERY_MS, Math.max(1, dueAt - clock.now()));
     },

@@ -1,6 +1,8 @@
-import type { ActProgress, Effect, Todo } from '../progress.ts';
+import type { Match } from '#leads/directory/match.ts';
+import type { ActProgress, Effect, MatchProgress, Todo } from '../progress.ts';
 import type { EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
-import type { Settlement, SettleResult, WorkItem, WorkStore } from '../work-store.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
+import type { Settlement, SettleResult, WorkItem } from '../work-item.ts';
 import { appendAudit } from '#shared/audit-log.ts';
 import {
   type ClaimOrder,
@@ -14,7 +16,6 @@ import {
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
-
 import {
   REFRESH_RECEIPT_STATUS,
   REQUEUE_REPEATED,
@@ -53,25 +54,45 @@ const SETTLE = `
   WHERE ${IS_MINE}
   RETURNING receipt`;
 
-/** What a write needs of the item that it is about; the payload stays where it is. */
-export type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
+/** What a write needs of the item that it is about. */
+type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 
-export async function isMine(session: Tx, item: LeasedEvent): Promise<boolean> {
-  return (await session.get(FIND_MINE, item)) !== undefined;
+/** What a statement needs of an item to be fenced; the payload stays where it is. */
+export function leaseOf({
+  event,
+  lease,
+}: Pick<WorkItem, 'event' | 'lease'>): Pick<WorkItem, 'event' | 'lease'> {
+  return { event, lease };
 }
 
-type ClaimInput = Parameters<WorkStore['claim']>;
-type ConfirmInput = Parameters<WorkStore['confirm']>;
+export async function isMine(session: Tx, item: LeasedEvent): Promise<boolean> {
+  return (await session.get(FIND_MINE, leaseOf(item))) !== undefined;
+}
 
-/** A match that is to be kept: for now, with what comes `next`, or for good, with the `plan` of what is done. */
-export type NewMatch = { item: LeasedEvent; match: ClaimInput[1] } & (
-  | { next: ClaimInput[2]; plan?: undefined }
-  | { plan: ConfirmInput[2]; next?: undefined }
+/** A match that is to be kept: for now, or for good with what is to be done. */
+export type FoundMatch = { match: Pick<Match, 'leads' | 'conflicts'> } & (
+  | { next: NextLook; plan?: undefined }
+  | { plan: Todo & { now: number }; next?: undefined }
 );
 
+export type NewMatch = FoundMatch & { item: LeasedEvent };
+
+/** Until the match is certain: when it is looked at again, and with what progress. */
+type NextLook = {
+  progress: MatchProgress;
+  dueAt: number;
+  attempts: number;
+  now: number;
+  /** For its history. */
+  step?: EventStep;
+};
+
 /**
- * Keeps matches in a few statements, however many they are. Returns the leads of each event, undefined for one whose
- * lease is lost. `repository` is `owner/name` in lower case, here and below.
+ * Keeps matches in a few statements, however many they are. Leads are claimed for a deletion, and those in conflict
+ * taken back; for good, with a `plan`, also what was claimed before the match was certain and is not among them. Each
+ * withdrawal has a line in the audit log. The items are given back, with a `plan` due at once for their actions.
+ * Returns the leads that each event holds, undefined for one whose lease is lost. `repository` is `owner/name` in
+ * lower case, here and below.
  */
 export async function keepMatches(
   session: Tx,
@@ -92,7 +113,7 @@ export async function keepMatches(
   const rows = ours.map((one) => toRow({ ...one, leads: leadsOf(one), repositoryId }));
   if (rows.length > 0) void session.run(KEEP, { matches: toRecords(rows) });
   for (const { item } of ours)
-    if ((known.get(item.event)?.again ?? 0) > 0) void session.run(REQUEUE_REPEATED, item);
+    if ((known.get(item.event)?.again ?? 0) > 0) void session.run(REQUEUE_REPEATED, leaseOf(item));
   return matches.map((one) => (ours.includes(one) ? leadsOf(one) : undefined));
 }
 
@@ -130,7 +151,11 @@ function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
   return orders.map(({ order }) => order.event);
 }
 
-/** `WorkStore.settle`. */
+/**
+ * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
+ * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
+ * is given back.
+ */
 export async function settle(
   session: Tx,
   repository: string,
@@ -139,8 +164,8 @@ export async function settle(
 ): Promise<SettleResult> {
   const { event } = item;
   const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  if ((await session.run(REQUEUE_REPEATED, item)) > 0) return 'again';
-  const row = { ...item, outcome, attempts, erasure, note, lastError, now };
+  if ((await session.run(REQUEUE_REPEATED, leaseOf(item))) > 0) return 'again';
+  const row = { ...leaseOf(item), outcome, attempts, erasure, note, lastError, now };
   const settled = await session.get<{ receipt: number }>(SETTLE, row);
   if (!settled) return 'lost';
   const order =
@@ -150,8 +175,18 @@ export async function settle(
       event,
       leadIds: toLeadIds(await claimedLeads(session, repository, event)),
     });
-  await session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  void session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
   return 'settled';
+}
+
+/** Tells operators how an event has ended. `issues` are those that something is still to be done about. */
+export function reportEnd(
+  { reporter }: { reporter: Pick<OutcomeReporter, 'settled'> },
+  { receiptId, partnerId, path }: WorkItem,
+  { outcome, lastError: code }: Settlement,
+  issues: readonly number[] = [],
+): void {
+  reporter.settled({ receiptId, partnerId, path, outcome, code, issues });
 }
 
 function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
@@ -213,7 +248,7 @@ function toRow(
 }
 
 function beginActing(
-  { now, ...plan }: ConfirmInput[2],
+  { now, ...plan }: Todo & { now: number },
   { leads, repositoryId }: { leads: readonly number[]; repositoryId: number | undefined },
 ): { progress: ActProgress; dueAt: number; attempts: number; step: EventStep } {
   const { effect } = plan;

@@ -1,8 +1,10 @@
 import type { DirectoryFiller, LearnedLead } from '#leads/directory/fill-directory.ts';
 import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../catch-up.ts';
-import type { Settlement, WorkStore } from '../work-store.ts';
+import { findMatch } from '../event-leads.ts';
+import type { Settlement } from '../work-item.ts';
 import type { MatchProgress } from '../progress.ts';
 import type { Match, MatchName } from '#leads/directory/match.ts';
 
@@ -10,7 +12,9 @@ import type { Match, MatchName } from '#leads/directory/match.ts';
 export const MATCH_WAIT_MS = 400;
 
 export type MatchByNumberDeps = {
-  store: Pick<WorkStore, 'match'>;
+  db: Database;
+  /** `owner/name` in lower case. */
+  repository: string;
   filler: Pick<DirectoryFiller, 'learn'>;
   /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
   lookup: { retryAtMs: number };
@@ -51,7 +55,7 @@ export async function matchByNumber(
   const found = isTooSoon(deps) ? 'unknown' : await findLead(deps, number);
   if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
-    return { progress, match: await deps.store.match(names, createdBefore), isReachable: true };
+    return { progress, match: await findMatch(deps, names, createdBefore), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
   if (found !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };

@@ -18,13 +18,10 @@ import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import {
-  endEvent,
-  traceStep,
-  type Settlement,
-  type WorkItem,
-  type WorkStore,
-} from '../work-store.ts';
+import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
+import { postpone, type Postponed } from '../lease-events.ts';
+import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
+import { type FoundMatch, keepMatches, type NewMatch, reportEnd, settle } from './keep-matches.ts';
 
 /** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE];
@@ -45,10 +42,6 @@ const NO_LEAD = 'no-lead-found';
 const MATCHED_AT_ONCE = 20;
 
 export type MatchDeps = MatchByNumberDeps & {
-  store: Pick<
-    WorkStore,
-    'match' | 'claim' | 'confirm' | 'leadsOf' | 'hasLeadsElsewhere' | 'postpone' | 'settle'
-  >;
   directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
@@ -61,9 +54,20 @@ export type MatchDeps = MatchByNumberDeps & {
   tracing?: Tracing;
 };
 
+type Later = Omit<Postponed, 'item'> & { progress: MatchProgress };
+
+/** What is to become of an event, as far as its match tells. */
+type Decision =
+  | { kind: 'keep'; found: FoundMatch; miss?: { attempts: number; nextAt: number } }
+  | { kind: 'end'; settlement: Settlement }
+  | { kind: 'wait'; later: Later };
+
+/** It changes claims, or ends the event. */
+type Change = Exclude<Decision, { kind: 'wait' }> & { item: WorkItem };
+
 /**
- * Matches events with leads and claims what they name. All are served by one catch-up; what the
- * directory knows already is claimed even when the tracker does not respond.
+ * Matches events with leads and claims what they name, so many in one transaction as are matched at once. All are
+ * served by one catch-up; what the directory knows already is claimed even when the tracker does not respond.
  * @throws {store-unavailable}
  */
 export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
@@ -74,85 +78,121 @@ export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): 
   const coverage = await deps.directory.cover(newest, MATCH_WAIT_MS, since);
   const postponed: Postponed[] = [];
   for (let at = 0; at < waiting.length; at += MATCHED_AT_ONCE) {
-    const matched = waiting.slice(at, at + MATCHED_AT_ONCE).map(async ({ item, progress }) => {
-      const later = await matchOrFail(deps, { item, progress }, coverage);
-      if (later) postponed.push({ item, ...later });
-    });
-    await Promise.all(matched);
+    const portion = waiting.slice(at, at + MATCHED_AT_ONCE);
+    const decisions = await Promise.all(portion.map((one) => decideOrFail(deps, one, coverage)));
+    const changes: Change[] = [];
+    for (const [place, decision] of decisions.entries()) {
+      const { item } = portion[place] as (typeof portion)[number];
+      if (decision.kind === 'wait') postponed.push({ item, ...decision.later });
+      else changes.push({ item, ...decision });
+    }
+    await write(deps, changes);
     await setImmediate(); // commits wait for the disk: between them the service goes on
   }
   // In one commit: while the tracker is down every event that waits comes by here again and again.
-  if (postponed.length > 0) await deps.store.postpone(postponed);
+  if (postponed.length > 0) await postpone(deps.db, postponed);
 }
 
-/** A mistake of ours about one event must not keep all others from being claimed. */
-async function matchOrFail(
-  deps: MatchDeps,
-  { item, progress }: { item: WorkItem; progress: MatchProgress },
-  coverage: Coverage,
-): Promise<Later | undefined> {
+/** Writes changes in one transaction; when it fails for a reason of one of them, each in its own. */
+async function write(deps: MatchDeps, changes: readonly Change[]): Promise<void> {
+  const [first, ...others] = changes;
+  if (!first) return;
   try {
-    return await traceStep(deps.tracing, 'match', item, () =>
-      matchEvent(deps, item, progress, coverage),
-    );
+    await writeAll(deps, changes);
   } catch (error) {
-    if (isTrackportError(error, 'overloaded'))
-      return { progress, dueAt: deps.clock.now() + READ_AGAIN_MS };
     if (isTrackportError(error)) throw error;
-    deps.log.error(
-      { receiptId: item.receiptId, ...errorFields(error) },
-      'a match met a mistake of ours',
-    );
-    return fail(deps, item, 'internal-error');
+    if (others.length > 0) for (const change of changes) await write(deps, [change]);
+    else await writeAll(deps, [{ item: first.item, ...failed(deps, first.item, error) }]);
   }
 }
 
-type Postponed = Parameters<WorkStore['postpone']>[0][number] & { progress: MatchProgress };
-type Later = Omit<Postponed, 'item'>;
+async function writeAll(deps: MatchDeps, changes: readonly Change[]): Promise<void> {
+  const { db, repository, clock } = deps;
+  const keeping = changes.filter((change) => change.kind === 'keep');
+  const ending = changes.filter((change) => change.kind === 'end');
+  const matches = keeping.map(({ item, found }): NewMatch => ({ item, ...found }));
+  const { held, ends } = await db.exclusive(async (tx) => {
+    const held = matches.length > 0 ? await keepMatches(tx, repository, matches) : [];
+    const ends = [];
+    for (const { item, settlement } of ending)
+      ends.push(await settle(tx, repository, item, { ...settlement, now: clock.now() }));
+    return { held, ends };
+  });
+  for (const [place, { item, miss }] of keeping.entries()) {
+    const { receiptId, partnerId } = item;
+    if (miss && held[place])
+      deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, ...miss });
+  }
+  for (const [place, { item, settlement }] of ending.entries())
+    if (ends[place] === 'settled') reportEnd(deps, item, settlement);
+}
 
-async function matchEvent(
+/** A mistake of ours about one event must not keep all others from being claimed. */
+async function decideOrFail(
+  deps: MatchDeps,
+  { item, progress }: { item: WorkItem; progress: MatchProgress },
+  coverage: Coverage,
+): Promise<Decision> {
+  try {
+    return await traceStep(deps.tracing, 'match', item, () =>
+      decide(deps, item, progress, coverage),
+    );
+  } catch (error) {
+    if (isTrackportError(error, 'overloaded'))
+      return { kind: 'wait', later: { progress, dueAt: deps.clock.now() + READ_AGAIN_MS } };
+    if (isTrackportError(error)) throw error;
+    return failed(deps, item, error);
+  }
+}
+
+function failed(
+  { log }: MatchDeps,
+  item: WorkItem,
+  error: unknown,
+): Extract<Decision, { kind: 'end' }> {
+  log.error({ receiptId: item.receiptId, ...errorFields(error) }, 'a match met a mistake of ours');
+  return endFailed(item, 'internal-error');
+}
+
+async function decide(
   deps: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
   coverage: Coverage,
-): Promise<Later | undefined> {
+): Promise<Decision> {
   const request = await readRequest(deps, item);
   if (request === 'partner-unknown') return waitForPartner(deps, item, progress);
-  if (typeof request === 'string') return fail(deps, item, request);
-  if (!request) return ignore(deps, item);
+  if (typeof request === 'string') return endFailed(item, request);
+  if (!request) return { kind: 'end', settlement: { outcome: 'IGNORED', attempts: item.attempts } };
   const names = await namesHere(deps, item, request.names);
   const { createdBefore } = item;
-  const match = await deps.store.match(names, createdBefore);
+  const match = await findMatch(deps, names, createdBefore);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.isComplete) {
     const wanted = { names, createdBefore, isCovered };
     const byNumber = await matchByNumber(deps, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
-      return confirm(deps, item, { match: byNumber.match, todo: request.todo });
+      return confirm(deps, byNumber.match, request.todo);
     return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
   if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, item, { match, todo: request.todo });
+  return confirm(deps, match, request.todo);
 }
 
 /** A number counts in the repository in which it was claimed: in another one it is a stranger's lead. */
 async function namesHere(
-  { store }: MatchDeps,
+  deps: MatchDeps,
   item: WorkItem,
   names: readonly MatchName[],
 ): Promise<readonly MatchName[]> {
   const others = names.filter(({ kind }) => kind !== 'lead-id');
   const isNumbered = others.length < names.length;
-  return isNumbered && (await store.hasLeadsElsewhere(item)) ? others : names;
+  return isNumbered && (await hasLeadsElsewhere(deps, item)) ? others : names;
 }
 
-async function confirm(
-  { store, clock }: MatchDeps,
-  item: WorkItem,
-  { match, todo }: { match: Match; todo: Todo },
-): Promise<undefined> {
-  await store.confirm(item, match, { ...todo, now: clock.now() });
+function confirm({ clock }: MatchDeps, match: Match, todo: Todo): Decision {
+  return { kind: 'keep', found: { match, plan: { ...todo, now: clock.now() } } };
 }
 
 /** Spends no try: another process may have a newer file, and a person can put the partner back. */
@@ -160,7 +200,7 @@ function waitForPartner(
   { clock, log }: MatchDeps,
   { receiptId, partnerId, progress: earlier }: WorkItem,
   { missedSince: _lookedAtAnew, ...progress }: MatchProgress,
-): Later {
+): Decision {
   const lastError = 'partner-unknown';
   if (!earlier)
     log.warn(
@@ -168,7 +208,7 @@ function waitForPartner(
       'an event waits: the configuration lacks its partner',
     );
   const dueAt = clock.now() + growingWaitMs(progress, clock.now(), PARTNER_WAIT_MAX_MS);
-  return { progress, dueAt, lastError };
+  return { kind: 'wait', later: { progress, dueAt, lastError } };
 }
 
 /** Half as long again as it has waited, within bounds. */
@@ -178,26 +218,26 @@ function growingWaitMs({ askedAt }: MatchProgress, now: number, maxMs: number): 
 
 /** Claims what is known, and matches again when more is known: a better name may find its lead. */
 async function claimForNow(
-  { store, clock, directory }: MatchDeps,
+  deps: MatchDeps,
   item: WorkItem,
   progress: MatchProgress,
   { match, isCovered }: { match: Match; isCovered: boolean },
-): Promise<Later | undefined> {
-  const now = clock.now();
+): Promise<Decision> {
+  const now = deps.clock.now();
   const dueAt = isCovered
     ? now + growingWaitMs(progress, now, CRAWL_WAIT_MAX_MS)
-    : now + Math.max(ASK_AGAIN_MS, directory.retryMs());
-  if (await isClaimedSo(store, item, match)) return { progress, dueAt };
-  await store.claim(item, match, { progress, dueAt, attempts: item.attempts, now });
-  return undefined;
+    : now + Math.max(ASK_AGAIN_MS, deps.directory.retryMs());
+  if (await isClaimedSo(deps, item, match)) return { kind: 'wait', later: { progress, dueAt } };
+  const next = { progress, dueAt, attempts: item.attempts, now };
+  return { kind: 'keep', found: { match, next } };
 }
 
 async function isClaimedSo(
-  store: MatchDeps['store'],
+  deps: MatchDeps,
   item: WorkItem,
   { leads, conflicts }: Match,
 ): Promise<boolean> {
-  const numbers = await store.leadsOf(item);
+  const numbers = await leadsOf(deps, item);
   return (
     leads.every((number) => numbers.includes(number)) &&
     conflicts.every((number) => !numbers.includes(number))
@@ -212,48 +252,37 @@ async function noteMiss(
   deps: MatchDeps,
   item: WorkItem,
   { match, progress }: { match: Match & { unknownLeadId?: number }; progress: MatchProgress },
-): Promise<Later | undefined> {
-  const { store, clock, unmatchedWaitsMs } = deps;
+): Promise<Decision> {
+  const { clock, unmatchedWaitsMs } = deps;
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     const { unknownLeadId } = match;
     const found = unknownLeadId === undefined ? 'unknown' : await findLead(deps, unknownLeadId);
-    if (found === 'lead') return { progress, dueAt: clock.now() + ASK_AGAIN_MS };
-    const settlement: Settlement = (await store.hasLeadsElsewhere(item))
+    if (found === 'lead')
+      return { kind: 'wait', later: { progress, dueAt: clock.now() + ASK_AGAIN_MS } };
+    const settlement: Settlement = (await hasLeadsElsewhere(deps, item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
       : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match), ...NO_LEADS[found] };
-    await endEvent(deps, item, settlement);
-    return undefined;
+    return { kind: 'end', settlement };
   }
   const now = clock.now();
   const { missedSince = progress.askedAt } = progress;
-  const next = { ...progress, misses, missedSince, askedAt: now + wait };
   const nextAt = now + wait;
-  const step = { at: now, what: 'missed' } as const;
-  const later = { progress: next, dueAt: nextAt, attempts: misses, now, step };
-  if (await store.claim(item, match, later)) {
-    const { receiptId, partnerId } = item;
-    deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, attempts: misses, nextAt });
-  }
-  return undefined;
+  const next = {
+    progress: { ...progress, misses, missedSince, askedAt: nextAt },
+    dueAt: nextAt,
+    attempts: misses,
+    now,
+    step: { at: now, what: 'missed' } as const,
+  };
+  return { kind: 'keep', found: { match, next }, miss: { attempts: misses, nextAt } };
 }
 
 function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
   return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
 }
 
-async function ignore(deps: MatchDeps, item: WorkItem): Promise<undefined> {
-  await endEvent(deps, item, { outcome: 'IGNORED', attempts: item.attempts });
-  return undefined;
-}
-
-async function fail(
-  deps: MatchDeps,
-  item: WorkItem,
-  lastError: EventErrorCode,
-): Promise<undefined> {
-  const attempts = item.attempts + 1;
-  await endEvent(deps, item, { outcome: 'FAILED', attempts, lastError });
-  return undefined;
+function endFailed(item: WorkItem, lastError: EventErrorCode): Extract<Decision, { kind: 'end' }> {
+  return { kind: 'end', settlement: { outcome: 'FAILED', attempts: item.attempts + 1, lastError } };
 }

@@ -6,7 +6,7 @@ import type { ReadDelivery } from '../../intake/read-delivery.ts';
 import type { Partner, PartnerList } from '../../partner.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import { effectOf } from '../act/issue-edit.ts';
-import type { WorkItem } from '../work-store.ts';
+import type { WorkItem } from '../work-item.ts';
 import type { MatchProgress, Todo } from '../progress.ts';
 import type { MatchName } from '#leads/directory/match.ts';
 

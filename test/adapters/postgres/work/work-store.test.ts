@@ -1,8 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
+import { createWork } from '../../../support/work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { describeWorkStore } from '../../../contract/work-store.ts';
 import { createLeadDirectory, REPOSITORY } from '../../../support/directory.ts';
@@ -17,11 +16,10 @@ describeWorkStore('PostgreSQL', async () => {
   const database = await temporaryPostgres();
   return {
     storeWith: (key) =>
-      createWorkStore({
+      createWork({
         database,
         instance: INSTANCE,
         sealer: createSealer(key),
-        newId: newUuid,
         repository,
       }),
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),

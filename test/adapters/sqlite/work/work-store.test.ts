@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import { createWorkStore } from '#partners/worker/leased-events.ts';
+import { createWork, type Work } from '../../../support/work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import type { WorkStore } from '#partners/worker/work-store.ts';
-import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import {
   createLeadDirectory,
@@ -19,20 +17,20 @@ import { auditOf } from '../../../support/audit.ts';
 
 const payloadKey = Buffer.alloc(32, 1);
 const sealer = createSealer(payloadKey);
-const storeDeps = { instance: INSTANCE, sealer, newId: newUuid, repository: REPOSITORY };
+const storeDeps = { instance: INSTANCE, sealer, repository: REPOSITORY };
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
   const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
-  const store = createWorkStore({ ...storeDeps, database });
+  const store = createWork({ ...storeDeps, database });
   const accept = (text: string, at = 0): Promise<string> =>
     acceptEvent(receipts, { at, sameEventKey: Buffer.from(text), payload: Buffer.from(text) });
   return { database, directory, receipts, store, accept };
 }
 
-async function leaseOne(store: WorkStore, stage: 'match' | 'act' = 'match', now = 0) {
+async function leaseOne(store: Work, stage: 'match' | 'act' = 'match', now = 0) {
   const [item] = await store.lease(stage, now, 1);
   if (!item) throw new Error('nothing is due');
   return item;
@@ -66,7 +64,7 @@ describeWorkStore('SQLite', async () => {
   const database = temporaryDatabase();
   const repository = REPOSITORY;
   return {
-    storeWith: (key) => createWorkStore({ ...storeDeps, sealer: createSealer(key), database }),
+    storeWith: (key) => createWork({ ...storeDeps, sealer: createSealer(key), database }),
     receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),

@@ -6,7 +6,9 @@ import {
   runLoop,
 } from '#partners/worker/loops/run-loop.ts';
 import { createFakeClock } from '../../../support/clock.ts';
-import type { Stage, WorkItem } from '#partners/worker/work-store.ts';
+import { acceptEvent, INSTANCE, openReceiptStores, sealer } from '../../../support/partners.ts';
+import { temporaryDatabase, withCommits } from '../../../support/stores.ts';
+import type { Stage } from '#partners/worker/work-item.ts';
 import { MINUTE, SECOND } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type LogFields, silentLog } from '#shared/log.ts';
@@ -42,70 +44,68 @@ test('an abort ends the wait without an error', async () => {
   await expect(waiting).resolves.toBeUndefined();
 });
 
-const items = ['a', 'b'].map((receiptId) => ({ receiptId }) as WorkItem);
-
-/** A store that has nothing due but what it is told; it fails while it is `away`. */
-function createStore() {
-  const store = {
-    isAway: false,
-    dueAt: undefined as number | undefined,
-    givenBack: [] as string[],
-    lease: async () => items,
-    giveBack: async ({ receiptId }: WorkItem) => {
-      if (store.isAway) throw new Error('away');
-      store.givenBack.push(receiptId);
-    },
-    nextDueAt: async () => store.dueAt,
-  };
-  return store;
-}
-
-function createWorld() {
-  const store = createStore();
+/** Two events that are due; nothing can be written while the store is `away`. */
+async function createWorld() {
+  const database = temporaryDatabase();
   const clock = createFakeClock(0);
-  return { store, clock, leasing: createLeasing({ store, clock, waitMaxMs: () => 1000 }) };
+  const { receipts } = openReceiptStores(database);
+  for (const text of ['a', 'b'])
+    await acceptEvent(receipts, { at: 0, sameEventKey: Buffer.from(text) });
+  const store = { isAway: false };
+  const db = withCommits(database, (commit) => {
+    if (store.isAway) throw new Error('away');
+    return commit();
+  });
+  const leasing = createLeasing({
+    db,
+    instance: INSTANCE,
+    sealer,
+    clock,
+    waitMaxMs: () => 1e9,
+  });
+  return { store, clock, database, leasing };
 }
 
 const fail = () => Promise.reject(new Error('half-way'));
 
-test('gives back what was left half-way before anything else is leased, once', async () => {
-  const { store, leasing } = createWorld();
+test('gives back what was left half-way before anything else is leased', async () => {
+  const { leasing } = await createWorld();
+  const items = await leasing.lease('match', 2);
   await expect(leasing.workOn(items, fail)).rejects.toThrow('half-way');
-  await leasing.lease('act', 1);
-  await leasing.lease('match', 1);
-  expect(store.givenBack).toEqual(['a', 'b']);
+  expect(await leasing.lease('act', 1)).toEqual([]);
+  expect(await leasing.lease('match', 2)).toHaveLength(2);
+  expect(await leasing.lease('match', 2)).toEqual([]);
 });
 
 test('gives back what was left half-way by both loops', async () => {
-  const { store, leasing } = createWorld();
-  for (const item of items) await expect(leasing.workOn([item], fail)).rejects.toThrow('half-way');
-  await leasing.lease('act', 1);
-  expect(store.givenBack).toEqual(['a', 'b']);
+  const { leasing } = await createWorld();
+  for (const item of await leasing.lease('match', 2))
+    await expect(leasing.workOn([item], fail)).rejects.toThrow('half-way');
+  expect(await leasing.lease('match', 2)).toHaveLength(2);
 });
 
 test('leases nothing until what was left half-way could be given back', async () => {
-  const { store, leasing } = createWorld();
+  const { store, leasing } = await createWorld();
+  const items = await leasing.lease('match', 1);
   await expect(leasing.workOn(items, fail)).rejects.toThrow('half-way');
   store.isAway = true;
   await expect(leasing.lease('act', 1)).rejects.toThrow('away');
   store.isAway = false;
-  await leasing.lease('act', 1);
-  expect(store.givenBack).toEqual(['a', 'b']);
+  expect(await leasing.lease('match', 2)).toHaveLength(2);
 });
 
 test('gives nothing back of what was worked on to the end', async () => {
-  const { store, leasing } = createWorld();
-  await leasing.workOn(items, async () => undefined);
-  await leasing.lease('act', 1);
-  expect(store.givenBack).toEqual([]);
+  const { leasing } = await createWorld();
+  await leasing.workOn(await leasing.lease('match', 2), async () => undefined);
+  expect(await leasing.lease('match', 2)).toEqual([]);
 });
 
 test('waits until the next event is due, five seconds at most', async () => {
-  const { store, clock, leasing } = createWorld();
+  const { clock, database, leasing } = await createWorld();
   clock.set(1000);
-  const waits: number[] = [];
-  for (const dueAt of [undefined, 60_000, 3000, 1000, 0]) {
-    store.dueAt = dueAt;
+  const waits: number[] = [await leasing.waitMs('act')];
+  for (const dueAt of [60_000, 3000, 1000, 0]) {
+    await database.exec(`UPDATE event SET due_at = ${dueAt}`);
     waits.push(await leasing.waitMs('match'));
   }
   expect(waits).toEqual([5000, 5000, 2000, 1, 1]);

@@ -12,7 +12,7 @@ function createWorld(results: (boolean | Error)[]) {
     if (result instanceof Error) throw result;
     return result;
   };
-  const walTruncation = createWalTruncation({ store: { truncateWal }, clock, log: silentLog });
+  const walTruncation = createWalTruncation({ db: { truncateWal }, clock, log: silentLog });
   return { clock, walTruncation, times: () => times };
 }
 

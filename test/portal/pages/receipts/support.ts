@@ -1,5 +1,5 @@
 import type { Readiness } from '#http/readiness.ts';
-import type { Settlement } from '#partners/worker/work-store.ts';
+import type { Settlement } from '#partners/worker/work-item.ts';
 import type { PagesContext } from '#portal/context.ts';
 import { receiptPages } from '#portal/pages/receipts/routes.ts';
 import { claimedLeadsIn } from '../../../support/claims.ts';
