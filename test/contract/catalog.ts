@@ -22,8 +22,8 @@ import { foldId, type Lifecycle, type VersionRecord } from '#catalog/version/art
 import type { Draft } from '#catalog/version/content-check.ts';
 import { entityTagOf } from '#catalog/version/entity-tag.ts';
 import { findArtifact, readRelations, readVersion } from '#catalog/version/read-version.ts';
-import { versionResponse } from '#catalog/version/version-response.ts';
 import {
+  versionResponse,
   type Catalog,
   type Caller,
   taggedOf,

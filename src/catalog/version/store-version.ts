@@ -11,8 +11,13 @@ import { searchTextOf } from '../reading/search-terms.ts';
 import { foldId, type VersionRecord } from './artifact.ts';
 import { auditSubject, readCandidates, readRelations } from './read-version.ts';
 import { type Candidate, chooseListed, isReadable, orderOf } from './version-order.ts';
-import { versionResponse } from './version-response.ts';
-import { type Caller, refuseUnknown, type VersionView, viewOf } from './version-view.ts';
+import {
+  versionResponse,
+  type Caller,
+  refuseUnknown,
+  type VersionView,
+  viewOf,
+} from './version-view.ts';
 
 /** A row of `catalog_artifact`. */
 type ArtifactRow = {

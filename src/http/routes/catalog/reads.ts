@@ -5,7 +5,16 @@ import { z } from 'zod';
 import { changeKinds, CHANGES_MAX, impacts } from '#catalog/diff/changes.ts';
 import { type VersionDiff, diffVersions } from '#catalog/diff/diff-versions.ts';
 import type { VersionRef } from '#catalog/version/artifact.ts';
-import { type Catalog, readView, type VersionView } from '#catalog/version/version-view.ts';
+import {
+  type Catalog,
+  readView,
+  type VersionView,
+  deprecationHeaders,
+  renderVersion,
+  revalidated,
+  toArtifactSummaryOut,
+  versionHeaders,
+} from '#catalog/version/version-view.ts';
 import {
   artifactAuditOut,
   artifactListOut,
@@ -13,13 +22,6 @@ import {
   toArtifactAuditEntryOut,
 } from '#catalog/version/version-out.ts';
 import { specTagOf } from '#catalog/version/entity-tag.ts';
-import {
-  deprecationHeaders,
-  renderVersion,
-  revalidated,
-  toArtifactSummaryOut,
-  versionHeaders,
-} from '#catalog/version/version-response.ts';
 import type { SpecFormat } from '#catalog/spec/spec-yaml.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 import { forCatalogReaders, readerOf } from '../../auth/catalog-access.ts';

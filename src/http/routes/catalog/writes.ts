@@ -5,7 +5,7 @@ import {
   replaceVersion,
 } from '#catalog/version/write-version.ts';
 import { artifactOut } from '#catalog/version/version-out.ts';
-import { addressOf, versionResponse } from '#catalog/version/version-response.ts';
+import { addressOf, versionResponse } from '#catalog/version/version-view.ts';
 import { type Content, foldId } from '#catalog/version/artifact.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 import { isRecord } from '#shared/text/json.ts';
