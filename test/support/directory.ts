@@ -124,10 +124,11 @@ export type TestOrder = {
 };
 
 /** Claims leads as the worker does, for tests that are not about the worker. */
-export async function claimLeads(session: Tx, order: TestOrder): Promise<void> {
+export async function claimLeads(session: Tx | Database, order: TestOrder): Promise<void> {
   const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
   const claims = claimsOf({ repositoryId, receiptId: `receipt-${event}`, event, numbers }, at);
-  await insertClaims(session, claims);
+  const claim = (tx: Tx): Promise<void> => insertClaims(tx, claims);
+  await ('exclusive' in session ? session.exclusive(claim) : claim(session));
 }
 
 /** Numbers of the leads with this identity, as a match finds them. */

@@ -6,7 +6,7 @@ import {
   openThreadedDatabase,
   type SqliteDatabase,
 } from '#adapters/sqlite/database.ts';
-import type { Transact } from '#shared/database.ts';
+import { type Transact, withoutWarning } from '#shared/database.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { temporaryFolder } from './folder.ts';
 import { writeMigratedStore } from './migrated-store.ts';
@@ -67,19 +67,25 @@ export function withWrites(
   const around =
     (transact: Transact): Transact =>
     (work) =>
-      transact((tx) =>
-        work({
-          ...tx,
-          run: async (sql, values) => {
+      transact(async (tx) => {
+        const failures: unknown[] = [];
+        const checked = <T>(sql: string, values: unknown, write: () => Promise<T>): Promise<T> => {
+          try {
             before(sql, values);
-            return tx.run(sql, values);
-          },
-          insert: async (into, rows) => {
-            before(into.all, rows);
-            return tx.insert(into, rows);
-          },
-        }),
-      );
+            return write();
+          } catch (error) {
+            failures.push(error);
+            return withoutWarning(Promise.reject<T>(error));
+          }
+        };
+        const result = await work({
+          ...tx,
+          run: (sql, values) => checked(sql, values, () => tx.run(sql, values)),
+          insert: (into, rows) => checked(into.all, rows, () => tx.insert(into, rows)),
+        });
+        if (failures.length > 0) throw failures[0]; // also one that nobody waited for
+        return result;
+      });
   const { transaction, exclusive } = database;
   return { ...database, transaction: around(transaction), exclusive: around(exclusive) };
 }

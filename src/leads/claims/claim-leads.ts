@@ -32,7 +32,7 @@ const INSERT = `
 export async function insertClaims(session: Tx, claims: readonly NewClaim[]): Promise<void> {
   if (claims.length === 0) return;
   const placed = claims.map((claim, place) => ({ ...claim, place }));
-  await session.run(INSERT, { claims: toRecords(placed) });
+  void session.run(INSERT, { claims: toRecords(placed) });
   for (const [id, ofRepository] of Map.groupBy(claims, ({ repositoryId }) => repositoryId)) {
     const at = Math.max(...ofRepository.map((claim) => claim.at));
     await hideClaimed(session, { id, numbers: numbersOf(ofRepository), at });

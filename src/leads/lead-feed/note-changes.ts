@@ -86,13 +86,15 @@ export async function noteLeads(
     const state = { ...row, labels: JSON.parse(row.labels) as string[], ...seen?.get(number) };
     return nextChange(before, state, isOld ? updatedAt : position) ?? [];
   });
-  await putChanges(session, touched.id, { changes, position });
+  putChanges(session, touched.id, { changes, position });
 }
 
 type StateRow = { number: number; updatedAt: number; labels: string; isVisible: boolean };
 
+type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
+
 /** `position`: of what changes now. */
-async function readKnown(session: Tx, touched: Touched) {
+async function readKnown(session: Tx, touched: Touched): Promise<Known> {
   const [rows, last] = await Promise.all([
     session.all<ChangeRow>(KNOWN, touched),
     session.get<{ position?: number }>(LAST, touched),
@@ -104,30 +106,38 @@ async function readKnown(session: Tx, touched: Touched) {
 }
 
 /** Who waits for changes is told of those at `position`. */
-async function putChanges(
+function putChanges(
   session: Tx,
   id: number,
   { changes, position }: { changes: readonly LeadChange[]; position: number },
-): Promise<void> {
+): void {
   if (changes.length === 0) return;
-  await session.run(PUT, { id, changes: toRecords(changes) });
-  if (changes.some((change) => change.position === position)) await session.get(NOTIFY);
+  void session.run(PUT, { id, changes: toRecords(changes) });
+  if (changes.some((change) => change.position === position)) void session.get(NOTIFY);
 }
 
 /** The same of leads that nobody can read any more, whatever the directory knows of them. */
 export async function hideLeads(session: Tx, touched: Touched): Promise<void> {
   if (touched.numbers.length === 0) return;
-  const { known, position } = await readKnown(session, touched);
+  hideKnown(session, touched.id, await readKnown(session, touched));
+}
+
+function hideKnown(session: Tx, id: number, { known, position }: Known): void {
   const changes = [...known.values()].flatMap(
     (before) => nextChange(before, { ...before, isVisible: false }, position) ?? [],
   );
-  await putChanges(session, touched.id, { changes, position });
+  putChanges(session, id, { changes, position });
 }
 
 /** The same of those among them that are claimed. */
 export async function hideClaimed(session: Tx, touched: Touched): Promise<void> {
-  const rows = await session.all<{ number: number }>(CLAIMED, touched);
-  await hideLeads(session, { ...touched, numbers: rows.map(({ number }) => number) });
+  const [claimed, { known, position }] = await Promise.all([
+    session.all<{ number: number }>(CLAIMED, touched),
+    readKnown(session, touched),
+  ]);
+  const numbers = new Set(claimed.map(({ number }) => number));
+  const ofClaimed = [...known].filter(([number]) => numbers.has(number));
+  hideKnown(session, touched.id, { known: new Map(ofClaimed), position });
 }
 
 /** At the end of a full crawl. */
@@ -194,7 +204,7 @@ async function showLeads(tx: Tx, touched: Touched, leads: readonly ReadLead[]): 
     const isOld = lead.updatedAt < touched.at - DAY;
     return shownChange(known.get(lead.number), lead, isOld ? lead.updatedAt : position) ?? [];
   });
-  await putChanges(tx, touched.id, { changes, position });
+  putChanges(tx, touched.id, { changes, position });
 }
 
 function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
