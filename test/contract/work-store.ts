@@ -202,8 +202,11 @@ export function describeWorkStore(engine: string, open: Open): void {
         await accept('a');
         await workAs(INSTANCE);
         const item = await leaseOne(store);
-        await accept('b');
+        await accept('ahead', 1e6);
         await workAs('another');
+        expect(await store.lease('match', 60 * SECOND, 10, SECOND)).toEqual([]);
+        expect(await store.nextDueAt('match')).toBe(1e6);
+        await accept('b');
         expect(await store.lease('match', 60 * SECOND, 10)).toEqual([]);
         await store.forgetLeases(0);
         // What it has in hand is its own until the other one ends all leases.
@@ -211,7 +214,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         await workAs(INSTANCE);
         await store.forgetLeases(0);
         expect(await store.saveProgress(item, matching, 0)).toBe(false);
-        expect(await store.lease('match', 0, 10)).toHaveLength(2);
+        expect(await store.lease('match', 0, 10)).toHaveLength(3);
       });
 
       test('that is given back leaves the event due', async () => {

@@ -39,15 +39,18 @@ const NEXT_DUE_AT = `
   SELECT due_at FROM event WHERE stage = @stage AND outcome = 'PENDING' AND lease_token IS NULL
   ORDER BY due_at LIMIT 1`;
 
+/** Stored by a clock that was ahead. */
+const IS_TOO_LATE = "outcome = 'PENDING' AND stage = @stage AND due_at > @latest";
+
+const TOO_LATE = `SELECT 1 FROM event WHERE ${IS_TOO_LATE} LIMIT 1`;
+
 const TO_LEASE = `
   SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at <= @now
   UNION ALL
-  SELECT 1 FROM event WHERE stage = @stage AND outcome = 'PENDING' AND due_at > @latest
+  SELECT 1 FROM event WHERE ${IS_TOO_LATE}
   LIMIT 1`;
 
-const DUE_TOO_LATE = `
-  UPDATE event SET due_at = @now
-  WHERE outcome = 'PENDING' AND stage = @stage AND due_at > @latest`;
+const DUE_TOO_LATE = `UPDATE event SET due_at = @now WHERE ${IS_TOO_LATE}`;
 
 /** A file has one service. */
 const WORKED_ON_BY_OTHER = either(
@@ -113,12 +116,9 @@ export async function leaseEvents(
   if (!(await db.get(TO_LEASE, due))) return [];
   const token = newUuid();
   const leased = await db.exclusive(async (tx) => {
-    const [follower, , rows] = await Promise.all([
-      tx.get(WORKED_ON_BY_OTHER, { instance }),
-      latest !== undefined && tx.run(DUE_TOO_LATE, due),
-      tx.all<Omit<LeasedRow, 'lease'>>(DUE, due),
-    ]);
-    if (follower) return [];
+    if (await tx.get(WORKED_ON_BY_OTHER, { instance })) return [];
+    if (await tx.get(TOO_LATE, due)) await tx.run(DUE_TOO_LATE, due);
+    const rows = await tx.all<Omit<LeasedRow, 'lease'>>(DUE, due);
     const events = rows.map(({ event }) => event);
     if (rows.length > 0) void tx.run(LEASE, { events, token, until: now + EVENT_LEASE_MS });
     return rows.map((row) => ({ ...row, lease: `${token}/${row.event}` }));
