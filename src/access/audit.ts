@@ -1,8 +1,15 @@
 import { z } from 'zod';
-import { actorOut, type AuditAction, auditActions, type AuditEntry } from '#shared/audit.ts';
-import { AUDIT_COLUMNS, type AuditRow, toAuditEntry } from '#shared/audit-log.ts';
+import {
+  AUDIT_COLUMNS,
+  type AuditAction,
+  type AuditEntry,
+  type AuditRow,
+  actorOut,
+  auditActions,
+  toAuditEntry,
+} from '#shared/audit.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
@@ -80,7 +87,7 @@ type AuditListQuery = { filter: AuditFilter; limit: number; cursor?: string };
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function listAudit(
-  { db, cursors }: { db: Tx; cursors: CursorSealer },
+  { db, cursors }: { db: Statements; cursors: CursorSealer },
   { filter, limit, cursor }: AuditListQuery,
 ): Promise<{ items: AuditEntryOut[]; pagination: Pagination }> {
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
@@ -100,7 +107,7 @@ function toPosition(position: unknown): AuditPosition {
  * @throws {store-unavailable}
  */
 export async function readEntries(
-  db: Tx,
+  db: Statements,
   { filter, limit, after }: { filter: AuditFilter; limit: number; after?: AuditPosition },
 ): Promise<{ items: AuditEntry[]; next?: AuditPosition }> {
   const values = { ...filter, afterAt: after?.at, afterId: after?.id, limit: limit + 1 };

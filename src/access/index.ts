@@ -1,4 +1,3 @@
-import { bindTo } from '#shared/bind.ts';
 import type { Clock } from '#shared/clock.ts';
 import { listAudit } from './audit.ts';
 import {
@@ -39,7 +38,6 @@ export function createAccess({ limitPerMinute: defaultLimit, ...options }: Acces
   const { db, clock } = options;
   const accessVersion = createAccessVersion(db, clock);
   const app = { ...options, accessVersion };
-  const bound = bindTo(() => app);
   // Collected, so that a read of leads costs no write.
   const lastUsed = createLateWrites<KeyId, number>({
     ...options,
@@ -61,16 +59,20 @@ export function createAccess({ limitPerMinute: defaultLimit, ...options }: Acces
     countCall: ({ consumerId, limitPerMinute = defaultLimit() }: ConsumerPrincipal) =>
       limiter.take(consumerId, limitPerMinute),
     consumers: {
-      create: bound(createConsumer),
-      read: bound(readConsumer),
-      page: bound(pageConsumers),
-      find: bound(findConsumers),
-      update: bound(updateConsumer),
-      replaceGrants: bound(replaceGrants),
-      revoke: bound(revokeConsumer),
+      create: createConsumer.bind(undefined, app),
+      read: readConsumer.bind(undefined, app),
+      page: pageConsumers.bind(undefined, app),
+      find: findConsumers.bind(undefined, app),
+      update: updateConsumer.bind(undefined, app),
+      replaceGrants: replaceGrants.bind(undefined, app),
+      revoke: revokeConsumer.bind(undefined, app),
     },
-    keys: { add: bound(addKey), rotate: bound(rotateKey), revoke: bound(revokeKey) },
-    listAudit: bound(listAudit),
+    keys: {
+      add: addKey.bind(undefined, app),
+      rotate: rotateKey.bind(undefined, app),
+      revoke: revokeKey.bind(undefined, app),
+    },
+    listAudit: listAudit.bind(undefined, app),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import { type Tx, type Database, StoreRefusal, unavailable } from '#shared/database.ts';
+import { type Database, type Statements, StoreRefusal, unavailable } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /**
@@ -64,7 +64,9 @@ const FOUND = either(
 );
 
 /** Every migration that the store has. @throws {store-unavailable} */
-export async function readApplied(session: Pick<Tx, 'all' | 'get'>): Promise<AppliedMigration[]> {
+export async function readApplied(
+  session: Pick<Statements, 'all' | 'get'>,
+): Promise<AppliedMigration[]> {
   const found = await session.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
   if (!found?.isOurs && found?.isForeign) throw otherStore('It has tables of another program');
   if (!found?.isOurs) return [];
@@ -79,7 +81,7 @@ export async function readApplied(session: Pick<Tx, 'all' | 'get'>): Promise<App
  * @throws {store-unavailable} also when it began with another one
  */
 export async function readMigrationState(
-  session: Pick<Tx, 'all' | 'get'>,
+  session: Pick<Statements, 'all' | 'get'>,
   known: readonly Migration[],
 ): Promise<MigrationState> {
   const applied = await readApplied(session);
@@ -106,7 +108,10 @@ function otherStore(what: string): StoreRefusal {
  * Refuses a store that is not exactly of this version's schema: what nobody knows of is not copied.
  * @throws {store-unavailable}
  */
-export async function refuseOtherSchema(session: Tx, known: readonly Migration[]): Promise<void> {
+export async function refuseOtherSchema(
+  session: Statements,
+  known: readonly Migration[],
+): Promise<void> {
   const { applied, pending, unknown } = await readMigrationState(session, known);
   const [newer, lacking] = [unknown[0], pending[0]];
   if (applied.length === 0) throw unavailable('The store has nothing of Trackport in it.');
@@ -169,7 +174,7 @@ const MIGRATION_TABLE = `
   )`;
 
 /** False when another migrator was first. */
-async function applyOne(session: Tx, migration: Migration): Promise<boolean> {
+async function applyOne(session: Statements, migration: Migration): Promise<boolean> {
   const { number, name, kind, sql } = migration;
   await session.exec(BEGIN);
   await session.exec(MIGRATION_TABLE);

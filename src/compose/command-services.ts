@@ -85,9 +85,9 @@ function createStoreServices(clock: Clock) {
       const store = await openStore({ config, clock, log: silentLog });
       return { services: await make(store, config), close: () => store.close() };
     };
-  const toAccess = ({ stores, cursors }: Store, { consumers }: Config) => ({
+  const toAccess = ({ database, cursors }: Store, { consumers }: Config) => ({
     access: createAccess({
-      db: stores.db,
+      db: database,
       cursors,
       newId: newUuid,
       clock,

@@ -32,7 +32,7 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
   const closed = new AbortController();
   cleanup.push('the portal', () => closed.abort());
   const sealer = createSealer(deriveKey(store.secretKey, 'sessions'));
-  const sessions = createSessions({ db: store.stores.db, sealer, clock });
+  const sessions = createSessions({ db: store.database, sealer, clock });
   void purgeNowAndThen(sessions, parts, closed.signal);
   return (app, context) =>
     portalArea(app, context, {

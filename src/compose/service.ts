@@ -143,9 +143,9 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   const areas = composeLeads({ ...base, tracker });
   await followOthers({ ...base, ...areas });
   const bearer = await openBearer(base);
-  const { stores, cursors } = store;
+  const { database, cursors } = store;
   const access = createAccess({
-    db: stores.db,
+    db: database,
     cursors,
     newId: newUuid,
     clock,
@@ -153,7 +153,7 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
     limitPerMinute: () => settings.current().consumers.limitPerMinute,
   });
   cleanup.push('the times of last use', () => access.close());
-  const traffic = createTraffic({ database: base.store.database, clock, log });
+  const traffic = createTraffic({ database, clock, log });
   cleanup.push('the record of traffic', () => traffic.close());
   const module = entryUrl('compose/body-functions');
   const bodyThread = createThread<typeof bodyFunctions>({ module, clock });

@@ -9,7 +9,7 @@ type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
 
 /** Claims, for the deletions that stand, what they name by what was just learnt. */
 export type ClaimLearnt = (
-  session: Tx,
+  tx: Tx,
   repository: KnownRepository,
   learnt: Learnt,
   now: number,

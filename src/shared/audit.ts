@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Statements, Tx } from './database.ts';
+import { toJson } from './sql.ts';
 
 /** Who did something: a command line user, a bearer token's subject, or Trackport itself. */
 export const actorOut = z
@@ -62,3 +64,62 @@ export type AuditEntry = {
   changes?: Record<string, unknown>;
   requestId?: string;
 };
+
+/** An entry as the engines store it, without its id. */
+export type AuditRow = Pick<AuditEntry, 'at' | 'action' | 'subject'> & {
+  actorKind: Actor['kind'];
+  actorSubject: string;
+  actorClientId: string | undefined;
+  changes: string | undefined;
+  requestId: string | undefined;
+};
+
+/** The columns of `AuditRow`. */
+export const AUDIT_COLUMNS =
+  'at, actor_kind, actor_subject, actor_client_id, action, subject, changes, request_id';
+
+const INSERT = `
+  INSERT INTO audit (${AUDIT_COLUMNS})
+  VALUES (@at, @actorKind, @actorSubject, @actorClientId, @action, @subject, @changes, @requestId)`;
+
+const OF_SUBJECT_BEFORE = `
+  SELECT id, ${AUDIT_COLUMNS} FROM audit WHERE subject = @subject AND id < @after
+  ORDER BY id DESC LIMIT @limit`;
+
+/** Call it inside the transaction of the change that the entry is about. */
+export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  await tx.run(INSERT, toAuditRow(entry));
+}
+
+/** Entries about one subject with their positions, newest first. @throws {store-unavailable} */
+export async function listAuditOf(
+  session: Statements,
+  subject: string,
+  { after = Number.MAX_SAFE_INTEGER, limit }: { after?: number | undefined; limit: number },
+): Promise<{ entry: AuditEntry; position: number }[]> {
+  const values = { subject, after, limit };
+  const rows = await session.all<AuditRow & { id: number }>(OF_SUBJECT_BEFORE, values);
+  return rows.map((row) => ({ entry: toAuditEntry(row), position: row.id }));
+}
+
+function toAuditRow({ actor, changes, requestId, ...rest }: AuditEntry): AuditRow {
+  return {
+    ...rest,
+    actorKind: actor.kind,
+    actorSubject: actor.subject,
+    actorClientId: actor.clientId,
+    changes: toJson(changes),
+    requestId,
+  };
+}
+
+export function toAuditEntry(row: AuditRow): AuditEntry {
+  return {
+    at: row.at,
+    actor: { kind: row.actorKind, subject: row.actorSubject, clientId: row.actorClientId },
+    action: row.action,
+    subject: row.subject,
+    changes: row.changes === undefined ? undefined : JSON.parse(row.changes),
+    requestId: row.requestId,
+  };
+}

@@ -7,11 +7,9 @@ export type Values = Readonly<Record<string, unknown>>;
 /**
  * Runs statements with named parameters (`@name`), written as PostgreSQL has them; SQLite's dialect reads the
  * same text. The columns of rows come in camel case, and a row lacks those that are NULL. Every call throws
- * `store-unavailable` when the store fails. In a transaction those that are asked for before any of them is awaited
- * (`Promise.all`) take one way to the engine, in their order, and so do the last ones and the commit when nobody waits
- * for them (`void`). When one fails, the transaction is not committed.
+ * `store-unavailable` when the store fails.
  */
-export type Tx = {
+export type Statements = {
   all<Row>(sql: string, values?: Values): Promise<Row[]>;
   /** The first row. */
   get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
@@ -23,6 +21,16 @@ export type Tx = {
   exec(sql: string): Promise<void>;
 };
 
+declare const inTransaction: unique symbol;
+
+/**
+ * The statements of one transaction. Those that are asked for before any of them is awaited (`Promise.all`) take one way
+ * to the engine, in their order, and so do the last ones and the commit when nobody waits for them (`void`). When one
+ * fails, the transaction is not committed. The mark keeps `Database` out, where a write that nobody waits for may fail
+ * unseen.
+ */
+export type Tx = Statements & { readonly [inTransaction]: true };
+
 /** Runs `work` in one transaction. */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
@@ -30,7 +38,7 @@ export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
  * Port: the store. `adapters/sqlite` and `adapters/postgres` implement it. A statement outside of a transaction is
  * one of its own.
  */
-export type Database = Tx & {
+export type Database = Statements & {
   /**
    * Runs `work` in one transaction and resolves when the disk has it. Rejects with what `work` threw, and then nothing
    * was changed. `work` decides and writes, and does nothing else: it may be run again, must not wait for anything but

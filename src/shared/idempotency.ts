@@ -1,5 +1,5 @@
 import { type Clock, DAY } from './clock.ts';
-import type { Database, Tx } from './database.ts';
+import type { Database, Statements, Tx } from './database.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 
@@ -173,13 +173,13 @@ type KeyRow = { fingerprint: Buffer; status: number; headers: string; body: stri
 
 /** Finds the response that is stored for a key; `mismatch` when that is for another request. @throws {store-unavailable} */
 export async function findCall(
-  tx: Tx,
+  db: Statements,
   call: KeyedCall,
 ): Promise<
   { kind: 'nothing' } | { kind: 'mismatch' } | { kind: 'stored'; response: StoredResponse }
 > {
   const expired = call.now - IDEMPOTENCY_TTL_MS;
-  const row = await tx.get<KeyRow>(FIND, { digest: call.digest, expired });
+  const row = await db.get<KeyRow>(FIND, { digest: call.digest, expired });
   if (!row) return { kind: 'nothing' };
   const { fingerprint, headers, ...rest } = row;
   if (!fingerprint.equals(call.fingerprint)) return { kind: 'mismatch' };

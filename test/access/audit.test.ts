@@ -2,25 +2,24 @@ import { expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
 import { readEntries } from '#access/audit.ts';
-import { appendAudit } from '#shared/audit-log.ts';
-import type { Tx } from '#shared/database.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import { type AuditEntry, appendAudit } from '#shared/audit.ts';
+import type { Database, Statements } from '#shared/database.ts';
 import { describeAuditLog } from '../contract/audit-log.ts';
 import { temporaryPostgres } from '../support/postgres/database.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
-const fixtureOn = (session: Tx) => ({
-  list: (query: Parameters<typeof readEntries>[1]) => readEntries(session, query),
-  append: (entry: AuditEntry) => appendAudit(session, entry),
+const fixtureOn = (database: Database) => ({
+  list: (query: Parameters<typeof readEntries>[1]) => readEntries(database, query),
+  append: (entry: AuditEntry) => database.transaction((tx) => appendAudit(tx, entry)),
 });
 
 describeAuditLog('SQLite', async () => fixtureOn(temporaryDatabase()));
 describeAuditLog('PostgreSQL', async () => fixtureOn(await temporaryPostgres()));
 
 /** The database, and every statement that reads it from now on. */
-function watch(database: SqliteDatabase): { watched: Tx; statements: string[] } {
+function watch(database: SqliteDatabase): { watched: Statements; statements: string[] } {
   const statements: string[] = [];
-  const all: Tx['all'] = (sql, values) => {
+  const all: Statements['all'] = (sql, values) => {
     statements.push(toSqlite(sql));
     return database.all(sql, values);
   };

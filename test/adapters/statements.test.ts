@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { rowsInto } from '#shared/sql.ts';
 import { temporaryPostgres } from '../support/postgres/database.ts';
 import { temporaryDatabase } from '../support/stores.ts';
 
 const ODD = rowsInto('odd', 'id bigint, text_there text, bytes bytea, is_set boolean, at bigint');
 
-describe.each<[string, () => Promise<Tx>]>([
+describe.each<[string, () => Promise<Statements>]>([
   ['SQLite', async () => temporaryDatabase()],
   ['PostgreSQL', temporaryPostgres],
 ])('a session on %s', (_engine, open) => {

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { appendAudit } from '#shared/audit-log.ts';
+import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { registerAudit } from '#cli/commands/audit.ts';
-import type { AuditEntry } from '#shared/audit.ts';
 import { buildAccess } from '../support/access.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { type Output, runCommand } from '../support/command.ts';
@@ -16,13 +15,14 @@ beforeEach(() => {
 });
 
 function write(facts: Partial<AuditEntry> = {}): Promise<void> {
-  return appendAudit(database, {
+  const entry: AuditEntry = {
     at: clock.now(),
     actor: { kind: 'cli', subject: 'operator' },
     action: 'key.revoke',
     subject: 'consumer/c-1',
     ...facts,
-  });
+  };
+  return database.transaction((tx) => appendAudit(tx, entry));
 }
 
 /** Runs `trackport audit list …` on a connection of its own. */

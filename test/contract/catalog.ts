@@ -29,7 +29,7 @@ import {
   taggedOf,
   type VersionView,
 } from '#catalog/version/version-view.ts';
-import { listAuditOf } from '#shared/audit-log.ts';
+import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import { findCall, type KeyedCall } from '#shared/idempotency.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';

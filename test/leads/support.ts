@@ -54,6 +54,7 @@ export function storeOfFeed({ end, changesAfter, reader, listen }: FakeFeed = {}
       const position = end?.();
       return isOfLead || position === undefined ? undefined : { position };
     },
+    run: async () => 1,
     transaction: async () => undefined,
     exclusive: async () => undefined,
     listen: listen ?? (() => ({ close: async () => undefined })),

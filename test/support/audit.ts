@@ -1,9 +1,8 @@
-import { listAuditOf } from '#shared/audit-log.ts';
-import type { Tx } from '#shared/database.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import { type AuditEntry, listAuditOf } from '#shared/audit.ts';
+import type { Statements } from '#shared/database.ts';
 
 /** Entries of the audit log about one subject, oldest first. */
-export async function auditOf(session: Tx, subject: string): Promise<AuditEntry[]> {
+export async function auditOf(session: Statements, subject: string): Promise<AuditEntry[]> {
   const found = await listAuditOf(session, subject, { limit: 1000 });
   return found.map(({ entry }) => entry).toReversed();
 }

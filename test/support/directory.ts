@@ -1,5 +1,5 @@
 import { claimsOf, insertClaims } from '#leads/claims/claim-leads.ts';
-import type { Tx, Database } from '#shared/database.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
 import {
   readDirectoryState,
   readDirectoryView,
@@ -19,7 +19,6 @@ import {
   startCrawl,
 } from '#leads/directory/write-directory.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
-import { bindTo } from '#shared/bind.ts';
 import type { LeadIdentity } from '#leads/model/identity.ts';
 import {
   type DirectoryEntry,
@@ -67,24 +66,23 @@ export function createLeadDirectory(
     clock: { now },
     claimLearnt,
   };
-  const onStore = bindTo(() => store);
-  const updatedAt = onStore(readUpdatedAt);
+  const updatedAt = readUpdatedAt.bind(undefined, store);
   return {
     store,
     repositoryId: () => readRepositoryId(db, store.repository),
     open: (id: number, rules: Buffer, at: number) => openDirectory(store, id, { rules, at }),
-    state: onStore(readDirectoryState),
+    state: readDirectoryState.bind(undefined, store),
     updatedAt,
     has: async (number: number) => (await updatedAt(number)) !== undefined,
-    put: onStore(putEntries),
-    putCaughtUp: onStore(putCaughtUp),
-    renameLabel: onStore(renameLabel),
-    startCrawl: onStore(startCrawl),
-    putCrawled: onStore(putCrawled),
-    unseen: onStore(readUnseen),
-    remove: onStore(removeEntry),
-    noteMoved: onStore(noteMoved),
-    completeCrawl: onStore(completeCrawl),
+    put: putEntries.bind(undefined, store),
+    putCaughtUp: putCaughtUp.bind(undefined, store),
+    renameLabel: renameLabel.bind(undefined, store),
+    startCrawl: startCrawl.bind(undefined, store),
+    putCrawled: putCrawled.bind(undefined, store),
+    unseen: readUnseen.bind(undefined, store),
+    remove: removeEntry.bind(undefined, store),
+    noteMoved: noteMoved.bind(undefined, store),
+    completeCrawl: completeCrawl.bind(undefined, store),
   };
 }
 
@@ -132,18 +130,18 @@ export async function claimLeads(session: Tx | Database, order: TestOrder): Prom
 }
 
 /** Numbers of the leads with this identity, as a match finds them. */
-export async function findLeads(session: Tx, hash: Buffer): Promise<readonly number[]> {
+export async function findLeads(session: Statements, hash: Buffer): Promise<readonly number[]> {
   return (await readDirectoryView(session, REPOSITORY, [{ kind: 'email', hash }])).find(hash);
 }
 
 /** What matching knows of the lead. */
-export async function identitiesOf(session: Tx, number: number) {
+export async function identitiesOf(session: Statements, number: number) {
   const view = await readDirectoryView(session, REPOSITORY, [{ kind: 'lead-id', number }]);
   return view.identitiesOf(number);
 }
 
 /** As if all identities had been read by an older version of the rules. */
-export async function ageDirectory(session: Tx): Promise<void> {
+export async function ageDirectory(session: Statements): Promise<void> {
   await session.run('UPDATE directory_key SET rule = rule - 1');
 }
 
@@ -153,16 +151,14 @@ export function createLeadFeedStore(
   options: { repository: string; now?: () => number },
 ) {
   const { store } = createLeadDirectory(db, options);
-  const onStore = bindTo(() => store);
-  const onDatabase = bindTo(() => db);
   return {
-    end: onStore(readFeedEnd),
-    changesAfter: onStore(readChangesAfter),
-    hide: onStore(hideLead),
-    noteRead: onStore(noteRead),
-    noteReader: onDatabase(noteFeedReader),
-    reader: onDatabase(readFeedReader),
-    isFollowed: onDatabase(isFeedFollowed),
+    end: readFeedEnd.bind(undefined, store),
+    changesAfter: readChangesAfter.bind(undefined, store),
+    hide: hideLead.bind(undefined, store),
+    noteRead: noteRead.bind(undefined, store),
+    noteReader: noteFeedReader.bind(undefined, db),
+    reader: readFeedReader.bind(undefined, db),
+    isFollowed: isFeedFollowed.bind(undefined, db),
   };
 }
 

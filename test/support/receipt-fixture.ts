@@ -1,6 +1,6 @@
 import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
-import type { Tx, Database } from '#shared/database.ts';
+import type { Database, Statements } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import { payloadIdentity } from '#partners/intake/insert-deliveries.ts';
 import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
@@ -26,7 +26,10 @@ type EventRow = { id: number; receipt: number };
 type StateRow = Omit<EventState, 'payload'> & { payload?: Buffer };
 
 /** `beside` writes into the same store, where the database itself does not. */
-export function openReceiptFixture(database: Database, beside: Tx = database): ReceiptStoreFixture {
+export function openReceiptFixture(
+  database: Database,
+  beside: Statements = database,
+): ReceiptStoreFixture {
   const eventOf = async (receiptId: string, position: number): Promise<EventRow> => {
     const found = await beside.get<EventRow>(EVENT, { receiptId, position });
     if (!found) throw new Error('no such event');

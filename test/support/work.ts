@@ -17,7 +17,8 @@ import {
   reschedule,
   saveProgress,
 } from '#partners/worker/lease-events.ts';
-import { keepMatches, type NewMatch, settle } from '#partners/worker/match/keep-matches.ts';
+import { settle } from '#partners/worker/end-event.ts';
+import { keepMatches, type NewMatch } from '#partners/worker/match/keep-matches.ts';
 import type { Settlement, Stage, WorkItem } from '#partners/worker/work-item.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';

@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 
 const VERSION = 'SELECT version FROM access_version';
 
@@ -26,7 +26,7 @@ export type AccessVersion = {
  * or the store is away), every call gets a number of its own, and so remembers nothing.
  */
 export function createAccessVersion(
-  db: Pick<Tx, 'get'>,
+  db: Pick<Statements, 'get'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): AccessVersion {
   let version = 0;

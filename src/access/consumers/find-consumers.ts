@@ -5,7 +5,7 @@ import {
   paginationOf,
   refuseCursor,
 } from '#shared/pagination/page.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { type Consumer, type ConsumerId, type Key, keyStateAt } from './consumer.ts';
 import { type ConsumerPosition, listConsumers } from './stored-consumers.ts';
 
@@ -51,7 +51,7 @@ export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): numbe
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function findConsumers(
-  deps: { db: Tx; cursors: CursorSealer; clock: Pick<Clock, 'now'> },
+  deps: { db: Statements; cursors: CursorSealer; clock: Pick<Clock, 'now'> },
   { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const now = deps.clock.now();
@@ -96,7 +96,7 @@ const BINDING = ''; // the list has no filters, and everybody who may see it see
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function pageConsumers(
-  { db, cursors }: { db: Tx; cursors: CursorSealer },
+  { db, cursors }: { db: Statements; cursors: CursorSealer },
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const after = cursor === undefined ? undefined : openCursor(cursors, cursor);

@@ -1,9 +1,8 @@
 /** Statements of consumers with their grants and keys. Every function throws `store-unavailable`. */
 import type { NewId } from '#shared/ids.ts';
-import { appendAudit } from '#shared/audit-log.ts';
-import type { AuditEntry, Origin } from '#shared/audit.ts';
+import { type AuditEntry, type Origin, appendAudit } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import type { Grant } from '../grant.ts';
@@ -97,12 +96,15 @@ const KEYS_OF = `
   SELECT ${KEY_COLUMNS} FROM api_key
   WHERE consumer_id = ANY(@ids) ORDER BY created_at, serial`;
 
-export async function findConsumer(db: Tx, id: string): Promise<Consumer | undefined> {
+export async function findConsumer(db: Statements, id: string): Promise<Consumer | undefined> {
   const row = await db.get<ConsumerRow>(CONSUMER, { id });
   return row && (await withGrantsAndKeys(db, [row]))[0];
 }
 
-async function withGrantsAndKeys(db: Tx, rows: readonly ConsumerRow[]): Promise<Consumer[]> {
+async function withGrantsAndKeys(
+  db: Statements,
+  rows: readonly ConsumerRow[],
+): Promise<Consumer[]> {
   const ids = rows.map(({ id }) => id);
   const grants = await db.all<GrantRow>(GRANTS_OF, { ids });
   const keys = await db.all<KeyRow>(KEYS_OF, { ids });
@@ -118,7 +120,7 @@ async function withGrantsAndKeys(db: Tx, rows: readonly ConsumerRow[]): Promise<
 const KEY = `SELECT ${KEY_COLUMNS} FROM api_key WHERE key_id = @keyId`;
 
 /** One key with what its consumer may do, whatever the state of both. */
-export async function lookUpKey(db: Tx, keyId: KeyId): Promise<KeyLookup | undefined> {
+export async function lookUpKey(db: Statements, keyId: KeyId): Promise<KeyLookup | undefined> {
   const row = await db.get<KeyRow>(KEY, { keyId });
   const consumer = row && (await db.get<ConsumerRow>(CONSUMER, { id: row.consumerId }));
   if (!consumer) return undefined;
@@ -133,7 +135,7 @@ const CONSUMERS_AFTER = `
 
 /** Oldest first. */
 export async function listConsumers(
-  db: Tx,
+  db: Statements,
   { limit, after }: { limit: number; after?: ConsumerPosition },
 ): Promise<{ items: Consumer[]; hasMore: boolean }> {
   const { createdAt, id } = after ?? { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
@@ -218,7 +220,10 @@ export async function changeConsumer(
 }
 
 /** Moves `lastUsedAt` of keys forward, never back. Unknown keys are passed over. */
-export async function recordKeyUses(db: Tx, uses: ReadonlyMap<KeyId, number>): Promise<void> {
+export async function recordKeyUses(
+  db: Statements,
+  uses: ReadonlyMap<KeyId, number>,
+): Promise<void> {
   await db.run(RECORD_USES, { uses: toRecords([...uses].map(([id, at]) => ({ id, at }))) });
 }
 
@@ -234,7 +239,7 @@ async function put(db: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): 
 
 /** Folded here, so that it means the same on every store. */
 async function requireUniqueName(
-  db: Tx,
+  db: Statements,
   { id, name }: Pick<Consumer, 'id' | 'name'>,
 ): Promise<void> {
   const folded = foldConsumerName(name);

@@ -2,7 +2,7 @@
  * Statements of sessions of people at the portal, the same for all instances. Every function throws
  * `store-unavailable`.
  */
-import type { Database, Tx } from '#shared/database.ts';
+import type { Database, Statements } from '#shared/database.ts';
 
 /** A session as the store has it. Times are milliseconds since the Unix epoch. */
 export type SessionRow = {
@@ -55,22 +55,22 @@ const TAKE_ONCE = `
 const PURGE = 'DELETE FROM session WHERE ends_at <= @now OR used_at <= @unusedSince';
 const PURGE_ONCE = 'DELETE FROM session_once WHERE ends_at <= @now';
 
-export async function insertSession(db: Tx, row: SessionRow): Promise<void> {
+export async function insertSession(db: Statements, row: SessionRow): Promise<void> {
   await db.run(INSERT, row);
 }
 
-export function findSession(db: Tx, digest: Buffer): Promise<SessionRow | undefined> {
+export function findSession(db: Statements, digest: Buffer): Promise<SessionRow | undefined> {
   return db.get<SessionRow>(FIND, { digest });
 }
 
 /** Moves `usedAt` forward, never back. */
-export async function touchSession(db: Tx, digest: Buffer, usedAt: number): Promise<void> {
+export async function touchSession(db: Statements, digest: Buffer, usedAt: number): Promise<void> {
   await db.run(TOUCH, { digest, usedAt });
 }
 
 /** Replaces what the issuer said, and when. */
 export async function replaceSignIn(
-  db: Tx,
+  db: Statements,
   digest: Buffer,
   next: Pick<SessionRow, 'sealed' | 'signedInAt'>,
 ): Promise<void> {
@@ -78,11 +78,11 @@ export async function replaceSignIn(
 }
 
 /** The session is over, with all that it was to be shown. Idempotent. */
-export async function deleteSession(db: Tx, digest: Buffer): Promise<void> {
+export async function deleteSession(db: Statements, digest: Buffer): Promise<void> {
   await db.run(END, { digest });
 }
 
-export async function insertOnce(db: Tx, row: OnceRow): Promise<void> {
+export async function insertOnce(db: Statements, row: OnceRow): Promise<void> {
   await db.run(PUT_ONCE, row);
 }
 

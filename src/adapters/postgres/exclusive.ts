@@ -2,7 +2,7 @@ import { SECOND } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { refuseOtherSchema, shippedMigrations } from '../migrations.ts';
 import { refuseUnlessEmpty } from '../transfer/tables.ts';
-import { type Tx, unavailable } from '#shared/database.ts';
+import { type Statements, type Tx, unavailable } from '#shared/database.ts';
 import { type PostgresDatabase, openDatabase } from './connection/database.ts';
 import { migrate } from './migrate.ts';
 
@@ -103,16 +103,16 @@ async function withExclusive<T>(
   });
 }
 
-async function untilAlone(session: Tx): Promise<void> {
+async function untilAlone(session: Statements): Promise<void> {
   for (let looks = 1; looks < LOOKS && (await countOthers(session)) > 0; looks += 1)
     await session.get('SELECT pg_sleep(0.1)');
 }
 
-async function countOthers(session: Tx): Promise<number> {
+async function countOthers(session: Statements): Promise<number> {
   return (await session.get<{ others: number }>(OTHERS))?.others ?? 0;
 }
 
-async function refuseInUse(session: Tx): Promise<void> {
+async function refuseInUse(session: Statements): Promise<void> {
   const others = await countOthers(session);
   if (others > 0)
     throw unavailable(

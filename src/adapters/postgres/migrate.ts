@@ -4,7 +4,7 @@ import {
   type Migration,
   shippedMigrations,
 } from '../migrations.ts';
-import { type Tx, unavailable } from '#shared/database.ts';
+import { type Statements, unavailable } from '#shared/database.ts';
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;
@@ -24,7 +24,7 @@ const SERVER = `
     current_setting('server_encoding') AS encoding`;
 
 /** In another encoding a delivery with a name that has no place in it could never be stored. */
-async function refuseUnfitServer(database: Tx): Promise<void> {
+async function refuseUnfitServer(database: Statements): Promise<void> {
   const server = await database.get<{ version: number; encoding: string }>(SERVER);
   if (server && server.version < OLDEST_MAJOR)
     throw unavailable(
@@ -41,7 +41,7 @@ const HIDDEN = `
   WHERE relname = 'claim_version' AND to_regclass('migration') IS NULL`;
 
 /** A second store beside one that is only not found would know of no deletion. */
-async function refuseHidden(database: Tx): Promise<void> {
+async function refuseHidden(database: Statements): Promise<void> {
   const found = await database.get<{ schema: string }>(HIDDEN);
   if (found)
     throw unavailable(

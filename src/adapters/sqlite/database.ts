@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
-import type { Database, Listening, Transact, Tx } from '#shared/database.ts';
+import type { Database, Listening, Statements, Transact } from '#shared/database.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Connection, openConnection } from './connection/connection.ts';
@@ -134,7 +134,9 @@ function createDatabase(
 }
 
 /** Runs each statement at once; that its caller waits for it is the other engine's need. */
-export function createReads(reading: Pick<Connection, 'all' | 'get'>): Pick<Tx, 'all' | 'get'> {
+export function createReads(
+  reading: Pick<Connection, 'all' | 'get'>,
+): Pick<Statements, 'all' | 'get'> {
   return {
     all: async (sql, values = {}) =>
       guard(() => toRows(reading.all(sql, toStoredValues(sql, values)))) as never[],

@@ -1,14 +1,14 @@
 import type { OnProgress } from '#shared/report.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
-import { type Tx, unavailable } from '#shared/database.ts';
+import { type Statements, unavailable } from '#shared/database.ts';
 import { rowsInto, toCamelCase } from '#shared/sql.ts';
 import { countRows, replacedTables, type Table, type TableCount } from './tables.ts';
 
 export type CopyRequest = {
   /** Of a SQLite store that nobody works on. */
-  source: Tx;
+  source: Statements;
   /** Of an empty one on PostgreSQL, in one transaction. */
-  target: Tx;
+  target: Statements;
   /** In the order in which rows can be inserted. */
   tables: readonly Table[];
   /** Told of rows that were copied. */
@@ -69,7 +69,7 @@ const NUMBERED = `
     AND a.attidentity <> '' AND NOT a.attisdropped`;
 
 /** Numbers of the target go on behind all that were ever given out. */
-async function passNumbersOn(source: Tx, target: Tx): Promise<void> {
+async function passNumbersOn(source: Statements, target: Statements): Promise<void> {
   const former = await source.all<{ name: string; last: number }>(GIVEN_OUT);
   const lastOf = new Map(former.map(({ name, last }) => [name, last]));
   for (const { table, column } of await target.all<{ table: string; column: string }>(NUMBERED)) {
@@ -82,7 +82,7 @@ async function passNumbersOn(source: Tx, target: Tx): Promise<void> {
 
 type Value = null | number | boolean | string | Buffer;
 
-/** By the columns of its table in camel case, as `Tx` has it. */
+/** By the columns of its table in camel case, as `Statements` has it. */
 type Row = Record<string, Value>;
 
 /** What is read at once, so that rows of any size fit into memory. */
@@ -90,7 +90,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const PAGE_ROWS_MAX = 500;
 
 /** All rows of a table that nobody writes, in the order of its key, some at a time. */
-async function* readRows(source: Tx, table: Table): AsyncGenerator<readonly object[]> {
+async function* readRows(source: Statements, table: Table): AsyncGenerator<readonly object[]> {
   const { name, columns, key } = table;
   const size = await pageSize(source, table);
   const order = key.map((column) => `"${column}"`).join(', ');
@@ -107,7 +107,7 @@ async function* readRows(source: Tx, table: Table): AsyncGenerator<readonly obje
   }
 }
 
-async function pageSize(source: Tx, { name, columns }: Table): Promise<number> {
+async function pageSize(source: Statements, { name, columns }: Table): Promise<number> {
   const sizes = columns.map((column) => `coalesce(octet_length("${column.name}"), 0)`);
   const row = await source.get<{ bytes?: number }>(
     `SELECT max(${sizes.join(' + ')}) AS bytes FROM "${name}"`,

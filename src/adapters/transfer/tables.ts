@@ -1,5 +1,5 @@
 import { TrackportError } from '#shared/errors.ts';
-import { type Tx, unavailable } from '#shared/database.ts';
+import { type Statements, unavailable } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /** A table as both engines have it. */
@@ -42,7 +42,7 @@ const REFERENCES = `
   WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace AND f.oid <> t.oid`;
 
 /** Every stored column of what a copy takes over, by the database's own schema, in the order of its table's name. */
-async function listColumns(session: Tx): Promise<ColumnRow[]> {
+async function listColumns(session: Statements): Promise<ColumnRow[]> {
   const rows = await session.all<ColumnRow>(COLUMNS);
   return rows.filter(({ table, column }) => !NOT_COPIED.has(table) && column !== CUT_ANEW);
 }
@@ -51,7 +51,7 @@ async function listColumns(session: Tx): Promise<ColumnRow[]> {
  * The tables that a copy takes over, by the schema of PostgreSQL, in the order in which rows can be inserted: whoever
  * refers to another comes after it, else by name.
  */
-export async function listTables(postgres: Tx): Promise<Table[]> {
+export async function listTables(postgres: Statements): Promise<Table[]> {
   const references = await postgres.all<{ from: string; to: string }>(REFERENCES);
   const tables = Map.groupBy(await listColumns(postgres), ({ table }) => table);
   const ordered = new Set<string>();
@@ -79,7 +79,7 @@ function toTable(name: string, rows: readonly ColumnRow[]): Table {
  * Holds two engines' schemas of the same version against each other, so that no table and no column is
  * left behind. @throws {bad-request} they differ: somebody else made a table or a column there
  */
-export async function refuseDifference(one: Tx, other: Tx): Promise<void> {
+export async function refuseDifference(one: Statements, other: Statements): Promise<void> {
   const [here, there] = [await namesIn(one), await namesIn(other)];
   const different = [...here, ...there].filter((name) => !here.has(name) || !there.has(name));
   if (different.length > 0)
@@ -88,13 +88,13 @@ export async function refuseDifference(one: Tx, other: Tx): Promise<void> {
     });
 }
 
-async function namesIn(session: Tx): Promise<Set<string>> {
+async function namesIn(session: Statements): Promise<Set<string>> {
   const columns = await listColumns(session);
   return new Set(columns.flatMap(({ table, column }) => [table, `${table}.${column}`]));
 }
 
 /** How many rows the table has. */
-export async function countRows(session: Tx, name: string): Promise<number> {
+export async function countRows(session: Statements, name: string): Promise<number> {
   const row = await session.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
   return row?.rows ?? 0;
 }
@@ -119,7 +119,7 @@ export const replacedTables: ReadonlySet<string> = new Set([...REFILLED, ...COUN
  * Refuses a store with rows in any other table than a first start writes.
  * @throws {store-unavailable} with what to do: `advice`
  */
-export async function refuseUnlessEmpty(session: Tx, advice: string): Promise<void> {
+export async function refuseUnlessEmpty(session: Statements, advice: string): Promise<void> {
   const full: string[] = [];
   for (const name of new Set((await listColumns(session)).map(({ table }) => table)))
     if (!replacedTables.has(name) && (await countRows(session, name)) > 0) full.push(name);

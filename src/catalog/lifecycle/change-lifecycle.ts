@@ -5,6 +5,7 @@ import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import { readCandidates, readVersion } from '../version/read-version.ts';
 import {
+  type ArtifactRow,
   appendChange,
   lockArtifact,
   moveVersion,
@@ -22,7 +23,7 @@ import {
   refuseUnknown,
   type VersionView,
 } from '../version/version-view.ts';
-import { isBeforeSunset, refuseTransition, transit } from './lifecycle.ts';
+import { isBeforeSunset, refuseTransition, transit, type Transition } from './lifecycle.ts';
 
 type Context = Pick<Catalog, 'db' | 'clock'>;
 
@@ -48,18 +49,12 @@ export async function deprecateVersion(
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
     const named = version ?? (await publishedDefault(tx, caller, id));
-    const { record, specText } = await readRecord(tx, caller, {
-      id,
-      version: named,
-      withSpec: true,
-    });
-    const next = transit(record, { action: 'deprecate', now, sunsetAt });
-    checkCondition(record, ifMatch);
-    if (next === record) return viewFor(tx, caller, { record, specText });
-    await moveVersion(tx, artifact, next);
-    const changes = lifecycleChanges(record, next);
-    await appendChange(tx, caller, next, { at: now, action: 'deprecate', changes });
-    return viewFor(tx, caller, { record: next, specText });
+    return move(
+      tx,
+      artifact,
+      { caller, ref: { id, version: named }, ifMatch },
+      { action: 'deprecate', now, sunsetAt },
+    );
   });
 }
 
@@ -87,17 +82,12 @@ export async function reinstateVersion(
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
     const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
-    const { record, specText } = await readRecord(tx, caller, {
-      id,
-      version: named,
-      withSpec: true,
-    });
-    const next = transit(record, { action: 'reinstate', now });
-    checkCondition(record, ifMatch);
-    await moveVersion(tx, artifact, next);
-    const changes = lifecycleChanges(record, next);
-    await appendChange(tx, caller, next, { at: now, action: 'reinstate', changes });
-    return viewFor(tx, caller, { record: next, specText });
+    return move(
+      tx,
+      artifact,
+      { caller, ref: { id, version: named }, ifMatch },
+      { action: 'reinstate', now },
+    );
   });
 }
 
@@ -117,19 +107,36 @@ export async function retireVersion(
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
     const named = version ?? (await onlyVersionIn(tx, artifact, 'DEPRECATED'));
-    const { record, specText } = await readRecord(tx, caller, {
-      id,
-      version: named,
-      withSpec: true,
-    });
-    const next = transit(record, { action: 'retire', now, isEarly });
-    checkCondition(record, ifMatch);
-    await moveVersion(tx, artifact, next);
-    const early = isBeforeSunset(record, now) && { early: true };
-    const changes = { ...lifecycleChanges(record, next), ...early };
-    await appendChange(tx, caller, next, { at: now, action: 'retire', changes });
-    return viewFor(tx, caller, { record: next, specText });
+    return move(
+      tx,
+      artifact,
+      { caller, ref: { id, version: named }, ifMatch },
+      { action: 'retire', now, isEarly },
+    );
   });
+}
+
+/** Moves a version on, unless the move leaves it as it is. */
+async function move(
+  tx: Tx,
+  artifact: ArtifactRow,
+  {
+    caller,
+    ref,
+    ifMatch,
+  }: { caller: Caller; ref: Required<VersionRef>; ifMatch: Precondition | undefined },
+  step: Transition,
+): Promise<VersionView> {
+  const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
+  const next = transit(record, step);
+  checkCondition(record, ifMatch);
+  if (next === record) return viewFor(tx, caller, { record, specText });
+  await moveVersion(tx, artifact, next);
+  const { action, now } = step;
+  const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
+  const changes = { ...lifecycleChanges(record, next), ...early };
+  await appendChange(tx, caller, next, { at: now, action, changes });
+  return viewFor(tx, caller, { record: next, specText });
 }
 
 /**

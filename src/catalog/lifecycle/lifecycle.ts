@@ -32,7 +32,7 @@ function startOf(action: LifecycleAction): Lifecycle {
   return transitions[action].from;
 }
 
-type Transition = {
+export type Transition = {
   action: LifecycleAction;
   now: number;
   sunsetAt?: number;

@@ -1,5 +1,5 @@
 /** Lists of versions. Each filter is an equality or one range, so that an index leads to it. */
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { foldId, type VersionRecord } from '../version/artifact.ts';
 import {
   IN_GROUP,
@@ -53,7 +53,7 @@ function rangeOf(query: ListQuery): Range {
 
 /** Selects the newest artifacts (or versions) first. */
 export async function selectListed(
-  tx: Tx,
+  tx: Statements,
   search: SearchVersions,
   query: ListQuery,
 ): Promise<ListedVersion[]> {
@@ -100,7 +100,7 @@ type ArtifactPage = {
 
 /** Selects the versions of an artifact, the highest first. */
 export async function selectVersions(
-  tx: Tx,
+  tx: Statements,
   { workspaceId, id, after = TOP, limit }: ArtifactPage,
 ): Promise<VersionRecord[]> {
   const values = { workspaceId, idFolded: foldId(id), ...after, limit };

@@ -1,6 +1,5 @@
-import type { AuditEntry } from '#shared/audit.ts';
-import { listAuditOf } from '#shared/audit-log.ts';
-import type { Tx } from '#shared/database.ts';
+import { type AuditEntry, listAuditOf } from '#shared/audit.ts';
+import type { Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import {
@@ -130,7 +129,7 @@ type ArtifactRows<Row, Position> = {
   /** Of its cursors, with a number that changes with their shape. */
   kind: string;
   list: (
-    tx: Tx,
+    tx: Statements,
     page: { workspaceId: string; id: string; limit: number; after: Position | undefined },
   ) => Promise<Row[]>;
   positionOf: (row: Row) => unknown;

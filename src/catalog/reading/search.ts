@@ -1,6 +1,6 @@
 import { searchTextOf } from './search-terms.ts';
 import type { VersionRecord } from '../version/artifact.ts';
-import type { Tx, Values } from '#shared/database.ts';
+import type { Statements, Values } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { VERSION_COLUMNS, type VersionRow, VERSIONS } from '../version/read-version.ts';
 
@@ -17,7 +17,7 @@ export type Range = {
  * those of the range, and `limit`.
  */
 export type SearchVersions = (
-  session: Tx,
+  session: Statements,
   range: Range,
   query: { terms: readonly string[]; limit: number; after?: number; values: Values },
 ) => Promise<VersionRow[]>;
@@ -107,7 +107,7 @@ const SET = `
   WHERE catalog_version.serial = cut.serial`;
 
 /** Cuts the terms of every version anew. */
-export async function cutTerms(session: Tx): Promise<void> {
+export async function cutTerms(session: Statements): Promise<void> {
   let serial = 0;
   for (;;) {
     const versions = await session.all<Searched>(AFTER, { serial });

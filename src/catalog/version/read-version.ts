@@ -1,5 +1,5 @@
 /** Reads a version, and what its response says of others. What belongs to another workspace does not exist. */
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import type { Finding } from '../spec/finding.ts';
 import {
@@ -73,7 +73,7 @@ const ARTIFACT = `SELECT a.serial FROM catalog_artifact a WHERE ${OF_ARTIFACT}`;
 
 /** Returns the serial of an artifact; undefined when there is none. */
 export async function findArtifact(
-  tx: Tx,
+  tx: Statements,
   workspaceId: string,
   id: string,
 ): Promise<number | undefined> {
@@ -86,7 +86,7 @@ const CANDIDATES = `
   WHERE artifact_serial = @artifact`;
 
 /** Every version of an artifact, as far as the choice among them needs it; in no order. */
-export function readCandidates(tx: Tx, artifact: number): Promise<Candidate[]> {
+export function readCandidates(tx: Statements, artifact: number): Promise<Candidate[]> {
   return tx.all<Candidate>(CANDIDATES, { artifact });
 }
 
@@ -118,7 +118,7 @@ const READ = {
 
 /** Reads one version; its spec only with `withSpec`. */
 export async function readVersion(
-  tx: Tx,
+  tx: Statements,
   workspaceId: string,
   { id, version, withSpec }: VersionRef & { withSpec: boolean },
 ): Promise<ReadVersion> {
@@ -187,7 +187,7 @@ const COUNT_GROUPED = `
   GROUP BY v.type ORDER BY v.type`;
 
 /** Reads what the response for a version says of other versions and artifacts. */
-export async function readRelations(tx: Tx, record: VersionRecord): Promise<Relations> {
+export async function readRelations(tx: Statements, record: VersionRecord): Promise<Relations> {
   const values = { workspaceId: record.workspaceId, idFolded: foldId(record.id) };
   const shown = await tx.get<ListedRow>(LISTED_VERSION, values);
   const isSucceeded = shown && shown.serial !== record.serial && shown.lifecycle === 'PUBLISHED';
@@ -201,7 +201,7 @@ export async function readRelations(tx: Tx, record: VersionRecord): Promise<Rela
 
 /** The owner's list; without one, a GROUP has what lies under its path. Never itself. */
 async function membersOf(
-  tx: Tx,
+  tx: Statements,
   { workspaceId, id, type, groupPath, members: named }: VersionRecord,
 ): Promise<Pick<Relations, 'members' | 'membersByType'>> {
   const self = foldId(id);

@@ -3,8 +3,7 @@
  * stands for the artifact, and the response for an idempotency key are seen at once, or none of them. Each begins
  * with the artifact's lock, so that changes of one artifact take turns and what is read after it stays as it is.
  */
-import type { ArtifactAction } from '#shared/audit.ts';
-import { appendAudit } from '#shared/audit-log.ts';
+import { type ArtifactAction, appendAudit } from '#shared/audit.ts';
 import type { Tx } from '#shared/database.ts';
 import { putCall } from '#shared/idempotency.ts';
 import { searchTextOf } from '../reading/search-terms.ts';
@@ -20,7 +19,7 @@ import {
 } from './version-view.ts';
 
 /** A row of `catalog_artifact`. */
-type ArtifactRow = {
+export type ArtifactRow = {
   serial: number;
   id: string;
   defaultSerial?: number;

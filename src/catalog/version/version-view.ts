@@ -1,6 +1,6 @@
 import type { Actor } from '#shared/audit.ts';
 import { type Clock, toRfc3339 } from '#shared/clock.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import type { Database, Statements } from '#shared/database.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import type { KeyedCall, StoredResponse } from '#shared/idempotency.ts';
@@ -70,7 +70,7 @@ type VersionQuery = VersionRef & { withSpec: boolean };
  * @throws {no-published-version} without `version`, when there is no default one
  */
 export async function readRecord(
-  tx: Tx,
+  tx: Statements,
   { workspaceId }: Reader,
   query: VersionQuery,
 ): Promise<{ record: VersionRecord; specText: string | undefined }> {
@@ -82,7 +82,11 @@ export async function readRecord(
 }
 
 /** Reads one version with its relations. Throws as `readRecord` does. */
-export async function readView(tx: Tx, reader: Reader, query: VersionQuery): Promise<VersionView> {
+export async function readView(
+  tx: Statements,
+  reader: Reader,
+  query: VersionQuery,
+): Promise<VersionView> {
   const found = await readRecord(tx, reader, query);
   return viewOf({ ...found, relations: await readRelations(tx, found.record) });
 }
@@ -92,7 +96,7 @@ export async function readView(tx: Tx, reader: Reader, query: VersionQuery): Pro
  * @throws {validation-failed} when there is none or more than one
  */
 export async function onlyVersionIn(
-  tx: Tx,
+  tx: Statements,
   { serial }: { serial: number },
   lifecycle: Lifecycle,
 ): Promise<string> {

@@ -1,9 +1,9 @@
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
-import type { Tx, Database } from '#shared/database.ts';
+import type { Database, Statements } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /** By which the store knows the key that it was filled with; undefined: with none yet. */
-async function readFingerprint(session: Tx): Promise<Buffer | undefined> {
+async function readFingerprint(session: Statements): Promise<Buffer | undefined> {
   const row = await session.get<{ fingerprint: Buffer }>('SELECT fingerprint FROM secret_key');
   return row?.fingerprint;
 }
@@ -16,7 +16,7 @@ export function createFingerprint(database: Database) {
   };
 }
 
-async function takeFingerprint(session: Tx, fingerprint: Buffer): Promise<void> {
+async function takeFingerprint(session: Statements, fingerprint: Buffer): Promise<void> {
   await session.run(
     'INSERT INTO secret_key (one, fingerprint) VALUES (1, @fingerprint) ON CONFLICT DO NOTHING',
     { fingerprint },
@@ -43,7 +43,7 @@ export type Rekeying = (
 ) => Promise<Buffer>;
 
 /** Replaces the key of a stopped store, in the transaction of the session. */
-export async function replaceKey(session: Tx, decide: Rekeying): Promise<void> {
+export async function replaceKey(session: Statements, decide: Rekeying): Promise<void> {
   const next = await decide(await session.all(UNREAD), await readFingerprint(session));
   await session.exec(DROP);
   await takeFingerprint(session, next);

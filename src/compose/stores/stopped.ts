@@ -3,7 +3,7 @@
 /** Gives a stopped store the configured `secretKey` in place of one that is lost. */
 import { existsSync } from 'node:fs';
 import * as postgres from '#adapters/postgres/exclusive.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { withStopped as withStoppedFile } from '#adapters/sqlite/transfer/exclusive.ts';
 import { type StoreAddress, storeUrl } from '#config/schema/values.ts';
 import { copyTables } from '#adapters/transfer/copy-tables.ts';
@@ -23,7 +23,7 @@ import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { storeError, storeName } from '../server/start-error.ts';
 
-type Work<T> = (session: Tx) => Promise<T>;
+type Work<T> = (session: Statements) => Promise<T>;
 
 /**
  * Lets `work` have a stopped store for itself: the whole of what it writes is there afterwards, or nothing.
@@ -96,7 +96,7 @@ function copyBetween(
 }
 
 /** Failures of what is read say so, in the middle of the work on the other store. */
-function readOf(address: StoreAddress, session: Tx): Tx {
+function readOf(address: StoreAddress, session: Statements): Statements {
   return {
     ...session,
     all: (sql, values) => named(address, () => session.all(sql, values)),

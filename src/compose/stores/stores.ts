@@ -73,7 +73,6 @@ function createStores(
 ) {
   const { database } = engine;
   return {
-    db: database,
     catalog: () => ({ db: database, search: engine.search }),
     /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),

@@ -1,7 +1,7 @@
 import type { MatchName } from '../directory/match.ts';
 import { DAY } from '#shared/clock.ts';
 import { hideClaimed, noteLeads } from '../lead-feed/note-changes.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements, Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 
 /** Leads that one event claims, or gives back, as a store writes them. */
@@ -71,11 +71,6 @@ export async function withdrawClaims(
 }
 
 /** In an order that an index has, SQLite would read every claim of the repository. */
-const CLAIMED_BY = `
-  SELECT number FROM claim
-  WHERE repository_id = /*sqlite +*/@repositoryId AND event = /*sqlite +*/@event
-    AND released_at IS NULL
-  ORDER BY /*sqlite +*/number`;
 const HELD = `
   SELECT event, number FROM claim
   WHERE repository_id = /*sqlite +*/@repositoryId AND event = ANY(@events::bigint[])
@@ -86,7 +81,7 @@ type Owner = Pick<ClaimOrder, 'repositoryId' | 'event'>;
 
 /** The leads of the repository that each event holds, in ascending order. */
 export function claimsHeld(
-  session: Tx,
+  session: Statements,
   repositoryId: number,
   events: readonly number[],
 ): Promise<Map<number, number[]>> {
@@ -95,7 +90,7 @@ export function claimsHeld(
 
 /** Those among them that an event has claimed until a match is certain. */
 export function provisionalClaims(
-  session: Tx,
+  session: Statements,
   repositoryId: number,
   events: readonly number[],
 ): Promise<Map<number, number[]>> {
@@ -104,7 +99,7 @@ export function provisionalClaims(
 
 type Holders = { repositoryId: number; events: readonly number[]; isProvisional: boolean };
 
-async function heldBy(session: Tx, holders: Holders): Promise<Map<number, number[]>> {
+async function heldBy(session: Statements, holders: Holders): Promise<Map<number, number[]>> {
   if (holders.events.length === 0) return new Map();
   const rows = await session.all<{ event: number; number: number }>(HELD, holders);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
@@ -112,8 +107,9 @@ async function heldBy(session: Tx, holders: Holders): Promise<Map<number, number
 }
 
 /** The leads of the repository that the event holds, in ascending order. */
-export async function claimedBy(session: Tx, owner: Owner): Promise<number[]> {
-  return numbersOf(await session.all(CLAIMED_BY, owner));
+export async function claimedBy(session: Statements, owner: Owner): Promise<number[]> {
+  const { repositoryId, event } = owner;
+  return (await claimsHeld(session, repositoryId, [event])).get(event) ?? [];
 }
 
 /** The leads that an event holds, for `event.lead_ids`. */
@@ -186,6 +182,9 @@ const END_STANDING = `
     AND crawl < (SELECT crawl FROM directory_state WHERE repository_id = @id)`;
 
 /** At the end of a full crawl: those that came before it began, and a day ago, stand no longer. */
-export async function endStanding(session: Tx, values: { id: number; at: number }): Promise<void> {
+export async function endStanding(
+  session: Statements,
+  values: { id: number; at: number },
+): Promise<void> {
   await session.run(END_STANDING, values);
 }

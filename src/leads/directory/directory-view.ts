@@ -2,7 +2,7 @@ import type { LeadStore } from '../lead-store.ts';
 import type { DirectoryState, IdentityKind } from './lead-directory.ts';
 import { READING_VERSION } from '../model/identity.ts';
 import type { DirectoryView, MatchName } from './match.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
 
 /** The number of the repository that `@name` means. */
@@ -12,7 +12,10 @@ export const NAMED =
 const READ_REPOSITORY_ID = 'SELECT repository_id FROM tracker_repository WHERE name = @name';
 
 /** As the tracker named it last. `name` is `owner/name` in lower case. */
-export async function readRepositoryId(session: Tx, name: string): Promise<number | undefined> {
+export async function readRepositoryId(
+  session: Statements,
+  name: string,
+): Promise<number | undefined> {
   return (await session.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
@@ -125,7 +128,7 @@ type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
  * names, read at once so that the rule of matching can ask for it without waiting.
  */
 export async function readDirectoryView(
-  session: Tx,
+  session: Statements,
   name: string,
   names: readonly MatchName[],
 ): Promise<DirectoryView> {

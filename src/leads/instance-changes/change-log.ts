@@ -3,7 +3,7 @@
  * than one of a greater position. The newest 256 batches are kept, so that whoever finds a hole in the positions has
  * missed something; the newest is never deleted.
  */
-import type { Tx, Database, Listening } from '#shared/database.ts';
+import type { Database, Listening, Statements } from '#shared/database.ts';
 
 /** What one instance published at once. */
 export type ChangeBatch = {
@@ -32,7 +32,7 @@ const CHANNEL = 'trackport_changes';
 /** Heard when this transaction is committed. */
 const NOTIFY = `NOTIFY ${CHANNEL}`;
 
-async function append(session: Tx, instanceId: string, changes: string): Promise<void> {
+async function append(session: Statements, instanceId: string, changes: string): Promise<void> {
   await session.get(LOCK);
   const row = await session.get<{ position: number }>(APPEND, { instanceId, changes });
   await session.run(REMOVE_OLD, { upTo: (row?.position ?? 0) - BATCHES_KEPT });

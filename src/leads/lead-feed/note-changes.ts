@@ -214,5 +214,5 @@ function positionOf(lead: ReadLead, known?: LeadChange): [number, number][] {
 
 /** @throws {store-unavailable} */
 export async function noteFeedReader(db: Database, reader: FeedReader): Promise<void> {
-  await db.transaction(async (tx) => void (await tx.run(NOTE_READER, reader)));
+  await db.run(NOTE_READER, reader);
 }

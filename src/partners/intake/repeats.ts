@@ -6,7 +6,7 @@ import {
   type RepeatEffect,
 } from '../receipts/receipt-store.ts';
 import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { payloadIdentity, toKeyRow, type Writing } from './insert-deliveries.ts';
 import {
@@ -67,7 +67,7 @@ export type Repeat = { event: NewEvent; before: SameEvent };
 
 /** Those of these events that came before. */
 export async function findSameEvents(
-  session: Tx,
+  session: Statements,
   events: readonly NewEvent[],
 ): Promise<Map<NewEvent, SameEvent>> {
   if (events.length === 0) return new Map();

@@ -11,7 +11,7 @@ import {
 } from './insert-deliveries.ts';
 import { claimLearnt } from '../receipts/standing-deletions.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import type { Tx, Database } from '#shared/database.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
 import { createReceiptReader } from '../receipts/read-receipts.ts';
@@ -175,7 +175,7 @@ async function acceptOne(writing: Writing, sorted: Sorted): Promise<Accepted> {
 }
 
 /** The receipt as it was first answered, whatever has become of it since. */
-async function readOriginal(session: Tx, receipt: number): Promise<Receipt> {
+async function readOriginal(session: Statements, receipt: number): Promise<Receipt> {
   const row = await session.get<Receipt>(READ_ORIGINAL, { receipt });
   if (!row) throw new Error('an event has no receipt');
   return { ...row, status: 'ACCEPTED' };

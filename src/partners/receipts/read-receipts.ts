@@ -14,7 +14,7 @@ import {
 } from './receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { OUTCOME_COUNT_MAX, type OutcomeCounts } from './recent-outcomes.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 
@@ -56,7 +56,7 @@ type EventRow = Omit<ReceiptEventDetail, Stored> & {
 };
 
 /** Reads receipts, newest first. */
-export function createReceiptReader(session: Tx): Pick<ReceiptStore, 'list' | 'read'> {
+export function createReceiptReader(session: Statements): Pick<ReceiptStore, 'list' | 'read'> {
   return {
     list: async (filter, limit, after) => {
       const rows = await selectPage(session, filter, { limit: limit + 1, after });
@@ -83,7 +83,7 @@ export function createReceiptReader(session: Tx): Pick<ReceiptStore, 'list' | 'r
 }
 
 async function selectPage(
-  session: Tx,
+  session: Statements,
   filter: ReceiptFilter,
   { limit, after = Number.MAX_SAFE_INTEGER }: { limit: number; after: number | undefined },
 ): Promise<ReceiptRow[]> {
@@ -145,7 +145,7 @@ const ALL = countBy('event_by_outcome');
 const ACKNOWLEDGED = countBy('event_acknowledged', 'AND event.acknowledged_at IS NOT NULL');
 
 /** Counts events, a few milliseconds at a time: reads of SQLite are on the event loop. */
-export function createOutcomeCounts(session: Tx): OutcomeCounts {
+export function createOutcomeCounts(session: Statements): OutcomeCounts {
   const numberAt = async (start: number): Promise<number> => {
     const row = await session.get<{ number: number }>(FIRST_SINCE, { start });
     return row?.number ?? Number.MAX_SAFE_INTEGER;

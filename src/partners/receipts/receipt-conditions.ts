@@ -1,5 +1,5 @@
 import type { ReceiptFilter } from './receipt-store.ts';
-import type { Tx, Values } from '#shared/database.ts';
+import type { Statements, Values } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /** A filter in SQL: the tables to read, the conditions (all of them hold), and their values. */
@@ -67,7 +67,10 @@ const KINDS = ['outcome', 'status', 'partnerId'] as const;
  * Which receipts a filter finds; what it says of events is met by one and the same event. The index
  * that finds the fewest leads the way, so that a few among a million are found at once.
  */
-export async function receiptConditions(session: Tx, filter: ReceiptFilter): Promise<Conditions> {
+export async function receiptConditions(
+  session: Statements,
+  filter: ReceiptFilter,
+): Promise<Conditions> {
   const isGiven = (name: Name): boolean => filter[name] !== undefined;
   const names = NAMES.filter(isGiven);
   const leader = IDENTIFIERS.find(isGiven) ?? (await rarest(session, filter));
@@ -84,7 +87,7 @@ export async function receiptConditions(session: Tx, filter: ReceiptFilter): Pro
 }
 
 async function timeConditions(
-  session: Tx,
+  session: Statements,
   { since = EARLIEST, before = LATEST }: ReceiptFilter,
   number: string,
 ): Promise<{ where: string[]; values?: Values }> {
@@ -113,7 +116,7 @@ const COUNTED_ROWS_MAX = 1000;
 
 /** Of the kinds that are given, the one with the fewest rows. */
 async function rarest(
-  session: Tx,
+  session: Statements,
   filter: ReceiptFilter,
 ): Promise<(typeof KINDS)[number] | undefined> {
   const kinds = KINDS.filter((name) => filter[name] !== undefined);
@@ -146,7 +149,11 @@ type Numbers = { first: number; last: number };
  * and the clock may have been set meanwhile: a filter on the time alone would have everything read
  * that is older or newer. All numbers where the span is so long that this is not much in proportion.
  */
-async function numbersBetween(session: Tx, since: number, before: number): Promise<Numbers> {
+async function numbersBetween(
+  session: Statements,
+  since: number,
+  before: number,
+): Promise<Numbers> {
   const row = await session.get<Numbers & { count: number }>(NUMBERS_BETWEEN, { since, before });
   const { count, first, last } = row ?? { count: 0, first: 1, last: 0 };
   return count > ROWS_BETWEEN_MAX ? { first: 0, last: LATEST } : { first, last };

@@ -2,8 +2,7 @@ import { type ClaimedLeads, refuseUnclaimed } from '#leads/claims/claimed-leads.
 import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
 import { noteLeads } from '#leads/lead-feed/note-changes.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
-import type { Origin } from '#shared/audit.ts';
-import { appendAudit } from '#shared/audit-log.ts';
+import { type Origin, appendAudit } from '#shared/audit.ts';
 import { WITH_GIVEN_STEP } from './requeue.ts';
 
 const RELEASE = `

@@ -6,11 +6,10 @@ import {
   toReplayPreview,
 } from './receipt-store.ts';
 import type { EventStep, Outcome } from './receipt.ts';
-import type { AuditEntry } from '#shared/audit.ts';
-import { appendAudit } from '#shared/audit-log.ts';
+import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import { receiptConditions } from './receipt-conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
-import type { Database, Tx } from '#shared/database.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -109,7 +108,7 @@ async function untilNothing(work: () => Promise<number>): Promise<number> {
   }
 }
 
-async function findNumber(session: Tx, id: string): Promise<number | undefined> {
+async function findNumber(session: Statements, id: string): Promise<number | undefined> {
   return (await session.get<{ number: number }>(FIND_NUMBER, { id }))?.number;
 }
 
@@ -131,7 +130,10 @@ async function queue(
 }
 
 /** Counts what `replayAll` queues and leaves. */
-export async function previewReplay(session: Tx, filter: ReceiptFilter): Promise<ReplayPreview> {
+export async function previewReplay(
+  session: Statements,
+  filter: ReceiptFilter,
+): Promise<ReplayPreview> {
   const { from, number, where, values } = await receiptConditions(session, filter);
   const counts = await session.all<DeadLetterCount>(
     `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
@@ -142,7 +144,7 @@ export async function previewReplay(session: Tx, filter: ReceiptFilter): Promise
   return toReplayPreview(counts);
 }
 
-async function receiptsToReplay(session: Tx, filter: ReceiptFilter): Promise<number[]> {
+async function receiptsToReplay(session: Statements, filter: ReceiptFilter): Promise<number[]> {
   const { from, number, where, values } = await receiptConditions(session, filter);
   const rows = await session.all<{ number: number }>(
     `SELECT DISTINCT ${number} AS number FROM ${from}

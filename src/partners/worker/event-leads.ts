@@ -1,11 +1,15 @@
-import { fromLeadIds, numbersOf, REPOSITORY_NOT_KNOWN } from '#leads/claims/claim-leads.ts';
+import {
+  claimedBy,
+  fromLeadIds,
+  numbersOf,
+  REPOSITORY_NOT_KNOWN,
+} from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import { type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
-import { DUE_AND_FREE, RANKS } from './lease-events.ts';
-import { claimedLeads, isMine } from './match/keep-matches.ts';
+import { DUE_AND_FREE, IS_MINE, leaseOf, RANKS } from './lease-events.ts';
 import type { WorkItem } from './work-item.ts';
 
 /** How long what has not been matched may hold up others: by then it has, or the tracker fails. */
@@ -36,6 +40,8 @@ const BLOCKED_UNTIL = `
 const CLAIMED = `
   SELECT DISTINCT number FROM claim
   WHERE repository_id = @repositoryId AND number = ANY(@numbers::bigint[]) AND released_at IS NULL`;
+
+const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
 
 const FOUND_LEADS = 'SELECT lead_ids FROM event WHERE id = @event';
 
@@ -90,7 +96,7 @@ export async function leadsUnderLease(
   { db, repository }: Repository,
   item: WorkItem,
 ): Promise<readonly number[] | undefined> {
-  if (!(await isMine(db, item))) return undefined;
+  if (!(await db.get(FIND_MINE, leaseOf(item)))) return undefined;
   if (item.path === 'deletions') return claimedLeads(db, repository, item.event);
   const repositoryId = await readRepositoryId(db, repository);
   if (repositoryId === undefined || isElsewhere(item, repositoryId)) return [];
@@ -144,4 +150,10 @@ function isElsewhere({ progress }: WorkItem, repositoryId: number | undefined): 
 async function foundLeads(db: Database, event: number): Promise<number[]> {
   const row = await db.get<{ leadIds?: string }>(FOUND_LEADS, { event });
   return fromLeadIds(row?.leadIds);
+}
+
+/** Only leads of the repository that the configured name means now: others must not be touched. */
+async function claimedLeads(db: Database, repository: string, event: number): Promise<number[]> {
+  const repositoryId = await readRepositoryId(db, repository);
+  return repositoryId === undefined ? [] : claimedBy(db, { repositoryId, event });
 }

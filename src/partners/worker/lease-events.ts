@@ -6,9 +6,19 @@ import { either, toJson } from '#shared/sql.ts';
 import { openPayload } from '../intake/insert-deliveries.ts';
 import type { EventErrorCode, EventStep } from '../receipts/receipt.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
-import { IS_MINE, leaseOf } from './match/keep-matches.ts';
 import { type EventProgress, readProgress } from './progress.ts';
 import type { Stage, WorkCounts, WorkItem } from './work-item.ts';
+
+/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
+export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
+
+/** What a statement needs of an item to be fenced; the payload stays where it is. */
+export function leaseOf({
+  event,
+  lease,
+}: Pick<WorkItem, 'event' | 'lease'>): Pick<WorkItem, 'event' | 'lease'> {
+  return { event, lease };
+}
 
 /**
  * `event.rank`, by which events take turns: deletions that redact or delete, then the other deletions, then

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { type Migration, readMigrationState } from '#adapters/migrations.ts';
@@ -22,17 +22,17 @@ async function empty(): Promise<PostgresDatabase> {
   return connectToPostgres(await emptyPostgres());
 }
 
-async function namesOf(session: Tx, sql: string): Promise<string[]> {
+async function namesOf(session: Statements, sql: string): Promise<string[]> {
   return (await session.all<{ name: string }>(sql)).map(({ name }) => name);
 }
 
-const tablesIn = (session: Tx, schema: string): Promise<string[]> =>
+const tablesIn = (session: Statements, schema: string): Promise<string[]> =>
   namesOf(
     session,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schema}' ORDER BY tablename`,
   );
 
-const tablesOf = (session: Tx): Promise<string[]> => tablesIn(session, 'public');
+const tablesOf = (session: Statements): Promise<string[]> => tablesIn(session, 'public');
 
 /** Every column, constraint, index, trigger and function, as the server itself writes them. */
 const SCHEMA = `

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { searchPostgres } from '#catalog/reading/search.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
 import { createReceiptReader } from '#partners/receipts/read-receipts.ts';
 import { findSameEvents } from '#partners/intake/repeats.ts';
@@ -68,7 +68,7 @@ function wholeTables(node: Node): string[] {
 function measured(database: PostgresDatabase) {
   let blocks = 0;
   const whole: string[] = [];
-  const session: Pick<Tx, 'all' | 'get'> = {
+  const session: Pick<Statements, 'all' | 'get'> = {
     all: async (sql, values) => {
       const [row] = await database.all<{ 'QUERY PLAN': string }>(
         `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { type LocalDatabase, openDatabase } from '#adapters/sqlite/database.ts';
 import { guard } from '#adapters/sqlite/connection/errors.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { createConsumer } from '#access/consumers/manage-consumers.ts';
 import { consumersIn } from '../../support/consumers.ts';
 import { temporaryFolder } from '../../support/folder.ts';
@@ -23,7 +23,7 @@ function withTable(): LocalDatabase {
   return database;
 }
 
-function insert(database: Tx, value: unknown): Promise<number> {
+function insert(database: Statements, value: unknown): Promise<number> {
   return database.run('INSERT INTO t VALUES (@value)', { value });
 }
 

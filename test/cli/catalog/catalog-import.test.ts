@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readVersion } from '#catalog/version/read-version.ts';
-import { listAuditOf } from '#shared/audit-log.ts';
+import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import type { FakeClock } from '../../support/clock.ts';
 import { type ImportRun, runImport, serveCatalog } from '../../support/catalog-import.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CatalogRules } from '#catalog/index.ts';
 import { readVersion } from '#catalog/version/read-version.ts';
-import { listAuditOf } from '#shared/audit-log.ts';
+import { listAuditOf } from '#shared/audit.ts';
 import type { Database } from '#shared/database.ts';
 import { catalogRules } from '../../support/catalog.ts';
 import { type ImportRun, runImport, serveCatalog } from '../../support/catalog-import.ts';

@@ -8,7 +8,7 @@ import {
 } from '#adapters/postgres/connection/database.ts';
 import { openDatabase } from '#adapters/sqlite/database.ts';
 import { cutTerms } from '#catalog/reading/search.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import {
   listTables as listCopiedTables,
   refuseDifference,
@@ -68,7 +68,7 @@ async function filledFile(): Promise<string> {
 }
 
 /** Every row of the tables that are copied, as one engine and the other have them. */
-async function contentOf(session: Tx, tables: readonly Table[]): Promise<unknown> {
+async function contentOf(session: Statements, tables: readonly Table[]): Promise<unknown> {
   const content: Record<string, unknown> = {};
   for (const { name, columns } of tables) {
     const names = columns.map((column) => column.name).join(', ');

@@ -74,7 +74,7 @@ async function rekey(config: Config, isWanted = true): Promise<readonly UnreadRe
 }
 
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
-async function fill({ stores, ...store }: Store) {
+async function fill({ database, stores, ...store }: Store) {
   const key = directoryKeyOf(store);
   const hash = hashIdentity(key, { kind: 'email', value: 'ada@example.com' });
   await openDirectory(stores.leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
@@ -85,7 +85,7 @@ async function fill({ stores, ...store }: Store) {
   const receiptId = await acceptEvent(stores.receipts(), event);
   const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
   const row = { digest: hash, sealed: hash, ...times };
-  await insertSession(stores.db, row);
+  await insertSession(database, row);
   return { receiptId, hash, row };
 }
 
@@ -144,7 +144,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     const sealer = createSealer(deriveKey(secretKey, 'payloads'));
     const { repository } = configOf(url, other).tracker;
     const work = createWork({ database, instance: INSTANCE, sealer, repository });
-    expect(await findSession(stores.db, row.digest)).toBeUndefined();
+    expect(await findSession(database, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
     expect((await work.match(names, Infinity)).leads).toEqual([]);
     expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });

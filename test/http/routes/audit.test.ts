@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { appendAudit } from '#shared/audit-log.ts';
-import type { AuditEntry } from '#shared/audit.ts';
+import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import { openOperatorApp, type OperatorApp } from '../../support/http/operator.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 
 /** Writes entries as changes do; `n` is the minute. */
-function write({ database }: OperatorApp, n: number, facts: Partial<AuditEntry> = {}): void {
-  void appendAudit(database, {
+function write(
+  { database }: OperatorApp,
+  n: number,
+  facts: Partial<AuditEntry> = {},
+): Promise<void> {
+  const entry: AuditEntry = {
     at: START + n * 60_000,
     actor: { kind: 'cli', subject: 'operator' },
     action: 'consumer.update',
     subject: `consumer/c-${n}`,
     ...facts,
-  });
+  };
+  return database.transaction((tx) => appendAudit(tx, entry));
 }
 
 const subjectsOf = ({ body }: { body: { items: { subject: string }[] } }): string[] =>
@@ -71,7 +75,7 @@ describe('GET /audit', () => {
   test('a cursor alone repeats its filters, and one beside it that differs is named', async () => {
     const server = openOperatorApp();
     for (let n = 0; n < 6; n += 1)
-      write(server, n, { actor: { kind: 'cli', subject: n % 2 ? 'alice' : 'operator' } });
+      await write(server, n, { actor: { kind: 'cli', subject: n % 2 ? 'alice' : 'operator' } });
     const first = await server.call('GET', '/audit?limit=1&actor=alice&since=2026-03-01');
     const { nextCursor } = first.body.pagination;
     expect(first.headers['link']).toContain(`&cursor=${nextCursor}>; rel="next"`);

@@ -3,7 +3,13 @@ import type pg from 'pg';
 import { DAY } from '#shared/clock.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
-import { type Database, type Tx, type Values, withoutWarning } from '#shared/database.ts';
+import {
+  type Database,
+  type Statements,
+  type Tx,
+  type Values,
+  withoutWarning,
+} from '#shared/database.ts';
 import { type RowsInto, toCamelCase, toRecords } from '#shared/sql.ts';
 import { guard, isConnectionLost, isRetryable } from './errors.ts';
 import { createListening } from './listen.ts';
@@ -41,7 +47,7 @@ export function openDatabase(options: PoolOptions): PostgresDatabase {
   const transact = <T>(work: (session: Tx) => Promise<T>, lock?: string): Promise<T> =>
     lend(pool, (client) => inTransaction((...input) => run(client, ...input), work, lock));
   let closed: Promise<void> | undefined;
-  const session = createSession((...input) => lend(pool, (client) => run(client, ...input)));
+  const session = createStatements((...input) => lend(pool, (client) => run(client, ...input)));
   // An instance has one queue of these: they would only wait for each other, and each take a connection for it.
   const takeTurn = createQueue();
   return {
@@ -102,14 +108,14 @@ async function inTransaction<T>(
     withoutWarning(
       Promise.all(['BEGIN', ...(lock === undefined ? [] : [lock])].map((sql) => send(sql, {}))),
     );
-  const session = createSession(async (sql, values) => {
+  const session = createStatements(async (sql, values) => {
     // It would be in nobody's transaction, or in somebody else's.
     if (isOver) throw new Error('the transaction is over');
     begun ??= begin();
     return send(sql, values);
   });
   try {
-    const result = await work(session).finally(() => {
+    const result = await work(session as Tx).finally(() => {
       isOver = true;
     });
     if (begun && !(await commit(send))) throw failure?.error ?? new Error(NOT_COMMITTED);
@@ -137,7 +143,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createSession(run: Run): Tx {
+function createStatements(run: Run): Statements {
   const all = async <Row>(sql: string, values: Values): Promise<Row[]> => {
     const { fields, rows } = await run(sql, values);
     const names = fields.map(({ name }) => toCamelCase(name));
@@ -175,7 +181,7 @@ const SNAPSHOT = `SELECT concat_ws(' ', pg_current_snapshot(), ${SERVER_IDENTITY
  * when something else was, in another database of the server. Calls that come while the server is
  * asked share the next question.
  */
-export function createVersionReader(session: Pick<Tx, 'get'>): () => Promise<number> {
+export function createVersionReader(session: Pick<Statements, 'get'>): () => Promise<number> {
   let seen: string | undefined;
   let version = 0;
   return createNextTurnFlight(async () => {

@@ -3,14 +3,14 @@ import BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
 import { BUSY, unavailable } from '#shared/database.ts';
 import { guard } from './errors.ts';
-import { createStatements, type Statements } from './statements.ts';
+import { createStatements, type StatementRunner } from './statements.ts';
 import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
 /** How long a statement waits for another process's lock, and the thread that it runs in with it. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
 
 /** One connection to one SQLite file. Everything on it happens at once, and throws what SQLite throws. */
-export type Connection = Statements & {
+export type Connection = StatementRunner & {
   readonly handle: BetterSqlite3.Database;
   /** Commits what is begun. @throws {store-unavailable} the file is not in its place any more */
   commit: () => void;

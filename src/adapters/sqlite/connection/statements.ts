@@ -16,7 +16,7 @@ export type Rows = {
 type Prepared = Omit<Rows, 'cells'> & { statement: Statement<[object]> };
 
 /** Runs statements on one connection, each at once. What it takes and gives can go to another thread. */
-export type Statements = {
+export type StatementRunner = {
   /** Whether the statement only reads. */
   isRead(sql: string): boolean;
   all(sql: string, values: Values): Rows;
@@ -27,7 +27,7 @@ export type Statements = {
   exec(sql: string): void;
 };
 
-export function createStatements(handle: Handle): Statements {
+export function createStatements(handle: Handle): StatementRunner {
   const known = new Map<string, Prepared>();
   const prepare = (sql: string): Prepared => {
     const before = known.get(sql);

@@ -1,6 +1,6 @@
 import type { Values } from '#shared/database.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { Statements } from '../connection/statements.ts';
+import type { StatementRunner } from '../connection/statements.ts';
 
 /** What the connection that writes is asked for. It knows no table and no store. */
 export type Request =
@@ -14,7 +14,7 @@ export type Request =
 
 export type StatementRequest = Extract<Request, { sql: string }>;
 
-export function runStatement(statements: Statements, request: StatementRequest): unknown {
+export function runStatement(statements: StatementRunner, request: StatementRequest): unknown {
   switch (request.kind) {
     case 'insert':
       return statements.insert(request.sql, request.rows);

@@ -8,7 +8,7 @@ import { systemCodeOf } from '#shared/errors.ts';
 import { translate } from '../connection/errors.ts';
 import {
   type Rows,
-  type Statements,
+  type StatementRunner,
   toRows,
   toStoredRows,
   toStoredValues,
@@ -31,7 +31,7 @@ const IDLE_MAX_MS = 2 * SECOND;
 const LOOP_HELD_MAX_MS = 5;
 
 /** The connection of the event loop. */
-export type Reading = Statements & {
+export type Reading = StatementRunner & {
   /** Another number whenever another connection has committed something. */
   version: () => number;
 };
@@ -93,7 +93,7 @@ async function runOne<T>({ ask, tx, reading }: Sending, work: Work<T>): Promise<
   const idle = watchIdle();
   const giveWay = createGivingWay();
   const before = reading?.version();
-  const read = async (from: Statements, request: StatementRequest): Promise<unknown> => {
+  const read = async (from: StatementRunner, request: StatementRequest): Promise<unknown> => {
     hasRead = true;
     await giveWay();
     return runStatement(from, request);
@@ -190,5 +190,5 @@ export function toTx(tx: number, send: (request: StatementRequest) => Promise<un
     run: (sql, values = {}) => withoutWarning(run(sql, values)),
     insert: (into, rows) => withoutWarning(insert(into, rows)),
     exec: (sql) => withoutWarning(exec(sql)),
-  };
+  } as Tx;
 }

@@ -23,7 +23,7 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { hasLeadsElsewhere } from '../event-leads.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
-import { reportEnd, settle } from '../match/keep-matches.ts';
+import { reportEnd, settle } from '../end-event.ts';
 import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
 import type { Database } from '#shared/database.ts';
 

@@ -1,34 +1,22 @@
 import type { Match } from '#leads/directory/match.ts';
 import type { ActProgress, Effect, MatchProgress, Todo } from '../progress.ts';
 import type { EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
-import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import type { Settlement, SettleResult, WorkItem } from '../work-item.ts';
-import { appendAudit } from '#shared/audit-log.ts';
+import type { WorkItem } from '../work-item.ts';
+import { leaseOf } from '../lease-events.ts';
+import { appendAudit } from '#shared/audit.ts';
 import {
   type ClaimOrder,
   claimsOf,
   confirmClaims,
-  claimedBy,
   claimsHeld,
   insertClaims,
   provisionalClaims,
-  toLeadIds,
   withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
-import {
-  REFRESH_RECEIPT_STATUS,
-  REQUEUE_REPEATED,
-  SET_LEADS,
-  withStep,
-} from '../../receipts/requeue.ts';
+import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
-
-/** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
-export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
-
-const FIND_MINE = `SELECT 1 FROM event WHERE ${IS_MINE}`;
 
 const LEASES = `
   SELECT id AS event, lease_token AS lease, again FROM event
@@ -45,37 +33,15 @@ const KEEP = `
     AS given (event bigint, progress jsonb, lead_ids jsonb, due_at bigint, attempts integer, note text, step jsonb)
   WHERE event.id = given.event`;
 
-/** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
-const SETTLE = `
-  UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
-    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
-    lease_token = NULL, lease_until = NULL, progress = NULL,
-    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
-  WHERE ${IS_MINE}
-  RETURNING receipt`;
-
-/** What a write needs of the item that it is about. */
-type LeasedEvent = Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
-
-/** What a statement needs of an item to be fenced; the payload stays where it is. */
-export function leaseOf({
-  event,
-  lease,
-}: Pick<WorkItem, 'event' | 'lease'>): Pick<WorkItem, 'event' | 'lease'> {
-  return { event, lease };
-}
-
-export async function isMine(session: Tx, item: LeasedEvent): Promise<boolean> {
-  return (await session.get(FIND_MINE, leaseOf(item))) !== undefined;
-}
-
 /** A match that is to be kept: for now, or for good with what is to be done. */
 export type FoundMatch = { match: Pick<Match, 'leads' | 'conflicts'> } & (
   | { next: NextLook; plan?: undefined }
   | { plan: Todo & { now: number }; next?: undefined }
 );
 
-export type NewMatch = FoundMatch & { item: LeasedEvent };
+export type NewMatch = FoundMatch & {
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
+};
 
 /** Until the match is certain: when it is looked at again, and with what progress. */
 type NextLook = {
@@ -151,44 +117,6 @@ function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
   return orders.map(({ order }) => order.event);
 }
 
-/**
- * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
- * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
- * is given back.
- */
-export async function settle(
-  session: Tx,
-  repository: string,
-  item: LeasedEvent,
-  settlement: Settlement & { now: number },
-): Promise<SettleResult> {
-  const { event } = item;
-  const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  if ((await session.run(REQUEUE_REPEATED, leaseOf(item))) > 0) return 'again';
-  const row = { ...leaseOf(item), outcome, attempts, erasure, note, lastError, now };
-  const settled = await session.get<{ receipt: number }>(SETTLE, row);
-  if (!settled) return 'lost';
-  const order =
-    outcome === 'UNMATCHED' && (await orderOf(session, repository, { item, numbers: [] }));
-  if (order && (await withdrawAll(session, order, { reason: 'unmatched', now })))
-    await session.run(SET_LEADS, {
-      event,
-      leadIds: toLeadIds(await claimedLeads(session, repository, event)),
-    });
-  void session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
-  return 'settled';
-}
-
-/** Tells operators how an event has ended. `issues` are those that something is still to be done about. */
-export function reportEnd(
-  { reporter }: { reporter: Pick<OutcomeReporter, 'settled'> },
-  { receiptId, partnerId, path }: WorkItem,
-  { outcome, lastError: code }: Settlement,
-  issues: readonly number[] = [],
-): void {
-  reporter.settled({ receiptId, partnerId, path, outcome, code, issues });
-}
-
 function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
   return { ...effect, comments: comment !== undefined };
 }
@@ -200,7 +128,7 @@ function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | un
 }
 
 /** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
-async function withdraw(
+export async function withdraw(
   session: Tx,
   order: ClaimOrder,
   { reason, now }: { reason: string; now: number },
@@ -213,29 +141,6 @@ async function withdraw(
       subject: `claim/${number}`,
       changes: { receiptId: order.receiptId, reason },
     });
-}
-
-/** Everything that no match has confirmed. False: there was nothing. */
-async function withdrawAll(
-  session: Tx,
-  order: ClaimOrder,
-  why: { reason: string; now: number },
-): Promise<boolean> {
-  const { repositoryId, event } = order;
-  const numbers = (await provisionalClaims(session, repositoryId, [event])).get(event) ?? [];
-  await withdraw(session, { ...order, numbers }, why);
-  return numbers.length > 0;
-}
-
-/** Undefined while the store does not know which repository the configured name means. */
-async function orderOf(
-  session: Tx,
-  repository: string,
-  { item, numbers }: { item: LeasedEvent; numbers: readonly number[] },
-): Promise<ClaimOrder | undefined> {
-  const repositoryId = await readRepositoryId(session, repository);
-  const { event, receiptId } = item;
-  return repositoryId === undefined ? undefined : { repositoryId, receiptId, event, numbers };
 }
 
 function toRow(
@@ -261,14 +166,4 @@ function beginActing(
   };
   const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
   return { progress, dueAt: now, attempts: 0, step };
-}
-
-/** Only leads of the repository that the configured name means now: others must not be touched. */
-export async function claimedLeads(
-  session: Tx,
-  repository: string,
-  event: number,
-): Promise<number[]> {
-  const repositoryId = await readRepositoryId(session, repository);
-  return repositoryId === undefined ? [] : claimedBy(session, { repositoryId, event });
 }

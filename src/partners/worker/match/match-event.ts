@@ -21,7 +21,8 @@ import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
 import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
-import { type FoundMatch, keepMatches, type NewMatch, reportEnd, settle } from './keep-matches.ts';
+import { reportEnd, settle } from '../end-event.ts';
+import { type FoundMatch, keepMatches, type NewMatch } from './keep-matches.ts';
 
 /** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE];

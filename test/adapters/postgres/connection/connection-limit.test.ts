@@ -1,7 +1,7 @@
 /** The server gives the store's user fewer connections than its pool may have. */
 import { expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import {
   cleanPostgres,
@@ -34,7 +34,7 @@ const PID = 'SELECT pg_backend_pid() AS pid';
 async function together(database: PostgresDatabase, count: number): Promise<void> {
   const all = Promise.withResolvers<void>();
   let begun = 0;
-  const meet = async (session: Tx): Promise<void> => {
+  const meet = async (session: Statements): Promise<void> => {
     await session.get(PID);
     begun += 1;
     if (begun === count) all.resolve();

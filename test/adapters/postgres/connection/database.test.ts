@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements, Tx } from '#shared/database.ts';
 import { createWriteCheck } from '../../../../src/compose/stores/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
@@ -29,10 +29,10 @@ async function openedAlone(): Promise<PostgresDatabase> {
   return withTable(database);
 }
 
-const insert = (session: Tx, id: number, body = ''): Promise<number> =>
+const insert = (session: Statements, id: number, body = ''): Promise<number> =>
   session.run('INSERT INTO note (id, body) VALUES (@id, @body)', { id, body });
 
-const count = async (session: Tx): Promise<number | undefined> =>
+const count = async (session: Statements): Promise<number | undefined> =>
   (await session.get<{ notes: number }>('SELECT count(*) AS notes FROM note'))?.notes;
 
 describe('a statement', () => {
@@ -111,7 +111,7 @@ describe('a statement', () => {
 describe('statements that are asked for together', () => {
   test('come back each with its own rows, whether the connection knows them or not', async () => {
     const database = await openedAlone();
-    const of = (session: Tx, turn: number) =>
+    const of = (session: Statements, turn: number) =>
       Promise.all([
         insert(session, turn, 'a'),
         session.all<{ id: number }>('SELECT id FROM note ORDER BY id'),
@@ -133,7 +133,7 @@ describe('statements that are asked for together', () => {
 
   test('fail together, and the connection serves on', async () => {
     const database = await openedAlone();
-    const divide = (session: Tx, by: number) =>
+    const divide = (session: Statements, by: number) =>
       session.get('SELECT 12 / @by::integer AS part', { by });
     const half = (by: number) =>
       database.transaction((session) =>
@@ -308,7 +308,7 @@ describe('a transaction', () => {
     const survived = Promise.withResolvers<void>();
     let tries = 0;
     let locked = 0;
-    const lock = (session: Tx, id: number) =>
+    const lock = (session: Statements, id: number) =>
       session.run("UPDATE note SET body = body || 'x' WHERE id = @id", { id });
     const meet = ([first, second]: [number, number]) =>
       database.transaction(async (session) => {

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { SECOND } from '#shared/clock.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
 
 const PUT = 'UPDATE write_check SET filler = zeroblob(@at)';
 const FAIL = "INSERT INTO write_check (one, filler) VALUES (2, x'')";
-const read = (database: Pick<Tx, 'get'>) =>
+const read = (database: Pick<Statements, 'get'>) =>
   database.get('SELECT length(filler) AS at FROM write_check');
 
 const engines: [string, () => SqliteDatabase | Promise<SqliteDatabase>][] = [
@@ -24,7 +24,7 @@ describe.each(engines)('a transaction %s', (_name, open) => {
 
   test('is undone when a statement fails, though nobody waited for it or minded', async () => {
     const database = await open();
-    const works: ((tx: Tx) => Promise<unknown>)[] = [
+    const works: ((tx: Statements) => Promise<unknown>)[] = [
       async (tx) => void tx.run(FAIL),
       (tx) => tx.run(FAIL).catch(() => undefined),
     ];
@@ -45,7 +45,7 @@ describe.each(engines)('a transaction %s', (_name, open) => {
     const other = connectTo(database.handle.name);
     await database.run(PUT, { at: 1 });
     let runs = 0;
-    const count = (tx: Tx) =>
+    const count = (tx: Statements) =>
       tx.get<{ at: number }>('SELECT length(filler) AS at FROM write_check');
     const seen = await database.transaction(async (tx) => {
       runs += 1;
@@ -83,7 +83,7 @@ describe.each(engines)('a transaction %s', (_name, open) => {
 
   test('cannot be used when it is over', async () => {
     const database = await open();
-    let kept: Tx | undefined;
+    let kept: Statements | undefined;
     await database.transaction(async (tx) => void (kept = tx));
     await expect(kept?.run(PUT, { at: 1 })).rejects.toThrow('the transaction is over');
   });

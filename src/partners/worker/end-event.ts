@@ -1,0 +1,65 @@
+import { claimedBy, provisionalClaims, toLeadIds } from '#leads/claims/claim-leads.ts';
+import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import type { Tx } from '#shared/database.ts';
+import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
+import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/requeue.ts';
+import { IS_MINE, leaseOf } from './lease-events.ts';
+import { withdraw } from './match/keep-matches.ts';
+import type { Settlement, SettleResult, WorkItem } from './work-item.ts';
+
+/** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
+const SETTLE = `
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
+    attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
+    lease_token = NULL, lease_until = NULL, progress = NULL,
+    payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
+  WHERE ${IS_MINE}
+  RETURNING receipt`;
+
+/**
+ * Ends the event; with DONE or IGNORED its payload is dropped, and with UNMATCHED every claim that no match has
+ * confirmed is taken back. An event that came again meanwhile is matched anew at once instead, and so it is whenever it
+ * is given back. `repository` is `owner/name` in lower case.
+ */
+export async function settle(
+  session: Tx,
+  repository: string,
+  item: Pick<WorkItem, 'event' | 'receiptId' | 'lease'>,
+  settlement: Settlement & { now: number },
+): Promise<SettleResult> {
+  const { outcome, attempts, erasure, note, lastError, now } = settlement;
+  if ((await session.run(REQUEUE_REPEATED, leaseOf(item))) > 0) return 'again';
+  const row = { ...leaseOf(item), outcome, attempts, erasure, note, lastError, now };
+  const settled = await session.get<{ receipt: number }>(SETTLE, row);
+  if (!settled) return 'lost';
+  if (outcome === 'UNMATCHED') await withdrawAll(session, repository, { item, now });
+  void session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
+  return 'settled';
+}
+
+/** Takes back what no match has confirmed, for an event that names nobody. */
+async function withdrawAll(
+  session: Tx,
+  repository: string,
+  { item, now }: { item: Pick<WorkItem, 'event' | 'receiptId'>; now: number },
+): Promise<void> {
+  const repositoryId = await readRepositoryId(session, repository);
+  if (repositoryId === undefined) return;
+  const { event, receiptId } = item;
+  const numbers = (await provisionalClaims(session, repositoryId, [event])).get(event) ?? [];
+  if (numbers.length === 0) return;
+  const order = { repositoryId, receiptId, event, numbers };
+  await withdraw(session, order, { reason: 'unmatched', now });
+  const leadIds = toLeadIds(await claimedBy(session, order));
+  void session.run(SET_LEADS, { event, leadIds });
+}
+
+/** Tells operators how an event has ended. `issues` are those that something is still to be done about. */
+export function reportEnd(
+  { reporter }: { reporter: Pick<OutcomeReporter, 'settled'> },
+  { receiptId, partnerId, path }: WorkItem,
+  { outcome, lastError: code }: Settlement,
+  issues: readonly number[] = [],
+): void {
+  reporter.settled({ receiptId, partnerId, path, outcome, code, issues });
+}
