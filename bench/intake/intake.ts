@@ -8,17 +8,20 @@ import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
+import { type Accept, createAcceptance } from '#partners/intake/write-deliveries.ts';
 import { systemClock } from '#shared/clock.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { unservedServices } from '../../src/compose/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';
-import { type BenchEngine, openBenchStore } from '../stores.ts';
+import type { Store } from '../../src/compose/store.ts';
+import { type BenchEngine, openBenchStore, REPOSITORY } from '../stores.ts';
 
 const CONNECTIONS = 50;
 const BATCH = 100;
@@ -46,9 +49,9 @@ export async function measureIntake(
   const known = await openBenchStore(await newStore());
   try {
     await fillDirectory(known.stores.leads, people);
-    const claiming = await startServer(known.stores.receipts());
-    const forgetful = await startServer({ accept: forgetfulAccept });
-    const durable = await startServer(strangers.stores.receipts());
+    const claiming = await startServer(acceptanceOf(known));
+    const forgetful = await startServer(forgetfulAccept);
+    const durable = await startServer(acceptanceOf(strangers));
     const servers = { durable, claiming };
     for (const { port } of [durable, forgetful, claiming]) await load({ port, seconds: 1 });
     const shares = { durable: [] as number[], claiming: [] as number[] };
@@ -109,7 +112,12 @@ async function fillDirectory(store: LeadStore, people: number): Promise<void> {
   }
 }
 
-const forgetfulAccept: ReceiptStore['accept'] = async ({ events, path: _path, ...receipt }) => ({
+function acceptanceOf({ database, secretKey }: Store): Accept {
+  const sealer = createSealer(deriveKey(secretKey, 'payloads'));
+  return createAcceptance(database, { sealer, repository: REPOSITORY });
+}
+
+const forgetfulAccept: Accept = async ({ events, path: _path, ...receipt }) => ({
   kind: 'accepted',
   receipt: { ...receipt, status: 'ACCEPTED' },
   queued: events.length,
@@ -119,7 +127,7 @@ const forgetfulAccept: ReceiptStore['accept'] = async ({ events, path: _path, ..
 /** Stands for what intake does not need. */
 const unserved = {} as never;
 
-async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
+async function startServer(accept: Accept) {
   const partner = createPartner('crm-one', {
     scheme: 'hmac-sha256',
     secrets: [{ value: new Secret(PARTNER_SECRET) }],
@@ -128,8 +136,7 @@ async function startServer({ accept }: Pick<ReceiptStore, 'accept'>) {
   const list = createPartnerList([partner]);
   const partners = createPartners({
     partners: () => list,
-    receipts: { accept } as ReceiptStore,
-    outcomeCounts: unserved,
+    accept,
     db: unserved,
     repository: '',
     instance: '',

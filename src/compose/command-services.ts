@@ -97,9 +97,9 @@ function createStoreServices(clock: Clock) {
   });
   return {
     consumer: withStore(toAccess),
-    receipt: withStore(({ stores, cursors }) => ({
+    receipt: withStore(({ database: db, cursors }) => ({
       receipts: createReceipts({
-        store: stores.receipts(),
+        db,
         cursors,
         clock,
         // The worker of a running service looks for due events by itself.

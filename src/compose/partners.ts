@@ -1,6 +1,7 @@
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { type PartnerRegistry, createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
+import { createAcceptance } from '#partners/intake/write-deliveries.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import {
   createPartner,
@@ -55,14 +56,16 @@ export function partnerRegistry({ config, settings, registry }: BaseParts): Part
 
 function storePorts({ config, store }: BaseParts) {
   const instance = newUuid();
-  const { stores, secretKey, cursors } = store;
+  const { stores, secretKey, cursors, database: db } = store;
+  const sealer = createSealer(deriveKey(secretKey, 'payloads'));
+  const repository = config.tracker.repository.toLowerCase();
+  const accept = createAcceptance(db, { sealer, repository });
   return {
-    receipts: stores.receipts(),
-    outcomeCounts: stores.outcomeCounts(),
-    db: store.database,
-    repository: config.tracker.repository.toLowerCase(),
+    accept: (delivery) => store.writes.watch(accept(delivery)),
+    db,
+    repository,
     instance,
-    sealer: createSealer(deriveKey(secretKey, 'payloads')),
+    sealer,
     workerLease: stores.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),

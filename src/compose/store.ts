@@ -57,11 +57,10 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
     const opened = await openEngine(deps);
     try {
       const secretKey = await agreeOnKey(config, opened);
-      const payloadKey = deriveKey(secretKey, 'payloads');
       const { repository } = config.tracker;
       return {
         ...opened,
-        stores: opened.stores({ repository, payloadKey, clock }),
+        stores: opened.stores({ repository, clock }),
         checkReading: async () => {
           if (isOf(secretKey, await opened.fingerprint())) return;
           throw unavailable('The store is of another secretKey now.');

@@ -9,7 +9,7 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
 import type { Action, EventRule, FieldName, Partner } from './partner.ts';
-import type { EventKeys } from './receipts/receipt-store.ts';
+import type { EventKeys } from './intake/new-receipt.ts';
 import type { EventErrorCode, PartnerPath } from './receipts/receipt.ts';
 
 const CONTACT_DELETION = 'contact.deletion';

@@ -15,10 +15,10 @@ import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
 import { createStatusTokens, readStatus } from './receipts/status.ts';
-import { createOutcomeReader, type OutcomeCounts } from './receipts/recent-outcomes.ts';
+import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
-import type { ReceiptStore } from './receipts/receipt-store.ts';
+import type { Accept } from './intake/write-deliveries.ts';
 import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
 import type { Traffic } from './traffic.ts';
 import {
@@ -38,8 +38,7 @@ import {
 export type PartnersPorts = {
   /** Those of the configuration in force; read once for each request and event. */
   partners: () => PartnerList;
-  receipts: ReceiptStore;
-  outcomeCounts: OutcomeCounts;
+  accept: Accept;
   workerLease: WorkerLease;
   filler: DirectoryFiller;
   /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
@@ -63,7 +62,7 @@ export type Partners = ReturnType<typeof createPartners>;
 
 /** The one way to make partners, for the service and tests. Nothing works before `start`. */
 export function createPartners(ports: PartnersPorts) {
-  const { partners, receipts: store, cursors, clock, log, newId, readDelivery } = ports;
+  const { db, partners, cursors, clock, log, newId, readDelivery } = ports;
   const reporter = createOutcomeReporter({ log, count: ports.countOutcome });
   const { worker, background } = createWork(ports, reporter);
   const { filler } = ports;
@@ -71,7 +70,7 @@ export function createPartners(ports: PartnersPorts) {
   const hashKey = createSecretKey(ports.directoryKey);
   const { tracing, traffic } = ports;
   const accepting = {
-    store,
+    accept: ports.accept,
     readDelivery,
     clock,
     latestCreation: () => ports.latestCreation(),
@@ -101,10 +100,10 @@ export function createPartners(ports: PartnersPorts) {
     accept: (delivery: Delivery) => acceptDelivery(accepting, delivery),
     /** The token of a receipt's status address. */
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
-    readStatus: (token: string) => readStatus({ store, tokens, clock }, token),
-    receipts: createReceipts({ store, cursors, clock, wakeWorker }),
+    readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
+    receipts: createReceipts({ db, cursors, clock, wakeWorker }),
     /** What became of what came in lately. @throws {store-unavailable} */
-    recentOutcomes: createOutcomeReader({ store: ports.outcomeCounts, clock }),
+    recentOutcomes: createOutcomeReader({ db, clock }),
     /** How the worker is. @throws {store-unavailable} */
     workerStatus: () => readWorkerStatus(worker, background),
     /** Starts the worker, the crawl and the purge, or stands by. @throws {store-unavailable} */
@@ -121,13 +120,13 @@ export function createPartners(ports: PartnersPorts) {
 }
 
 function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
-  const { partners, receipts, filler, clock, log } = ports;
+  const { db, partners, filler, clock, log } = ports;
   const worker = createEventWorker({
     ...ports,
     partners: { all: () => partners().all() },
     reporter,
   });
-  const purger = createReceiptPurger({ store: receipts, clock, log });
+  const purger = createReceiptPurger({ db, clock, log });
   const jobs = {
     start: async () => {
       await worker.start();
@@ -138,7 +137,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
       if (partners().all().length > 0) ports.learnTime();
       await filler.readStatus();
-      const { lackedPartners } = await readWorkCounts(ports.db);
+      const { lackedPartners } = await readWorkCounts(db);
       return partners()
         .all()
         .some(({ id }) => lackedPartners.includes(id));

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '#shared/crypto/hash.ts';
-import type { OutcomeCounts } from '#partners/receipts/recent-outcomes.ts';
+import { countOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
-import type { NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { Database } from '#shared/database.ts';
+import type { StoredReceipts } from '../support/receipts.ts';
 
 const HOUR = 3_600_000;
 const AT = 400_000 * HOUR;
 
 type NewOutcome = NewReceipt['events'][number]['outcome'];
-type Fixture = { counts: OutcomeCounts; store: Pick<ReceiptStore, 'accept' | 'acknowledge'> };
+type Fixture = { database: Database; store: Pick<StoredReceipts, 'accept' | 'acknowledge'> };
 
 let serial = 0;
 
@@ -36,13 +38,13 @@ function delivery(receivedAt: number, ...given: NewOutcome[]): NewReceipt {
 export function describeOutcomeCounts(engine: string, open: () => Promise<Fixture>): void {
   describe(`counts of outcomes in ${engine}`, () => {
     test('each event counts in the span in which it came, by its outcome', async () => {
-      const { counts, store } = await open();
+      const { database, store } = await open();
       await store.accept(delivery(AT - 1, 'IGNORED'));
       await store.accept(delivery(AT, 'IGNORED', 'PENDING'));
       await store.accept(delivery(AT + HOUR - 1, 'REJECTED', 'IGNORED'));
       await store.accept(delivery(AT + 2 * HOUR, 'PENDING'));
       await store.accept(delivery(AT + 9 * HOUR, 'PENDING'));
-      expect(await counts.count([AT, AT + HOUR, AT + 2 * HOUR], outcomes)).toEqual([
+      expect(await countOutcomes(database, [AT, AT + HOUR, AT + 2 * HOUR], outcomes)).toEqual([
         { IGNORED: 2, PENDING: 1, REJECTED: 1 },
         {},
         { PENDING: 2 },
@@ -50,31 +52,31 @@ export function describeOutcomeCounts(engine: string, open: () => Promise<Fixtur
     });
 
     test('outcomes that nobody asks about are not counted', async () => {
-      const { counts, store } = await open();
+      const { database, store } = await open();
       await store.accept(delivery(AT, 'IGNORED', 'REJECTED'));
-      expect(await counts.count([AT], ['IGNORED', 'FAILED'])).toEqual([{ IGNORED: 1 }]);
+      expect(await countOutcomes(database, [AT], ['IGNORED', 'FAILED'])).toEqual([{ IGNORED: 1 }]);
     });
 
     test('what was acknowledged counts by itself', async () => {
-      const { counts, store } = await open();
+      const { database, store } = await open();
       const { receipt } = await store.accept(delivery(AT, 'REJECTED', 'IGNORED'));
       await store.accept(delivery(AT + HOUR, 'REJECTED'));
       const actor = { kind: 'cli', subject: 'ada' } as const;
       const entry = { actor, at: AT, action: 'receipt.acknowledge', subject: 'receipt/1' } as const;
       await store.acknowledge(receipt.id, entry);
-      expect(await counts.count([AT, AT + HOUR], ['REJECTED'], 'acknowledged')).toEqual([
+      expect(await countOutcomes(database, [AT, AT + HOUR], ['REJECTED'], 'acknowledged')).toEqual([
         { REJECTED: 1 },
         {},
       ]);
-      expect(await counts.count([AT], ['REJECTED'])).toEqual([{ REJECTED: 2 }]);
+      expect(await countOutcomes(database, [AT], ['REJECTED'])).toEqual([{ REJECTED: 2 }]);
     });
 
     test('without receipts, or none since, all spans are empty', async () => {
-      const { counts, store } = await open();
-      expect(await counts.count([AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
+      const { database, store } = await open();
+      expect(await countOutcomes(database, [AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
       await store.accept(delivery(AT - 1, 'IGNORED'));
-      expect(await counts.count([AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
-      expect(await counts.count([], outcomes)).toEqual([]);
+      expect(await countOutcomes(database, [AT, AT + HOUR], outcomes)).toEqual([{}, {}]);
+      expect(await countOutcomes(database, [], outcomes)).toEqual([]);
     });
   });
 }

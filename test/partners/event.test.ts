@@ -10,7 +10,7 @@ import {
   readEvent,
 } from '#partners/event.ts';
 import { createPartner, type Partner } from '#partners/partner.ts';
-import { splitBatch, trimJson } from '#partners/intake/read-delivery.ts';
+import { splitBatch, trimJson } from '#partners/read-delivery.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { hashKey } from './support.ts';
 import { secretsOf } from '../support/partners.ts';

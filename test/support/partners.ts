@@ -1,14 +1,14 @@
-import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { payloadKey, receiptsIn, type StoredReceipts } from './receipts.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
+import type { Database } from '#shared/database.ts';
 import { createWork, type Work } from './work.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
-import type { NewEvent, NewReceipt, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
@@ -17,8 +17,6 @@ import { createFakeClock } from './clock.ts';
 import { directoryKey, REPOSITORY } from './directory.ts';
 import { temporaryDatabase } from './stores.ts';
 
-/** Under which the payloads of events are sealed in every store of a test. */
-export const payloadKey = Buffer.alloc(32, 3);
 export const sealer = createSealer(payloadKey);
 
 /** The process that works on the stores of a test. */
@@ -37,18 +35,18 @@ const somePartners: Record<string, PartnerSettings> = {
 
 /** The stores of receipts, as intake and as the worker see them. */
 export function openReceiptStores(
-  database: SqliteDatabase,
+  database: Database,
   repository: string = REPOSITORY,
-): { receipts: ReceiptStore; work: Work } {
+): { receipts: StoredReceipts; work: Work } {
   return {
-    receipts: createReceiptStore(database, { payloadKey, repository }),
+    receipts: receiptsIn(database, { repository }),
     work: createWork({ database, instance: INSTANCE, sealer, repository }),
   };
 }
 
 /** Accepts a delivery of `crm-one` with one event that waits; returns the id of its receipt. */
 export async function acceptEvent(
-  receipts: Pick<ReceiptStore, 'accept'>,
+  receipts: Pick<StoredReceipts, 'accept'>,
   { at, ...event }: { at: number } & Pick<NewEvent, 'sameEventKey'> & Partial<NewEvent>,
   delivery: Partial<Pick<NewReceipt, 'traceparent' | 'path' | 'createdBefore'>> = {},
 ): Promise<string> {
@@ -76,19 +74,21 @@ const unserved = new Proxy(
   },
 ) as never;
 
-export type PartnersOptions = Partial<Omit<PartnersPorts, 'partners' | 'repository'>> & {
+export type PartnersOptions<D extends Database = SqliteDatabase> = Partial<
+  Omit<PartnersPorts, 'partners' | 'repository'>
+> & {
   /** Default: one of its own. */
-  database?: SqliteDatabase;
+  database?: D;
   /** `owner/name` as it is configured. */
   repository?: string;
   /** Default: `crm-one` and `crm-two`, one of each scheme. */
   partners?: Record<string, PartnerSettings>;
 };
 
-export type PartnersWorld = {
+export type PartnersWorld<D extends Database = SqliteDatabase> = {
   partners: Partners;
-  database: SqliteDatabase;
-  receipts: ReceiptStore;
+  database: D;
+  receipts: StoredReceipts;
   work: Work;
   /** Accepts a delivery as the route does after it was verified; text and bytes go as they are. */
   deliver: (body: unknown, facts?: DeliveryFacts) => Promise<AcceptedDelivery>;
@@ -97,20 +97,23 @@ export type PartnersWorld = {
 type DeliveryFacts = Partial<Omit<Delivery, 'partner' | 'body'>> & { from?: string };
 
 /** Partners as the service makes them. Nothing works on events until a test starts them. */
-export function buildPartners(options: PartnersOptions = {}): PartnersWorld {
-  const { database = temporaryDatabase(), repository, partners: settings, ...ports } = options;
+export function buildPartners<D extends Database = SqliteDatabase>({
+  database = temporaryDatabase() as Database as D,
+  repository,
+  partners: settings,
+  ...ports
+}: PartnersOptions<D> = {}): PartnersWorld<D> {
   const { clock = createFakeClock() } = ports;
   const stores = openReceiptStores(database, repository);
   const list = createPartnerList(
     Object.entries(settings ?? somePartners).map(([id, one]) => createPartner(id, one)),
   );
   const partners = createPartners({
-    receipts: stores.receipts,
+    accept: stores.receipts.accept,
     db: database,
     repository: (repository ?? REPOSITORY).toLowerCase(),
     instance: INSTANCE,
     sealer,
-    outcomeCounts: createOutcomeCounts(database),
     workerLease: ownWork,
     filler: unserved,
     latestCreation: () => clock.now(),

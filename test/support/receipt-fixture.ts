@@ -1,11 +1,10 @@
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from './receipts.ts';
 import { REFRESH_RECEIPT_STATUS } from '#partners/receipts/requeue.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
-import { payloadIdentity } from '#partners/intake/insert-deliveries.ts';
-import type { EventState, ReceiptStoreFixture } from '../contract/receipt-store.ts';
-import { REPOSITORY } from './directory.ts';
-import { payloadKey, sealer } from './partners.ts';
+import { payloadIdentity } from '#partners/receipts/payload.ts';
+import type { EventState, ReceiptsFixture } from '../contract/receipts.ts';
+import { sealer } from './partners.ts';
 import { auditOf } from './audit.ts';
 
 const EVENT = `
@@ -29,14 +28,14 @@ type StateRow = Omit<EventState, 'payload'> & { payload?: Buffer };
 export function openReceiptFixture(
   database: Database,
   beside: Statements = database,
-): ReceiptStoreFixture {
+): ReceiptsFixture {
   const eventOf = async (receiptId: string, position: number): Promise<EventRow> => {
     const found = await beside.get<EventRow>(EVENT, { receiptId, position });
     if (!found) throw new Error('no such event');
     return found;
   };
   return {
-    store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
+    store: receiptsIn(database),
     settle: async (receiptId, { position = 0, at = 1, attempts = 1, ...end }) => {
       const { id, receipt } = await eventOf(receiptId, position);
       const { outcome, lastError, leadIds } = end;

@@ -1,15 +1,14 @@
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { Database } from '#shared/database.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import { receiptsIn, type StoredReceipts } from '../support/receipts.ts';
 import { createClaims } from '../support/claims.ts';
 import { createLeadDirectory, findLeads, REPOSITORY } from '../support/directory.ts';
 
 /** The store of the instances, seen from another process. Dispose it after use. */
 export type Findings = AsyncDisposable & {
-  receipts: Pick<ReceiptStore, 'read' | 'replayAll'>;
+  receipts: Pick<StoredReceipts, 'read' | 'replayAll'>;
   /** Whether the directory knows the lead. */
   knows(number: number): Promise<boolean>;
   findLeads(hash: Buffer): Promise<readonly number[]>;
@@ -40,7 +39,7 @@ function readFindings(database: Database): Omit<Findings, typeof Symbol.asyncDis
   const claims = createClaims(database, scope);
   return {
     // Nothing is decrypted here.
-    receipts: createReceiptStore(database, { payloadKey: Buffer.alloc(32), ...scope }),
+    receipts: receiptsIn(database, { key: Buffer.alloc(32) }),
     knows: (number) => directory.has(number),
     findLeads: (hash) => findLeads(database, hash),
     claims: () => claims.current(),

@@ -1,10 +1,6 @@
 /** What the threads of `body-readers.ts` run. */
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
-import {
-  type DeliveredEvent,
-  type DeliveryFields,
-  readDelivery,
-} from '#partners/intake/read-delivery.ts';
+import { type DeliveredEvent, type DeliveryFields, readDelivery } from '#partners/read-delivery.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';
 
 export { parseFormText as form } from '#shared/text/form-text.ts';

@@ -1,6 +1,6 @@
 import { readSpecBody, type ReadSpecBody } from '#catalog/spec/spec-body.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
-import { readDelivery, type ReadDelivery } from '#partners/intake/read-delivery.ts';
+import { readDelivery, type ReadDelivery } from '#partners/read-delivery.ts';
 import { transferablesOf } from '#shared/bytes.ts';
 import { type FormPairs, parseFormText } from '#shared/text/form-text.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import {
   type Outcome,
   outcomes,

@@ -1,9 +1,7 @@
 import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
-import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import { createFingerprint } from './key-fingerprint.ts';
-import { createWriteCheck, type WriteCheck } from './write-check.ts';
+import { createWriteCheck } from './write-check.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -18,8 +16,6 @@ import { type Migration, readApplied } from '#adapters/migrations.ts';
 export type StoresOptions = {
   /** `owner/name` of the tracker's repository. */
   repository: string;
-  /** Encrypts the bytes of events. */
-  payloadKey: Buffer;
   clock: Clock;
 };
 
@@ -49,14 +45,13 @@ export type StoreEngine = {
 /** What is the same on every engine. */
 export function createOpenStore(engine: StoreEngine, clock: Clock) {
   const { database } = engine;
-  const writes = createWriteCheck(database, clock);
   return {
     database,
-    stores: (options: StoresOptions) => createStores(engine, writes, options),
+    stores: (options: StoresOptions) => createStores(engine, options),
     /** Every migration that it has. @throws {store-unavailable} */
     readApplied: () => readApplied(database),
     /** Whether deliveries can be stored. */
-    writes,
+    writes: createWriteCheck(database, clock),
     /**
      * By which it knows the `secretKey` that it was filled with: with none yet, that is the offered one from now
      * on. Of several that are offered at once one is taken. @throws {store-unavailable}
@@ -67,13 +62,11 @@ export function createOpenStore(engine: StoreEngine, clock: Clock) {
 
 /** The ports of one store. Each is made when it is asked for: a command needs few of them. */
 function createStores(
-  engine: StoreEngine,
-  { watch }: Pick<WriteCheck, 'watch'>,
-  { repository, payloadKey, clock }: StoresOptions,
+  { database, search, workerLease }: StoreEngine,
+  { repository, clock }: StoresOptions,
 ) {
-  const { database } = engine;
   return {
-    catalog: () => ({ db: database, search: engine.search }),
+    catalog: () => ({ db: database, search }),
     /** Each has an id of its own, and so takes what another one appends for changes of another instance. */
     instanceChanges: () => createChangeLog(database, { instanceId: newUuid() }),
     leads: {
@@ -83,8 +76,6 @@ function createStores(
       claimLearnt,
     } satisfies LeadStore,
     idempotency: () => createIdempotency({ db: database, clock }),
-    outcomeCounts: () => createOutcomeCounts(database),
-    receipts: () => createReceiptStore(database, { payloadKey, repository, watch }),
-    workerLease: engine.workerLease,
+    workerLease,
   };
 }

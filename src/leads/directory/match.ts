@@ -1,8 +1,20 @@
-import type { HashedIdentity, IdentityKind } from './lead-directory.ts';
+import type { KeyObject } from 'node:crypto';
+import type { LeadIdentity } from '../model/identity.ts';
+import { type HashedIdentity, type IdentityKind, toHashedIdentity } from './lead-directory.ts';
 import { MINUTE } from '#shared/clock.ts';
 
 /** A name of an event in the form in which the lead directory keeps identities. */
 export type MatchName = { kind: 'lead-id'; number: number } | HashedIdentity;
+
+/** The names with keyed hashes in place of personal data, in the same order. */
+export function toMatchNames(
+  names: readonly (LeadIdentity | Extract<MatchName, { kind: 'lead-id' }>)[],
+  directoryKey: Buffer | KeyObject,
+): MatchName[] {
+  return names.map((name) =>
+    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
+  );
+}
 
 /** By what an event looks for its lead, as a store keeps it: the kinds alone, with a space between. */
 export function toNameKinds(names: readonly MatchName[]): string | null {

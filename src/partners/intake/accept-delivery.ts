@@ -5,13 +5,13 @@ import type { Clock } from '#shared/clock.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { actionsFor, decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
-import { toMatchNames } from '../worker/match/read-request.ts';
-import type { MatchName } from '#leads/directory/match.ts';
+import { toMatchNames } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
-import type { ReadDelivery } from './read-delivery.ts';
+import type { ReadDelivery } from '../read-delivery.ts';
 import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
+import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
+import type { Accept } from './write-deliveries.ts';
 
 /** Each may name hundreds of people. */
 const EVENTS_PER_TURN = 25;
@@ -36,7 +36,7 @@ export type Delivery = {
 };
 
 export type AcceptDeliveryDeps = {
-  store: Pick<ReceiptStore, 'accept'>;
+  accept: Accept;
   readDelivery: ReadDelivery;
   clock: Pick<Clock, 'now'>;
   /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
@@ -90,7 +90,7 @@ export async function acceptDelivery(
     events,
   };
   const commit = { name: 'commit delivery' };
-  const acceptance = await traced(deps.tracing, commit, () => deps.store.accept(receipt));
+  const acceptance = await traced(deps.tracing, commit, () => deps.accept(receipt));
   if (acceptance.queued > 0) deps.wakeWorker();
   reportSettled(deps.reporter, receipt, acceptance);
   const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
@@ -135,7 +135,7 @@ function toNewEvent(
     names: [],
     ...(decision.outcome === 'PENDING' &&
       event && {
-        names: namesFor(hashKey, partner, event),
+        names: toMatchNames(namesOf(partner.id, event), hashKey),
         ...(path === 'deletions' && { actions: actionsFor(partner, event) }),
       }),
     payload: bytes,
@@ -153,10 +153,6 @@ function mergeOf(
     hashIdentity(hashKey, { kind: 'external-id', partnerId, value });
   const to = hashOf(event.merge.to);
   return { merge: { from: event.merge.from.map(hashOf).filter((hash) => !hash.equals(to)), to } };
-}
-
-function namesFor(hashKey: KeyObject, partner: Partner, event: PartnerEvent): MatchName[] {
-  return toMatchNames(namesOf(partner.id, event), hashKey);
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { EventIdKeys, NewEvent, NewReceipt } from '../receipts/receipt-store.ts';
+import type { EventIdKeys, NewEvent, NewReceipt } from './new-receipt.ts';
 import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { type RepeatedEvent, statusOf } from '../receipts/receipt.ts';
+import { payloadIdentity } from '../receipts/payload.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
@@ -186,24 +187,6 @@ export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; k
 function toClaim({ id, delivery, event, leads }: Row): AcceptedDeletion {
   const { receivedAt: at } = delivery;
   return { event: id, receiptId: delivery.id, names: event.names, leads, at };
-}
-
-/** What an event's payload is bound to. */
-export function payloadIdentity(receiptId: string, position: number): string {
-  return `${receiptId}/${position}`;
-}
-
-/** The bytes of an event; undefined when they were sealed under another secret key. */
-export function openPayload(
-  sealer: Sealer,
-  { receiptId, position }: { receiptId: string; position: number },
-  sealed: Buffer,
-): Buffer | undefined {
-  try {
-    return sealer.open(payloadIdentity(receiptId, position), sealed);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A deletion that is accepted, or that has come again. */

@@ -4,11 +4,12 @@ import {
   type NewEvent,
   type NewReceipt,
   type RepeatEffect,
-} from '../receipts/receipt-store.ts';
+} from './new-receipt.ts';
 import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { payloadIdentity, toKeyRow, type Writing } from './insert-deliveries.ts';
+import { payloadIdentity } from '../receipts/payload.ts';
+import { toKeyRow, type Writing } from './insert-deliveries.ts';
 import {
   AS_NEW,
   LASTING_NOTE,

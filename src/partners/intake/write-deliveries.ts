@@ -1,7 +1,7 @@
-import { createSealer, type Sealer } from '#shared/crypto/sealer.ts';
+import type { Sealer } from '#shared/crypto/sealer.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Receipt, RepeatedEvent } from '../receipts/receipt.ts';
-import type { Acceptance, NewEvent, NewReceipt, ReceiptStore } from '../receipts/receipt-store.ts';
+import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
 import {
   insertDeliveries,
   openAcceptanceClaims,
@@ -14,47 +14,39 @@ import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { createBatch } from '#shared/resilience/batch.ts';
-import { createReceiptReader } from '../receipts/read-receipts.ts';
-import {
-  acknowledge,
-  previewReplay,
-  purgeReceipts,
-  replay,
-  replayAll,
-} from '../receipts/replay-receipts.ts';
 import { findSameEvents, type Repeat, type SameEvent, workRepeat } from './repeats.ts';
 
-export type ReceiptStoreOptions = {
-  /** The 32 bytes under which the bytes of events are encrypted. */
-  payloadKey: Buffer;
-  /** `owner/name`, in any case: whose leads are claimed. */
-  repository: string;
-  /** Told of every acceptance: whether deliveries can be stored. Default: nobody asks. */
-  watch?: <T>(write: Promise<T>) => Promise<T>;
-};
+/**
+ * Writes a delivery in one transaction and resolves once it is durable on disk. The same transaction claims every lead
+ * that the directory knows by what its events name, and one that a lead id names also when it is not known: from then
+ * on no reader sees it, and the worker takes back what turns out wrong. A deletion stands: what the directory learns of
+ * whom it names, until the first full crawl that began later has ended, and for a day at least, is claimed and acted on
+ * by the same event. Merges count from the same transaction on, for the events beside them, too. An event whose id came
+ * before with another person is noted so. Events that came before are not written again; those that ended UNMATCHED or
+ * FAILED, and those without an id that are settled, are queued once more; what an operator had released may then be
+ * claimed again. The receipt is as it was in the first response.
+ * @throws {store-unavailable} and then nothing was accepted
+ */
+export type Accept = (delivery: NewReceipt) => Promise<Acceptance>;
 
-/** Receipts, whatever the engine. Deliveries in flight at the same time share one commit. */
-export function createReceiptStore(
-  database: Database,
-  { payloadKey, repository, watch = (write) => write }: ReceiptStoreOptions,
-): ReceiptStore {
-  const options = { sealer: createSealer(payloadKey), repository: repository.toLowerCase() };
+/** Takes deliveries that are in flight at the same time into one transaction. */
+export function createAcceptance(
+  db: Database,
+  options: {
+    /** Seals the bytes of events. */
+    sealer: Sealer;
+    /** `owner/name` in lower case: whose leads are claimed. */
+    repository: string;
+  },
+): Accept {
   const accept = createBatch({
     callAll: (deliveries: readonly NewReceipt[]) =>
-      database.exclusive((tx) => acceptAll(tx, deliveries, options)),
+      db.exclusive((tx) => acceptAll(tx, deliveries, options)),
     sizeOf: ({ events }) => events.length,
     sizeMax: ACCEPTED_EVENTS_MAX,
     isShared: (error) => isTrackportError(error, 'store-unavailable'),
   });
-  return {
-    accept: async (delivery) => toAcceptance(delivery, await watch(accept(delivery))),
-    replay: (id, entry) => database.exclusive((tx) => replay(tx, id, entry)),
-    replayAll: (filter, entry) => database.exclusive((tx) => replayAll(tx, filter, entry)),
-    acknowledge: (id, entry) => database.exclusive((tx) => acknowledge(tx, id, entry)),
-    purge: (before) => purgeReceipts(database, before),
-    ...createReceiptReader(database),
-    previewReplay: (filter) => previewReplay(database, filter),
-  };
+  return async (delivery) => toAcceptance(delivery, await accept(delivery));
 }
 
 /** Of deliveries that share a transaction; one of more events is accepted alone. */

@@ -1,12 +1,13 @@
 import { type Clock, DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { ReceiptStore } from './receipt-store.ts';
+import type { Database } from '#shared/database.ts';
+import { purgeReceipts } from './replay-receipts.ts';
 
 /** How long a repeat is known, and the payload of an event that failed is stored for a replay. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;
 const PURGE_EVERY_MS = HOUR;
 
-export type PurgeDeps = { store: Pick<ReceiptStore, 'purge'>; clock: Clock; log: Log };
+type PurgeDeps = { db: Database; clock: Clock; log: Log };
 
 /** Forgets what is 30 days old, at its start and then every hour. */
 export type ReceiptPurger = {
@@ -40,9 +41,9 @@ async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void>
   }
 }
 
-async function purge({ store, clock, log }: PurgeDeps): Promise<void> {
+async function purge({ db, clock, log }: PurgeDeps): Promise<void> {
   try {
-    const { keys, payloads } = await store.purge(clock.now() - PAYLOAD_KEPT_MS);
+    const { keys, payloads } = await purgeReceipts(db, clock.now() - PAYLOAD_KEPT_MS);
     if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
   } catch (error) {
     log.warn(errorFields(error), 'receipts could not be purged');

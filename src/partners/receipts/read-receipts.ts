@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import type { ReceiptFilter, ReceiptStore } from './receipt-store.ts';
 import {
   type EventStep,
   type NameKind,
@@ -13,10 +11,9 @@ import {
   type RepeatedEvent,
 } from './receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
-import { OUTCOME_COUNT_MAX, type OutcomeCounts } from './recent-outcomes.ts';
 import type { Statements } from '#shared/database.ts';
-import { either, toRecords } from '#shared/sql.ts';
-import { receiptConditions } from './receipt-conditions.ts';
+import { either } from '#shared/sql.ts';
+import { receiptConditions, type ReceiptFilter } from './receipt-conditions.ts';
 
 const COLUMNS = `
   receipt.number, receipt.id, receipt.partner_id, receipt.path, receipt.event_type, receipt.external_id,
@@ -55,30 +52,36 @@ type EventRow = Omit<ReceiptEventDetail, Stored> & {
   history: string;
 };
 
-/** Reads receipts, newest first. */
-export function createReceiptReader(session: Statements): Pick<ReceiptStore, 'list' | 'read'> {
+/**
+ * Up to `limit` receipts that the filter finds, newest first, from behind the position `after` when it is given.
+ * `next`: position of the last one, there exactly when more follow. @throws {store-unavailable}
+ */
+export async function listReceipts(
+  db: Statements,
+  filter: ReceiptFilter,
+  limit: number,
+  after?: number,
+): Promise<{ receipts: readonly ReceiptSummary[]; next?: number }> {
+  const rows = await selectPage(db, filter, { limit: limit + 1, after });
+  const { items, last } = cutPage(rows, limit);
+  const numbers = items.map(({ number }) => number);
+  const due = await db.all<DueRow>(NEXT_DUE, { numbers });
+  const counts = await db.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
+  const receipts = toSummaries(items, counts, due);
+  return last ? { receipts, next: last.number } : { receipts };
+}
+
+/** One receipt with its events. @throws {store-unavailable} */
+export async function readReceipt(db: Statements, id: string): Promise<ReceiptDetail | undefined> {
+  const found = await db.get<ReceiptRow & { repeats?: string }>(READ_RECEIPT, { id });
+  if (!found) return undefined;
+  const { repeats, ...row } = found;
+  const events = await db.all<EventRow>(READ_EVENTS, row);
   return {
-    list: async (filter, limit, after) => {
-      const rows = await selectPage(session, filter, { limit: limit + 1, after });
-      const { items, last } = cutPage(rows, limit);
-      const numbers = items.map(({ number }) => number);
-      const due = await session.all<DueRow>(NEXT_DUE, { numbers });
-      const counts = await session.all<OutcomeRow>(COUNT_OUTCOMES, { numbers });
-      const receipts = toSummaries(items, counts, due);
-      return last ? { receipts, next: last.number } : { receipts };
-    },
-    read: async (id): Promise<ReceiptDetail | undefined> => {
-      const found = await session.get<ReceiptRow & { repeats?: string }>(READ_RECEIPT, { id });
-      if (!found) return undefined;
-      const { repeats, ...row } = found;
-      const events = await session.all<EventRow>(READ_EVENTS, row);
-      return {
-        ...toReceipt(row),
-        path: row.path,
-        events: events.map(toEvent),
-        ...(repeats !== undefined && { repeats: JSON.parse(repeats) as RepeatedEvent[] }),
-      };
-    },
+    ...toReceipt(row),
+    path: row.path,
+    events: events.map(toEvent),
+    ...(repeats !== undefined && { repeats: JSON.parse(repeats) as RepeatedEvent[] }),
   };
 }
 
@@ -123,49 +126,5 @@ function toEvent({ leadIds, names, history, ...row }: EventRow): ReceiptEventDet
     names: names === '' ? [] : (names.split(' ') as NameKind[]),
     leadIds: leadIds === undefined ? [] : (JSON.parse(leadIds) as string[]),
     history: JSON.parse(history, (_name, value: unknown) => value ?? undefined) as EventStep[],
-  };
-}
-
-/** Receipts are numbered as they are accepted, so that a time is a number. */
-const FIRST_SINCE = `
-  SELECT number FROM receipt /*sqlite INDEXED BY receipt_by_time*/ WHERE received_at >= @start
-  ORDER BY received_at LIMIT 1`;
-
-/** The index has all of it: no event is read. */
-const countBy = (index: string, also = ''): string => `
-  SELECT outcome, (
-    SELECT count(*) FROM (
-      SELECT 1 FROM event /*sqlite INDEXED BY ${index}*/
-      WHERE event.outcome = asked.outcome AND event.receipt >= @first AND event.receipt < @next
-        ${also}
-      LIMIT ${OUTCOME_COUNT_MAX}) AS found) AS count
-  FROM jsonb_to_recordset(@outcomes) AS asked (outcome text)`;
-
-const ALL = countBy('event_by_outcome');
-const ACKNOWLEDGED = countBy('event_acknowledged', 'AND event.acknowledged_at IS NOT NULL');
-
-/** Counts events, a few milliseconds at a time: reads of SQLite are on the event loop. */
-export function createOutcomeCounts(session: Statements): OutcomeCounts {
-  const numberAt = async (start: number): Promise<number> => {
-    const row = await session.get<{ number: number }>(FIRST_SINCE, { start });
-    return row?.number ?? Number.MAX_SAFE_INTEGER;
-  };
-  return {
-    count: async (starts, outcomes, which) => {
-      const sql = which === 'acknowledged' ? ACKNOWLEDGED : ALL;
-      const named = toRecords(outcomes.map((outcome) => ({ outcome })));
-      const numbers: number[] = [];
-      for (const start of starts) numbers.push(await numberAt(start));
-      const counts = [];
-      for (const [at, first] of numbers.entries()) {
-        const next = numbers[at + 1] ?? Number.MAX_SAFE_INTEGER;
-        const values = { outcomes: named, first, next };
-        const rows = await session.all<{ outcome: Outcome; count: number }>(sql, values);
-        const found = rows.filter(({ count }) => count > 0);
-        counts.push(Object.fromEntries(found.map(({ outcome, count }) => [outcome, count])));
-        await setImmediate();
-      }
-      return counts;
-    },
   };
 }

@@ -1,6 +1,25 @@
-import type { ReceiptFilter } from './receipt-store.ts';
+import type { Outcome, ReceiptStatus } from './receipt.ts';
 import type { Statements, Values } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
+
+/** Every condition that is given must hold. */
+export type ReceiptFilter = {
+  partnerId?: string;
+  status?: ReceiptStatus;
+  correlationId?: string;
+  /** One event has it, and the four below when they are given too. */
+  outcome?: Outcome;
+  eventId?: string;
+  externalId?: string;
+  /** Number of an issue that the event has matched. */
+  leadId?: number;
+  /** Nobody has acknowledged the event. */
+  isAcknowledged?: false;
+  /** Received at or after this instant; milliseconds since the Unix epoch. */
+  since?: number;
+  /** Received before this instant; milliseconds since the Unix epoch. */
+  before?: number;
+};
 
 /** A filter in SQL: the tables to read, the conditions (all of them hold), and their values. */
 export type Conditions = Tables & { where: string; values: Values };

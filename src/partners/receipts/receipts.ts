@@ -17,19 +17,19 @@ import {
   toReceiptSummaryOut,
 } from './receipt-out.ts';
 import { type Outcome, outcomes, type ReceiptDetail, type ReceiptSummary } from './receipt.ts';
-import type { ReceiptFilter, ReceiptStore, ReplayResult } from './receipt-store.ts';
+import type { Database } from '#shared/database.ts';
+import { listReceipts, readReceipt } from './read-receipts.ts';
+import type { ReceiptFilter } from './receipt-conditions.ts';
+import {
+  acknowledge,
+  previewReplay,
+  replay,
+  replayAll,
+  type ReplayResult,
+} from './replay-receipts.ts';
 
 const LIST = { kind: 'receipts/2', binding: '' }; // whoever may see it sees all of it
 const LIMIT_MAX = 100;
-
-/** What operators' work with receipts is made of. */
-export type ReceiptsPorts = {
-  store: Omit<ReceiptStore, 'accept' | 'purge'>;
-  cursors: CursorSealer;
-  clock: Pick<Clock, 'now'>;
-  /** Called when events wait because of a replay. */
-  wakeWorker: () => void;
-};
 
 /** A read of the list. A cursor carries the filter; `limit` (1 to 100) may change. */
 export type ReceiptListQuery = { filter: ReceiptFilter; limit: number; cursor?: string };
@@ -83,8 +83,18 @@ const reasons: Record<Outcome, NotQueuedReason> = {
 export type Receipts = ReturnType<typeof createReceipts>;
 
 /** Receipts without intake and worker, as the command line needs them. */
-export function createReceipts(ports: ReceiptsPorts) {
-  const { store, clock } = ports;
+export function createReceipts({
+  db,
+  cursors,
+  clock,
+  wakeWorker,
+}: {
+  db: Database;
+  cursors: CursorSealer;
+  clock: Pick<Clock, 'now'>;
+  /** Called when events wait because of a replay. */
+  wakeWorker: () => void;
+}) {
   const entryFor = (origin: Origin, action: AuditEntry['action'], subject: string) => ({
     ...origin,
     at: clock.now(),
@@ -92,18 +102,18 @@ export function createReceipts(ports: ReceiptsPorts) {
     subject,
   });
   const queue = (result: ReplayResult): Replayed => {
-    if (result.queued > 0) ports.wakeWorker();
+    if (result.queued > 0) wakeWorker();
     return toReplayed(result);
   };
   /** One receipt with its events. @throws {not-found} */
   const find = async (id: string): Promise<ReceiptDetail> =>
-    (await store.read(id)) ?? refuseReceipt();
+    (await readReceipt(db, id)) ?? refuseReceipt();
   return {
     /** One page of receipts, newest first. @throws {validation-failed} @throws {invalid-cursor} */
-    page: (query: ReceiptListQuery) => readPage(ports, query),
+    page: (query: ReceiptListQuery) => readPage({ db, cursors }, query),
     /** The same as the admin API and the command line show it. */
     list: async (query: ReceiptListQuery): Promise<ReceiptList> => {
-      const { receipts, pagination } = await readPage(ports, query);
+      const { receipts, pagination } = await readPage({ db, cursors }, query);
       return { items: receipts.map(toReceiptSummaryOut), pagination };
     },
     find,
@@ -115,7 +125,7 @@ export function createReceipts(ports: ReceiptsPorts) {
      */
     replay: async (id: string, origin: Origin): Promise<Replayed> => {
       const entry = entryFor(origin, 'receipt.replay', `receipt/${id}`);
-      return queue((await store.replay(id, entry)) ?? refuseReceipt());
+      return queue((await db.exclusive((tx) => replay(tx, id, entry))) ?? refuseReceipt());
     },
     /**
      * The same for every receipt that the filter finds; of what is not queued, only lost payloads are
@@ -123,30 +133,31 @@ export function createReceipts(ports: ReceiptsPorts) {
      */
     replayAll: async (filter: ReceiptFilter, origin: Origin): Promise<Replayed> => {
       const entry = entryFor(origin, 'receipt.replay', 'receipts');
-      return queue(await store.replayAll(filter, { ...entry, changes: describeFilter(filter) }));
+      const described = { ...entry, changes: describeFilter(filter) };
+      return queue(await db.exclusive((tx) => replayAll(tx, filter, described)));
     },
     /** What `replayAll` would do now. */
-    previewReplay: (filter: ReceiptFilter) => store.previewReplay(filter),
+    previewReplay: (filter: ReceiptFilter) => previewReplay(db, filter),
     /**
      * An operator has seen that events of it came to nothing, and leaves it so; returns how many.
      * @throws {not-found}
      */
     acknowledge: async (id: string, origin: Origin): Promise<number> => {
       const entry = entryFor(origin, 'receipt.acknowledge', `receipt/${id}`);
-      return (await store.acknowledge(id, entry)) ?? refuseReceipt();
+      return (await db.exclusive((tx) => acknowledge(tx, id, entry))) ?? refuseReceipt();
     },
   };
 }
 
 async function readPage(
-  { store, cursors }: Pick<ReceiptsPorts, 'store' | 'cursors'>,
+  { db, cursors }: { db: Database; cursors: CursorSealer },
   { filter, limit, cursor }: ReceiptListQuery,
 ): Promise<ReceiptPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX)
     refuse([{ parameter: 'limit', code: 'out-of-range', detail: `limit is 1 to ${LIMIT_MAX}.` }]);
   const { filters, position } = startPage(cursors, LIST, { cursor, filters: filter });
   const after = position === undefined ? undefined : toPosition(position);
-  const { receipts, next } = await store.list(filters, limit, after);
+  const { receipts, next } = await listReceipts(db, filters, limit, after);
   const nextCursor =
     next === undefined ? undefined : sealPage(cursors, LIST, { filters, position: next });
   return { receipts, pagination: paginationOf(nextCursor) };

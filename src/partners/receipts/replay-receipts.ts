@@ -1,15 +1,23 @@
-import {
-  type DeadLetterCount,
-  type ReceiptFilter,
-  type ReplayPreview,
-  type ReplayResult,
-  toReplayPreview,
-} from './receipt-store.ts';
 import type { EventStep, Outcome } from './receipt.ts';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
-import { receiptConditions } from './receipt-conditions.ts';
+import { receiptConditions, type ReceiptFilter } from './receipt-conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
 import type { Database, Statements, Tx } from '#shared/database.ts';
+
+/** What a replay did, in numbers of events. */
+export type ReplayResult = {
+  queued: number;
+  /** Those it left as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
+  left: Partial<Record<Outcome, number>>;
+};
+
+/** What a replay would do, in numbers of events. */
+export type ReplayPreview = {
+  /** Those that can be worked again: UNMATCHED and FAILED ones. */
+  queued: Partial<Record<Outcome, number>>;
+  /** Those of the same outcomes that have lost their payload. */
+  left: Partial<Record<Outcome, number>>;
+};
 
 const ENDED_BADLY = `outcome IN ('UNMATCHED', 'FAILED')`;
 
@@ -135,13 +143,17 @@ export async function previewReplay(
   filter: ReceiptFilter,
 ): Promise<ReplayPreview> {
   const { from, number, where, values } = await receiptConditions(session, filter);
-  const counts = await session.all<DeadLetterCount>(
+  const counts = await session.all<{ outcome: Outcome; isKept: boolean; count: number }>(
     `SELECT outcome, payload IS NOT NULL AS is_kept, count(*) AS count FROM event
      WHERE ${ENDED_BADLY} AND receipt IN (SELECT ${number} FROM ${from} WHERE ${where})
      GROUP BY 1, 2`,
     values,
   );
-  return toReplayPreview(counts);
+  const of = (isKept: boolean): Partial<Record<Outcome, number>> =>
+    Object.fromEntries(
+      counts.filter((one) => one.isKept === isKept).map(({ outcome, count }) => [outcome, count]),
+    );
+  return { queued: of(true), left: of(false) };
 }
 
 async function receiptsToReplay(session: Statements, filter: ReceiptFilter): Promise<number[]> {

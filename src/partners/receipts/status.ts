@@ -15,7 +15,8 @@ import {
   whyOf,
 } from './receipt.ts';
 import { remainsOut, repeatsOut } from './receipt-out.ts';
-import type { ReceiptStore } from './receipt-store.ts';
+import { readReceipt } from './read-receipts.ts';
+import type { Statements } from '#shared/database.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -83,12 +84,6 @@ function decrypt(key: ReturnType<typeof createSecretKey>, token: string): Buffer
 const RETRY_AFTER_SECONDS_MIN = 1;
 const RETRY_AFTER_SECONDS_MAX = 3600;
 
-export type ReadStatusDeps = {
-  store: Pick<ReceiptStore, 'read'>;
-  tokens: Pick<StatusTokens, 'open'>;
-  clock: Pick<Clock, 'now'>;
-};
-
 /** What became of a delivery, as whoever has its status address may know it. */
 export const receiptStatusOut = z
   .object({
@@ -129,11 +124,15 @@ export type StatusResponse = {
  * response, and no look-up. @throws {not-found} @throws {store-unavailable}
  */
 export async function readStatus(
-  { store, tokens, clock }: ReadStatusDeps,
+  {
+    db,
+    tokens,
+    clock,
+  }: { db: Statements; tokens: Pick<StatusTokens, 'open'>; clock: Pick<Clock, 'now'> },
   token: string,
 ): Promise<StatusResponse> {
   const id = tokens.open(token);
-  const report = id === undefined ? undefined : await store.read(id);
+  const report = id === undefined ? undefined : await readReceipt(db, id);
   if (!report)
     throw new TrackportError('not-found', {
       detail: 'This is no status address, or it is more than 30 days old.',

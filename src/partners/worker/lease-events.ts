@@ -3,7 +3,7 @@ import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database, Tx } from '#shared/database.ts';
 import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
-import { openPayload } from '../intake/insert-deliveries.ts';
+import { openPayload } from '../receipts/payload.ts';
 import type { EventErrorCode, EventStep } from '../receipts/receipt.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
 import { type EventProgress, readProgress } from './progress.ts';

@@ -18,7 +18,7 @@ import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
 import { type MatchDeps, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
-import type { ReadDelivery } from '../intake/read-delivery.ts';
+import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { type ActingDeps, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
 import { createChangeProbe, forgetLeases, readWorkCounts } from './lease-events.ts';

@@ -5,11 +5,12 @@ import { searchPostgres } from '#catalog/reading/search.ts';
 import type { PostgresDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Statements } from '#shared/database.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import { createReceiptReader } from '#partners/receipts/read-receipts.ts';
+import { listReceipts } from '#partners/receipts/read-receipts.ts';
 import { findSameEvents } from '#partners/intake/repeats.ts';
 import { type AuditFilter, readEntries } from '#access/audit.ts';
 import { type ListQuery, selectListed } from '#catalog/reading/list-versions.ts';
-import type { NewEvent, ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent } from '#partners/intake/new-receipt.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import { connectToPostgres, migratedPostgres } from '../../support/postgres/database.ts';
 
 const ROWS = 20_000;
@@ -146,9 +147,7 @@ test('a page of a list and a look-up cost the same however many rows there are',
     if (blocks > blocksMax || whole.length > 0) dear.push({ what, blocks, whole });
   };
   for (const [what, filter] of Object.entries(receipts))
-    await measure(`receipts of ${what}`, (session) =>
-      createReceiptReader(session).list(filter, 20),
-    );
+    await measure(`receipts of ${what}`, (session) => listReceipts(session, filter, 20));
   for (const [what, filter] of Object.entries(audits))
     await measure(`audit of ${what}`, (session) => readEntries(session, { filter, limit: 20 }));
   for (const [what, query] of Object.entries(catalogs))

@@ -1,17 +1,14 @@
 /** What an operator gave back, and deliveries of the same bytes before and after it. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../support/receipts.ts';
 import { createWork } from '../../support/work.ts';
 import type { MatchProgress } from '#partners/worker/progress.ts';
-import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent, INSTANCE } from '../../support/partners.ts';
+import { acceptEvent, INSTANCE, sealer } from '../../support/partners.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const payloadKey = Buffer.alloc(32, 1);
-const sealer = createSealer(payloadKey);
 const idKeys = { id: Buffer.from('id'), person: Buffer.from('person') };
 const actor = { kind: 'cli', subject: 'ops' } as const;
 const matching: MatchProgress = { stage: 'match', askedAt: 1, misses: 0 };
@@ -22,7 +19,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2].map((number) => entry(number)));
-  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+  const receipts = receiptsIn(database);
   const store = createWork({
     database,
     instance: INSTANCE,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { readSpecBody } from '#catalog/spec/spec-body.ts';
 import { createPartner } from '#partners/partner.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import { parseJsonText } from '#shared/text/json.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -1,3 +1,4 @@
+import { receiptsIn } from '../../support/receipts.ts';
 /** A store keeps to the `secretKey` that it was filled with, and takes another one only where that is lost. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -82,7 +83,7 @@ async function fill({ database, stores, ...store }: Store) {
   await putCrawled(stores.leads, [{ ...entry(7), identities }], NOW);
   await completeCrawl(stores.leads, NOW);
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
-  const receiptId = await acceptEvent(stores.receipts(), event);
+  const receiptId = await acceptEvent(receiptsIn(database), event);
   const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
   const row = { digest: hash, sealed: hash, ...times };
   await insertSession(database, row);
@@ -152,7 +153,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(item).toMatchObject({ receiptId });
     expect(item).not.toHaveProperty('payload');
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };
-    expect(await acceptEvent(stores.receipts(), repeat)).not.toBe(receiptId);
+    expect(await acceptEvent(receiptsIn(database), repeat)).not.toBe(receiptId);
     expect(await readUpdatedAt(stores.leads, 7)).toBeDefined();
     const rules = rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) }));
     await openDirectory(stores.leads, 1, { rules, at: NOW });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Settlement } from '#partners/worker/work-item.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
-import { openReceiptStores } from '../../support/partners.ts';
+import type { Database } from '#shared/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import {
   buildPartnerServer,
@@ -162,16 +162,12 @@ describe('a status address', () => {
 describe('what is no status address', () => {
   test('gets one and the same 404, and no look into the store', async () => {
     const database = temporaryDatabase();
-    const { receipts: store } = openReceiptStores(database);
-    const lookUps: string[] = [];
-    const receipts = {
-      ...store,
-      read: (id: string) => {
-        lookUps.push(id);
-        return store.read(id);
-      },
+    const lookUps: unknown[] = [];
+    const get: Database['get'] = (sql, values) => {
+      if (sql.includes('FROM receipt WHERE id')) lookUps.push(values?.['id']);
+      return database.get(sql, values);
     };
-    const server = buildPartnerServer({ database, receipts });
+    const server = buildPartnerServer({ database: { ...database, get } });
     const { location } = await deliver(server, { leadId: '24' });
     const base = location.slice(0, location.lastIndexOf('/') + 1);
     const token = location.slice(base.length);

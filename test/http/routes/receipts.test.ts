@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import type { Settlement } from '#partners/worker/work-item.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';

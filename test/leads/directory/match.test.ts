@@ -3,8 +3,12 @@ import type { LeadIdentity } from '#leads/model/identity.ts';
 import { toDirectoryEntry, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { type Name, namesOf, type PartnerEvent } from '#partners/event.ts';
 import { MINUTE } from '#shared/clock.ts';
-import { toMatchNames } from '#partners/worker/match/read-request.ts';
-import { type DirectoryView, leadsToClaim, matchLeads } from '#leads/directory/match.ts';
+import {
+  type DirectoryView,
+  leadsToClaim,
+  matchLeads,
+  toMatchNames,
+} from '#leads/directory/match.ts';
 import { directoryKey, leadRules } from '../../support/directory.ts';
 
 const email = (value: string): LeadIdentity => ({ kind: 'email', value });

@@ -5,8 +5,8 @@ import {
   type Delivery,
 } from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
-import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
+import type { NewReceipt } from '#partners/intake/new-receipt.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { isLoggableId } from '#shared/ids.ts';
 import { hashKey, NOW } from '../support.ts';
@@ -26,17 +26,15 @@ beforeEach(() => {
   woken = 0;
   let ids = 0;
   deps = {
-    store: {
-      accept: async (receipt) => {
-        written.push(receipt);
-        const queued = receipt.events.filter(({ outcome }) => outcome === 'PENDING').length;
-        return {
-          kind: 'accepted',
-          receipt: { ...receipt, status: 'ACCEPTED' },
-          queued,
-          written: receipt.events,
-        };
-      },
+    accept: async (receipt) => {
+      written.push(receipt);
+      const queued = receipt.events.filter(({ outcome }) => outcome === 'PENDING').length;
+      return {
+        kind: 'accepted',
+        receipt: { ...receipt, status: 'ACCEPTED' },
+        queued,
+        written: receipt.events,
+      };
     },
     clock: { now: () => NOW },
     latestCreation: () => NOW + 1,
@@ -199,7 +197,7 @@ describe('a body that is refused', () => {
   });
 
   test('of no store: the worker is not woken', async () => {
-    deps.store.accept = () => Promise.reject(new Error('no commit'));
+    deps.accept = () => Promise.reject(new Error('no commit'));
     await expect(accept({ objectId: 1 })).rejects.toThrow('no commit');
     expect(woken).toBe(0);
   });

@@ -1,13 +1,12 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createClaims } from '../../support/claims.ts';
 import { type LeadDirectory, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
-import { buildPartners, payloadKey, secretsOf } from '../../support/partners.ts';
+import { buildPartners, secretsOf } from '../../support/partners.ts';
 import { temporaryPostgres } from '../../support/postgres/database.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
@@ -46,9 +45,8 @@ async function openSqlite() {
 async function openPostgres() {
   const database = await temporaryPostgres();
   const directory = await openedDirectory(database);
-  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
   const claims = createClaims(database, { repository: REPOSITORY });
-  return { directory, claims, ...buildPartners({ receipts, partners }), receipts };
+  return { directory, claims, ...buildPartners({ database, partners }) };
 }
 
 describe.each([

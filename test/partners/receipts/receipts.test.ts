@@ -4,11 +4,10 @@ import { eventErrors, type ReceiptSummary } from '#partners/receipts/receipt.ts'
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
-import type {
-  ReceiptFilter,
-  ReceiptStore,
-  ReplayResult,
-} from '#partners/receipts/receipt-store.ts';
+import { newUuid } from '#shared/ids.ts';
+import { acceptEvent } from '../../support/partners.ts';
+import { openReceiptFixture } from '../../support/receipt-fixture.ts';
+import { temporaryDatabase, withCommits } from '../../support/stores.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -26,22 +25,20 @@ const receipt = (id: string): ReceiptSummary => ({
   outcomes: { DONE: 1 },
 });
 
-/** On a store that can do only what a test gives. */
-const receiptsOn = (given: Partial<ReceiptStore>, wakeWorker = (): void => undefined) =>
-  createReceipts({ store: given as ReceiptStore, cursors, clock: { now: () => 5 }, wakeWorker });
-
-/** Five receipts, in pages. */
-const fiveReceipts = receiptsOn({
-  list: async (_filter: ReceiptFilter, limit: number, after = 6) => {
-    const receipts = [5, 4, 3, 2, 1].filter((number) => number < after).slice(0, limit);
-    const last = receipts.at(-1) ?? 1;
-    const found = receipts.map((number) => receipt(String(number)));
-    return last > 1 ? { receipts: found, next: last } : { receipts: found };
-  },
-});
+function setUp(wakeWorker = (): void => undefined) {
+  const database = temporaryDatabase();
+  const fixture = openReceiptFixture(database);
+  const receipts = createReceipts({ db: database, cursors, clock: { now: () => 5 }, wakeWorker });
+  let keys = 0;
+  const accept = (outcome: 'PENDING' | 'IGNORED' | 'REJECTED' = 'PENDING') =>
+    acceptEvent(fixture.store, { at: 1, outcome, sameEventKey: Buffer.from(`${(keys += 1)}`) });
+  return { database, fixture, receipts, accept };
+}
 
 describe('listing receipts', () => {
   test('refuses a cursor of other filters, an altered one, and one of another list', async () => {
+    const { receipts: fiveReceipts, accept } = setUp();
+    for (let n = 0; n < 5; n += 1) await accept();
     const { pagination } = await fiveReceipts.list({ filter: {}, limit: 2 });
     const cursor = pagination.nextCursor ?? '';
     const other = cursors.seal('leads/1', '[null,null,null,null]', 3);
@@ -86,64 +83,91 @@ describe('reading a receipt', () => {
 
 describe('a replay', () => {
   const origin = { actor: { kind: 'cli', subject: 'ada' }, requestId: 'r' } as const;
-  const answering = (result: ReplayResult | undefined) => {
-    const seen: unknown[] = [];
-    const replaying = {
-      replay: async (...args: unknown[]) => (seen.push(args), result),
-      replayAll: async (...args: unknown[]) => (seen.push(args), result ?? { queued: 0, left: {} }),
-    };
-    return { seen, receipts: receiptsOn(replaying, () => void seen.push('woken')) };
-  };
 
   test('wakes the worker when something waits, and says who asked', async () => {
-    const { receipts, seen } = answering({ queued: 2, left: {} });
-    expect(await receipts.replay('1', origin)).toEqual({ queued: 2 });
-    const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipt/1' };
-    expect(seen).toEqual([['1', entry], 'woken']);
+    let woken = 0;
+    const { receipts, fixture, accept } = setUp(() => void (woken += 1));
+    const id = await accept();
+    await fixture.settle(id, { outcome: 'FAILED' });
+    expect(await receipts.replay(id, origin)).toEqual({ queued: 1 });
+    expect(woken).toBe(1);
+    const entry = { ...origin, at: 5, action: 'receipt.replay', subject: `receipt/${id}` };
+    expect(await fixture.auditOf(entry.subject)).toEqual([{ ...entry, changes: { queued: 1 } }]);
   });
 
   test('tells why events are not queued, and lets the worker sleep when none is', async () => {
-    const left = { PENDING: 1, DONE: 2, IGNORED: 3, REJECTED: 4, UNMATCHED: 5, FAILED: 6 };
-    const { receipts, seen } = answering({ queued: 0, left });
-    expect(await receipts.replay('1', origin)).toEqual({
+    let woken = 0;
+    const { receipts, fixture, database } = setUp(() => void (woken += 1));
+    const outcomes = ['PENDING', 'DONE', 'IGNORED', 'REJECTED', 'UNMATCHED', 'FAILED'] as const;
+    const events = outcomes.flatMap((outcome, n) => Array.from({ length: n + 1 }, () => outcome));
+    const { receipt: accepted } = await fixture.store.accept({
+      id: newUuid(),
+      partnerId: 'crm-one',
+      path: 'deletions',
+      eventType: 'batch',
+      correlationId: 'c',
+      receivedAt: 1,
+      createdBefore: 1,
+      events: events.map((_outcome, position) => ({
+        position,
+        outcome: 'PENDING',
+        sameEventKey: Buffer.from(`${position}`),
+        names: [],
+        payload: Buffer.from('{}'),
+      })),
+    });
+    for (const [position, outcome] of events.entries())
+      if (outcome !== 'PENDING') await fixture.settle(accepted.id, { position, outcome });
+    await database.exec('UPDATE event SET payload = NULL');
+    expect(await receipts.replay(accepted.id, origin)).toEqual({
       queued: 0,
       notQueued: { pending: 1, done: 2, ignored: 3, rejected: 4, payloadDropped: 11 },
     });
-    expect(seen).not.toContain('woken');
+    expect(woken).toBe(0);
   });
 
-  test('of a filter asks for what it finds, in the name of who asks', async () => {
-    const { receipts, seen } = answering({ queued: 0, left: {} });
-    const filter = { outcome: 'FAILED' } as const;
-    expect(await receipts.replayAll(filter, origin)).toEqual({ queued: 0 });
+  test('of a filter queues what it finds, in the name of who asks', async () => {
+    const { receipts, fixture, accept } = setUp();
+    for (const outcome of ['FAILED', 'FAILED', 'UNMATCHED'] as const)
+      await fixture.settle(await accept(), { outcome });
+    expect(await receipts.replayAll({ outcome: 'FAILED' }, origin)).toEqual({ queued: 2 });
     const entry = { ...origin, at: 5, action: 'receipt.replay', subject: 'receipts' };
-    const changes = { filters: ['outcome'], outcome: 'FAILED' };
-    expect(seen).toEqual([[filter, { ...entry, changes }]]);
+    const changes = { filters: ['outcome'], outcome: 'FAILED', queued: 2 };
+    expect(await fixture.auditOf('receipts')).toEqual([{ ...entry, changes }]);
+  });
+
+  test('of no such receipt says so', async () => {
+    const { receipts } = setUp();
+    await expect(receipts.replay(newUuid(), origin)).rejects.toMatchObject({ code: 'not-found' });
   });
 });
 
 describe('purging', () => {
   test('forgets what is 30 days old, at once and every hour, and survives a failing store', async () => {
     const clock = createFakeClock(100 * DAY);
-    const asked: number[] = [];
-    const failing = {
-      purge: async (before: number) => {
-        asked.push(before);
-        if (asked.length === 1) throw new Error('busy');
-        return { keys: 1, payloads: 0 };
-      },
-    };
-    const purger = createReceiptPurger({ store: failing, clock, log: silentLog });
+    const { database, fixture } = setUp();
+    const idKeyCount = async (): Promise<number> =>
+      (await database.all('SELECT 1 FROM same_event')).length;
+    for (const at of [70 * DAY - 1, 70 * DAY + HOUR - 1, 70 * DAY + 2 * HOUR])
+      await acceptEvent(fixture.store, { at, sameEventKey: Buffer.from(`${at}`) });
+    let tries = 0;
+    const failsOnce = withCommits(database, async (commit) => {
+      tries += 1;
+      if (tries === 1) throw new Error('busy');
+      return commit();
+    });
+    const purger = createReceiptPurger({ db: failsOnce, clock, log: silentLog });
     purger.start();
     await clock.advance(0);
-    expect(asked).toEqual([70 * DAY]);
+    expect(await idKeyCount()).toBe(3);
     await clock.advance(HOUR - 1);
-    expect(asked).toHaveLength(1);
+    expect(tries).toBe(1);
     await clock.advance(1);
-    expect(asked).toEqual([70 * DAY, 70 * DAY + HOUR]);
     await purger.stop();
+    expect(await idKeyCount()).toBe(1);
+    const before = tries;
     await clock.advance(HOUR);
-    expect(asked).toHaveLength(2);
+    expect(tries).toBe(before);
   });
 });
 

@@ -1,6 +1,6 @@
 /** One event that nothing can be done with must not stop the others, nor be lost. */
 import { describe, expect, test } from 'vitest';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../support/receipts.ts';
 import { createWork } from '../../support/work.ts';
 import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
 import type { ActProgress } from '#partners/worker/progress.ts';
@@ -11,7 +11,7 @@ import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkItem } from '#partners/worker/work-item.ts';
-import { readDelivery } from '#partners/intake/read-delivery.ts';
+import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
@@ -20,11 +20,9 @@ import { createFakeClock } from '../../support/clock.ts';
 import { leadIssue } from '../../support/deletions/tracker.ts';
 import { openDeletions } from '../../support/deletions/world.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
-import { acceptEvent, INSTANCE } from '../../support/partners.ts';
+import { acceptEvent, INSTANCE, sealer } from '../../support/partners.ts';
 import { temporaryDatabase, withCommits, withWrites } from '../../support/stores.ts';
 
-const payloadKey = Buffer.alloc(32, 1);
-const sealer = createSealer(payloadKey);
 const secrets = [{ value: new Secret('s') }];
 const partner = createPartner('crm-one', { scheme: 'hmac-sha256', secrets });
 
@@ -33,7 +31,7 @@ async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+  const receipts = receiptsIn(database);
   const store = createWork({
     database,
     instance: INSTANCE,

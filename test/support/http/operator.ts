@@ -4,7 +4,7 @@ import type { Access } from '#access/index.ts';
 import { refusedToken, type TokenPrincipal, type TokenVerifier } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { HttpApp } from '#http/context.ts';
-import type { ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { StoredReceipts } from '../../support/receipts.ts';
 import type { Work } from '../work.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { claimedLeadsIn } from '../claims.ts';
@@ -60,7 +60,7 @@ export type OperatorApp = {
   app: HttpApp;
   clock: FakeClock;
   database: SqliteDatabase;
-  receipts: ReceiptStore;
+  receipts: StoredReceipts;
   access: Access;
   /** Oldest first. */
   auditOf: (subject: string) => Promise<AuditEntry[]>;

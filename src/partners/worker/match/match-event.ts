@@ -15,7 +15,7 @@ import {
 import { progressOf, readRequest } from './read-request.ts';
 import type { Match, MatchName } from '#leads/directory/match.ts';
 import type { PartnerList } from '../../partner.ts';
-import type { ReadDelivery } from '../../intake/read-delivery.ts';
+import type { ReadDelivery } from '../../read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';

@@ -1,14 +1,12 @@
-import type { KeyObject } from 'node:crypto';
-import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { actionsFor, type Name, namesOf, type PartnerEvent, ruleFor } from '../../event.ts';
-import type { ReadDelivery } from '../../intake/read-delivery.ts';
+import { actionsFor, namesOf, type PartnerEvent, ruleFor } from '../../event.ts';
+import type { ReadDelivery } from '../../read-delivery.ts';
 import type { Partner, PartnerList } from '../../partner.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
 import { effectOf } from '../act/issue-edit.ts';
 import type { WorkItem } from '../work-item.ts';
 import type { MatchProgress, Todo } from '../progress.ts';
-import type { MatchName } from '#leads/directory/match.ts';
+import { type MatchName, toMatchNames } from '#leads/directory/match.ts';
 
 export type ReadRequestDeps = {
   /** The sub-key for directory hashes. */
@@ -38,16 +36,6 @@ export async function readRequest(
     if (isTrackportError(error, 'malformed-json')) return 'payload-unreadable';
     throw error;
   }
-}
-
-/** The names with keyed hashes in place of personal data, in the same order. */
-export function toMatchNames(
-  names: readonly Name[],
-  directoryKey: Buffer | KeyObject,
-): MatchName[] {
-  return names.map((name) =>
-    name.kind === 'lead-id' ? name : toHashedIdentity(directoryKey, name),
-  );
 }
 
 function todoFor(partner: Partner, item: WorkItem, event: PartnerEvent): Todo | undefined {

@@ -11,7 +11,7 @@ import {
   IDENTIFIER_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import {
   cursorFilter,
   instantFilter,

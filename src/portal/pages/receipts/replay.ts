@@ -1,6 +1,6 @@
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NotQueuedReason, Replayed } from '#partners/receipts/receipts.ts';
-import type { ReplayPreview } from '#partners/receipts/receipt-store.ts';
+import type { ReplayPreview } from '#partners/receipts/replay-receipts.ts';
 import { refuse } from '#shared/errors.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';

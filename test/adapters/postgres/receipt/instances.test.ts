@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
-import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import {
@@ -12,7 +12,6 @@ import {
   REPOSITORY,
   REPOSITORY_ID,
 } from '../../../support/directory.ts';
-import { payloadKey } from '../../../support/partners.ts';
 import { connectToPostgres, migratedPostgres } from '../../../support/postgres/database.ts';
 
 const LEADS = 30;
@@ -26,7 +25,7 @@ async function setUp() {
   await directory.open(REPOSITORY_ID, rulesCheckOf(leadRules, directoryKey), 0);
   await directory.put(Array.from({ length: LEADS }, (_, index) => entry(index + 1)));
   const instances = databases.map((one) => ({
-    receipts: createReceiptStore(one, { payloadKey, repository: REPOSITORY }),
+    receipts: receiptsIn(one),
     claims: createClaims(one, { repository: REPOSITORY }),
   }));
   return { database, instances };

@@ -1,14 +1,11 @@
-import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
-import { REPOSITORY } from '../../../support/directory.ts';
-import { payloadKey } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
 
 describeOutcomeCounts('PostgreSQL', async () => {
   const database = await temporaryPostgres();
   return {
-    counts: createOutcomeCounts(database),
-    store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
+    database,
+    store: receiptsIn(database),
   };
 });

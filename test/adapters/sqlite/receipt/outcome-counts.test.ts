@@ -1,16 +1,13 @@
-import { createOutcomeCounts } from '#partners/receipts/read-receipts.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { expect, test } from 'vitest';
 import { describeOutcomeCounts } from '../../../contract/outcome-counts.ts';
-import { REPOSITORY } from '../../../support/directory.ts';
-import { payloadKey } from '../../../support/partners.ts';
 import { temporaryDatabase } from '../../../support/stores.ts';
 
 describeOutcomeCounts('SQLite', async () => {
   const database = temporaryDatabase();
   return {
-    counts: createOutcomeCounts(database),
-    store: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
+    database,
+    store: receiptsIn(database),
   };
 });
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreadedDatabase, type SqliteDatabase } from '#adapters/sqlite/database.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { startWritingThread } from '#adapters/sqlite/writing/thread.ts';
 import type { ConsumerId } from '#access/consumers/consumer.ts';
-import type { NewReceipt } from '#partners/receipts/receipt-store.ts';
+import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { newUuid } from '#shared/ids.ts';
 import { createClaims } from '../../../support/claims.ts';
 import { anyAudit, consumerWithKey } from '../../../access/support.ts';
@@ -18,7 +18,6 @@ import {
 import { crashWriter, disturbWriter, writerModule } from '../../../support/writer/disturb.ts';
 import { consumersIn } from '../../../support/consumers.ts';
 import { temporaryFolder } from '../../../support/folder.ts';
-import { payloadKey } from '../../../support/partners.ts';
 import { connectTo, temporaryDatabase, threadedDatabase } from '../../../support/stores.ts';
 
 /** Not closed by itself; what crashes is collected. */
@@ -42,7 +41,7 @@ async function setUp(database: SqliteDatabase) {
     database,
     path: database.handle.name,
     elsewhere: local.handle,
-    receipts: createReceiptStore(database, { payloadKey, repository: REPOSITORY }),
+    receipts: receiptsIn(database),
     claims: createClaims(database, { repository: REPOSITORY }),
     consumers: consumersIn(database),
     directory: createLeadDirectory(database, { repository: REPOSITORY }),

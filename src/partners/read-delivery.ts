@@ -1,7 +1,7 @@
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { parseJsonText } from '#shared/text/json.ts';
-import { type PartnerEvent, readEvent } from '../event.ts';
-import type { Partner } from '../partner.ts';
+import { type PartnerEvent, readEvent } from './event.ts';
+import type { Partner } from './partner.ts';
 
 /** A batch may hold this many events. */
 const BATCH_EVENTS_MAX = 500;

@@ -1,16 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { AuditEntry } from '#shared/audit.ts';
-import type {
-  NewEvent,
-  NewReceipt,
-  ReceiptFilter,
-  ReceiptStore,
-} from '#partners/receipts/receipt-store.ts';
+import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
+import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
+import type { StoredReceipts } from '../support/receipts.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
-export type ReceiptStoreFixture = {
-  store: ReceiptStore;
+export type ReceiptsFixture = {
+  store: StoredReceipts;
   /** Puts an event where the worker would have put it. */
   settle(
     receiptId: string,
@@ -40,16 +37,16 @@ export type EventState = {
   payload: string | undefined;
 };
 
-type Open = () => Promise<ReceiptStoreFixture>;
+type Open = () => Promise<ReceiptsFixture>;
 
 const AT = 1_790_000_000_000;
 let serial = 0;
 
-/** One body for every engine: what `ReceiptStore` promises. */
-export function describeReceiptStore(engine: string, open: Open): void {
-  describe(`receipt store on ${engine}`, () => {
-    let fixture: ReceiptStoreFixture;
-    let store: ReceiptStore;
+/** One body for every engine: what `StoredReceipts` promises. */
+export function describeReceipts(engine: string, open: Open): void {
+  describe(`receipts on ${engine}`, () => {
+    let fixture: ReceiptsFixture;
+    let store: StoredReceipts;
 
     beforeEach(async () => {
       serial = 0;
@@ -58,7 +55,7 @@ export function describeReceiptStore(engine: string, open: Open): void {
     });
 
     const idOf = async (receipt: NewReceipt) => (await store.accept(receipt)).receipt.id;
-    const ids = async (...args: Parameters<ReceiptStore['list']>) =>
+    const ids = async (...args: Parameters<StoredReceipts['list']>) =>
       (await store.list(...args)).receipts.map(({ id }) => id);
 
     describe('a delivery', () => {

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { createWork } from '../../../support/work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createClaims } from '../../../support/claims.ts';
-import { describeWorkStore } from '../../../contract/work-store.ts';
+import { describeWork } from '../../../contract/work.ts';
 import { createLeadDirectory, REPOSITORY } from '../../../support/directory.ts';
 import { INSTANCE } from '../../../support/partners.ts';
 import { temporaryPostgres } from '../../../support/postgres/database.ts';
@@ -12,7 +12,7 @@ import { auditOf } from '../../../support/audit.ts';
 const REFUSE_PROGRESS = 'ALTER TABLE event ADD CONSTRAINT no CHECK (progress IS NULL) NOT VALID';
 const repository = REPOSITORY;
 
-describeWorkStore('PostgreSQL', async () => {
+describeWork('PostgreSQL', async () => {
   const database = await temporaryPostgres();
   return {
     storeWith: (key) =>
@@ -22,7 +22,7 @@ describeWorkStore('PostgreSQL', async () => {
         sealer: createSealer(key),
         repository,
       }),
-    receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
+    receiptsWith: (key) => receiptsIn(database, { repository, key }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: (subject) => auditOf(database, subject),
     claims: createClaims(database, { repository }),

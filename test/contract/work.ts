@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ActProgress, Todo } from '#partners/worker/progress.ts';
-import type { NewEvent, ReceiptStore } from '#partners/receipts/receipt-store.ts';
+import type { NewEvent } from '#partners/intake/new-receipt.ts';
+import type { StoredReceipts } from '../support/receipts.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
 import type { WorkItem } from '#partners/worker/work-item.ts';
 import type { Work } from '../support/work.ts';
@@ -23,10 +24,10 @@ import {
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
-type WorkStoreFixture = {
+type WorkFixture = {
   /** Payloads are sealed with this key. */
   storeWith(payloadKey: Buffer): Work;
-  receiptsWith(payloadKey: Buffer): ReceiptStore;
+  receiptsWith(payloadKey: Buffer): StoredReceipts;
   directory: LeadDirectory;
   auditOf(subject: string): Promise<AuditEntry[]>;
   claims: Pick<TestClaims, 'release'>;
@@ -38,7 +39,7 @@ type WorkStoreFixture = {
   countPayloads(): Promise<number>;
 };
 
-type Open = () => Promise<WorkStoreFixture>;
+type Open = () => Promise<WorkFixture>;
 
 const releaseOf = (number: number, at: number): AuditEntry => ({
   at,
@@ -66,7 +67,7 @@ const claimAll = (store: Work, item: WorkItem, numbers: number[], now = 5) =>
   store.confirm(item, { leads: numbers, conflicts: [] }, { actions: act.actions, now });
 
 /** One body for every engine: what `Work` promises. */
-export function describeWorkStore(engine: string, open: Open): void {
+export function describeWork(engine: string, open: Open): void {
   async function setUp({ isIdentified = true } = {}) {
     const fixture = await open();
     const { directory } = fixture;
@@ -299,7 +300,7 @@ export function describeWorkStore(engine: string, open: Open): void {
         expect(await store.leadsOf(item)).toEqual([]);
       });
 
-      const withdrawals = async (fixture: WorkStoreFixture, number: number) =>
+      const withdrawals = async (fixture: WorkFixture, number: number) =>
         (await fixture.auditOf(`claim/${number}`))
           .filter(({ action }) => action === 'claim.withdraw')
           .map(({ action, actor, changes }) => [action, actor.kind, changes?.['reason']]);

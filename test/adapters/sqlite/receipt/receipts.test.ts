@@ -2,21 +2,19 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { toSqlite } from '#adapters/sqlite/connection/dialect.ts';
-import { receiptConditions } from '#partners/receipts/receipt-conditions.ts';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
-import type { ReceiptFilter } from '#partners/receipts/receipt-store.ts';
-import { describeReceiptStore } from '../../../contract/receipt-store.ts';
+import { receiptConditions, type ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
+import { describeReceipts } from '../../../contract/receipts.ts';
 import {
   connectTo,
   temporaryDatabase,
   threadedDatabase,
   withCommits,
 } from '../../../support/stores.ts';
-import { REPOSITORY } from '../../../support/directory.ts';
-import { buildPartners, payloadKey, sealer } from '../../../support/partners.ts';
+import { buildPartners, sealer } from '../../../support/partners.ts';
 import { openReceiptFixture } from '../../../support/receipt-fixture.ts';
 
-describeReceiptStore('SQLite, written by a thread', async () => {
+describeReceipts('SQLite, written by a thread', async () => {
   const database = await threadedDatabase();
   return openReceiptFixture(database, connectTo(database.handle.name));
 });
@@ -116,7 +114,7 @@ describe('a large store', () => {
       SELECT 1, value, 'FAILED', 1, x'00', true FROM n;
       INSERT INTO same_event (id_key, person_key, key, event, first_seen_at)
       SELECT randomblob(16), randomblob(16), randomblob(32), id, 1 FROM event`);
-    const store = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+    const store = receiptsIn(database);
     expect(await store.purge(2)).toEqual({ keys: 2500, payloads: 2500 });
     expect(commits).toBe(8);
   });
@@ -173,7 +171,7 @@ describe('a filter on a large store', () => {
     [{ status: 'PROCESSED', outcome: 'DONE', partnerId: 'rare', since: 2000 }, 2],
     [{ since: 2991 }, 10],
   ])('finds the same whatever leads: %j', async (filter, count) => {
-    const store = createReceiptStore(large(), { payloadKey, repository: REPOSITORY });
+    const store = receiptsIn(large());
     expect((await store.list(filter, 100)).receipts).toHaveLength(count);
   });
 

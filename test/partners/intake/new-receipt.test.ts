@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effectOfRepeat } from '#partners/receipts/receipt-store.ts';
+import { effectOfRepeat } from '#partners/intake/new-receipt.ts';
 import { outcomes } from '#partners/receipts/receipt.ts';
 
 const idKeys = { id: Buffer.alloc(16, 1), person: Buffer.alloc(16, 2) };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createReceiptStore } from '#partners/intake/write-deliveries.ts';
+import { receiptsIn } from '../../../support/receipts.ts';
 import { createWork, type Work } from '../../../support/work.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createClaims } from '../../../support/claims.ts';
@@ -10,20 +10,18 @@ import {
   openedDirectory,
   REPOSITORY,
 } from '../../../support/directory.ts';
-import { acceptEvent, INSTANCE } from '../../../support/partners.ts';
-import { describeWorkStore } from '../../../contract/work-store.ts';
+import { acceptEvent, INSTANCE, sealer } from '../../../support/partners.ts';
+import { describeWork } from '../../../contract/work.ts';
 import { connectTo, temporaryDatabase } from '../../../support/stores.ts';
 import { auditOf } from '../../../support/audit.ts';
 
-const payloadKey = Buffer.alloc(32, 1);
-const sealer = createSealer(payloadKey);
 const storeDeps = { instance: INSTANCE, sealer, repository: REPOSITORY };
 
 async function setUp() {
   const database = temporaryDatabase();
   const directory = await openedDirectory(database);
   await directory.put([1, 2, 3].map((number) => entry(number)));
-  const receipts = createReceiptStore(database, { payloadKey, repository: REPOSITORY });
+  const receipts = receiptsIn(database);
   const store = createWork({ ...storeDeps, database });
   const accept = (text: string, at = 0): Promise<string> =>
     acceptEvent(receipts, { at, sameEventKey: Buffer.from(text), payload: Buffer.from(text) });
@@ -60,12 +58,12 @@ test('what another process may have queued is noticed once', async () => {
   expect(await store.changedElsewhere()).toBe(false);
 });
 
-describeWorkStore('SQLite', async () => {
+describeWork('SQLite', async () => {
   const database = temporaryDatabase();
   const repository = REPOSITORY;
   return {
     storeWith: (key) => createWork({ ...storeDeps, sealer: createSealer(key), database }),
-    receiptsWith: (key) => createReceiptStore(database, { payloadKey: key, repository }),
+    receiptsWith: (key) => receiptsIn(database, { repository, key }),
     directory: createLeadDirectory(database, { repository }),
     auditOf: async (subject) => auditOf(database, subject),
     claims: createClaims(database, { repository }),
