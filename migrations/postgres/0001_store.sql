@@ -248,6 +248,7 @@ CREATE TABLE event (
   last_error text, -- a code, never a message
   completed_at bigint,
   payload bytea, -- the event's bytes, AES-256-GCM; NULL once dropped
+  digest bytea, -- SHA-256 of its bytes in the first body, AES-256-GCM, for it could be guessed; NULL after 30 days
   -- Work, of use only while PENDING.
   due_at bigint,
   lease_token text, -- fencing: only its holder may settle or reschedule
@@ -279,6 +280,7 @@ CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 CREATE INDEX event_by_lead ON event USING gin (lead_ids jsonb_path_ops) WHERE lead_ids IS NOT NULL;
 CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
+CREATE INDEX event_with_digest ON event (receipt) WHERE digest IS NOT NULL;
 CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledged_at IS NOT NULL;
 -- Events that wait since the file of the working instance lacks their partner.
 CREATE INDEX event_without_partner ON event (receipt)

@@ -226,6 +226,7 @@ CREATE TABLE event (
   last_error TEXT, -- a code, never a message
   completed_at INTEGER,
   payload BLOB, -- the event's bytes, AES-256-GCM; NULL once dropped
+  digest BLOB, -- SHA-256 of its bytes in the first body, AES-256-GCM, for it could be guessed; NULL after 30 days
   -- Work, of use only while PENDING.
   due_at INTEGER,
   lease_token TEXT, -- fencing: only its holder may settle or reschedule
@@ -256,6 +257,7 @@ CREATE INDEX event_by_event_id ON event (event_id, receipt) WHERE event_id IS NO
 CREATE INDEX event_by_external_id ON event (external_id, receipt) WHERE external_id IS NOT NULL;
 CREATE INDEX event_by_outcome ON event (outcome, receipt);
 CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
+CREATE INDEX event_with_digest ON event (receipt) WHERE digest IS NOT NULL;
 CREATE INDEX event_acknowledged ON event (outcome, receipt) WHERE acknowledged_at IS NOT NULL;
 -- Events that wait since the file of the working instance lacks their partner.
 CREATE INDEX event_without_partner ON event (receipt)

@@ -259,6 +259,7 @@ CREATE TABLE event (
   last_error TEXT, -- a code, never a message
   completed_at INTEGER,
   payload BLOB, -- the event's bytes, AES-256-GCM; NULL once dropped
+  digest BLOB, -- SHA-256 of its bytes in the first body, AES-256-GCM, for it could be guessed; NULL after 30 days
   -- Work, of use only while PENDING.
   due_at INTEGER,
   lease_token TEXT, -- fencing: only its holder may settle or reschedule
@@ -446,6 +447,8 @@ CREATE INDEX event_by_outcome ON event (outcome, receipt);
 CREATE INDEX event_due ON event (stage, due_at, asked_at) WHERE outcome = 'PENDING';
 
 CREATE INDEX event_turn ON event (stage, rank, due_at) WHERE outcome = 'PENDING';
+
+CREATE INDEX event_with_digest ON event (receipt) WHERE digest IS NOT NULL;
 
 CREATE INDEX event_with_payload ON event (completed_at) WHERE payload IS NOT NULL;
 

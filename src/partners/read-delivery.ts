@@ -51,7 +51,8 @@ export function readDelivery(body: Uint8Array, fields: DeliveryFields): Delivere
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const OPENING = new Set([0x5b, 0x7b]); // [ {
+const OPENING_BRACKET = 0x5b;
+const OPENING = new Set([OPENING_BRACKET, 0x7b]); // [ {
 const CLOSING = new Set([0x5d, 0x7d]); // ] }
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
@@ -76,6 +77,11 @@ export function splitBatch(bytes: Buffer): Buffer[] {
   }
   const last = trimJson(array.subarray(start, -1));
   return last.length === 0 ? elements : [...elements, last];
+}
+
+/** Whether the bytes, one valid JSON text, are those of an array. */
+export function isArray(bytes: Buffer): boolean {
+  return trimJson(bytes)[0] === OPENING_BRACKET;
 }
 
 /** A JSON text's own bytes: without white space around it and without a byte order mark. */

@@ -29,6 +29,7 @@ function delivery(receivedAt: number, ...given: NewOutcome[]): NewReceipt {
       outcome,
       names: [],
       payload: Buffer.from('x'),
+      digest: Buffer.alloc(32),
       sameEventKey: sha256(`${serial}/${position}`),
     })),
   };

@@ -630,6 +630,7 @@ function event(name: string, facts: Partial<NewEvent> = {}): Omit<NewEvent, 'pos
     outcome: 'PENDING',
     names: [],
     payload: Buffer.from(`bytes of ${name}`),
+    digest: Buffer.alloc(32),
     ...facts,
   };
 }

@@ -59,7 +59,16 @@ export async function acceptEvent(
     receivedAt: at,
     createdBefore: at,
     ...delivery,
-    events: [{ position: 0, outcome: 'PENDING', names: [], payload: Buffer.from('{}'), ...event }],
+    events: [
+      {
+        position: 0,
+        outcome: 'PENDING',
+        names: [],
+        payload: Buffer.from('{}'),
+        digest: Buffer.alloc(32),
+        ...event,
+      },
+    ],
   });
   return receipt.id;
 }

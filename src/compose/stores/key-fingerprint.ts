@@ -32,7 +32,7 @@ const UNREAD = `
 const DROP = `
   DELETE FROM session_once; DELETE FROM session;
   DELETE FROM directory_key; DELETE FROM directory_merge; DELETE FROM deletion_name; DELETE FROM same_event;
-  UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
+  UPDATE event SET payload = NULL WHERE payload IS NOT NULL; UPDATE event SET digest = NULL WHERE digest IS NOT NULL;
   UPDATE directory_state SET rules_check = ${either("''", 'zeroblob(0)')};
   DELETE FROM secret_key`;
 

@@ -2,12 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
+import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
 import { actionsFor, decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
 import { toMatchNames } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
-import type { ReadDelivery } from '../read-delivery.ts';
+import { isArray, type ReadDelivery } from '../read-delivery.ts';
 import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
@@ -67,10 +68,12 @@ export async function acceptDelivery(
   const { partner, path, body, signal, messageId } = delivery;
   const read = await deps.readDelivery(body, partner.fields, signal);
   const events: NewEvent[] = [];
+  const isBatch = isArray(body);
   for (const [position, { event: inBody, start, end }] of read.entries()) {
     const event = inBody && { eventId: messageId, ...inBody };
     const bytes = body.subarray(start, end);
-    events.push({ position, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
+    const digest = sha256(isBatch ? bytes : body);
+    events.push({ position, digest, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
   }
   const traceparent = deps.tracing?.current();
@@ -116,7 +119,7 @@ function toNewEvent(
   { partner, path }: Delivery,
   event: PartnerEvent | undefined,
   bytes: Buffer,
-): Omit<NewEvent, 'position'> {
+): Omit<NewEvent, 'position' | 'digest'> {
   const decision = decide(partner, path, event);
   const eventType = event?.type.kind === 'named' ? shown(event.type.name) : undefined;
   const eventId = shown(event?.eventId);

@@ -1,7 +1,7 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from './new-receipt.ts';
 import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { type RepeatedEvent, statusOf } from '../receipts/receipt.ts';
-import { payloadIdentity } from '../receipts/payload.ts';
+import { digestIdentity, payloadIdentity } from '../receipts/payload.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';
@@ -24,7 +24,7 @@ const EVENTS = rowsInto(
   'event',
   `id bigint, receipt bigint, position integer, event_type text, event_id text, external_id text,
    outcome text, note text, names text, lead_ids jsonb, last_error text, completed_at bigint,
-   payload bytea, due_at bigint, asked_at bigint, actions jsonb, created_before bigint, is_deletion boolean`,
+   payload bytea, digest bytea, due_at bigint, asked_at bigint, actions jsonb, created_before bigint, is_deletion boolean`,
 );
 
 const SAME_EVENTS = rowsInto(
@@ -156,6 +156,7 @@ function toEventRow(
     names: toNameKinds(event.names),
     leadIds: leads.length > 0 ? leads.map(String) : undefined,
     lastError,
+    digest: sealer.seal(digestIdentity(delivery.id, position), event.digest),
     isDeletion: isDeletion({ delivery }),
     ...(outcome === 'PENDING'
       ? {

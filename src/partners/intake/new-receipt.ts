@@ -60,6 +60,8 @@ export type NewEvent = EventKeys & {
   merge?: { from: readonly Buffer[]; to: Buffer };
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
+  /** SHA-256 of the event as the partner sent it: of the whole body, or of its element of a batch. */
+  digest: Buffer;
 };
 
 /** A delivery that is verified and read, ready to be written down. */

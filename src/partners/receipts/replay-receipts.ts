@@ -59,6 +59,13 @@ const DROP_PAYLOADS = `
     (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
      LIMIT ${CHUNK_ROWS})`;
 
+/** As long as a receipt has a status address, the event's digest is there to be signed. */
+const DROP_DIGESTS = `
+  UPDATE event SET digest = NULL WHERE id IN
+    (SELECT id FROM event WHERE digest IS NOT NULL
+       AND receipt <= (SELECT number FROM receipt WHERE received_at < @before ORDER BY received_at DESC LIMIT 1)
+     LIMIT ${CHUNK_ROWS})`;
+
 export async function replay(
   session: Tx,
   id: string,
@@ -101,6 +108,7 @@ export async function purgeReceipts(
   before: number,
 ): Promise<{ keys: number; payloads: number }> {
   const chunk = (sql: string) => () => database.exclusive((tx) => tx.run(sql, { before }));
+  await untilNothing(chunk(DROP_DIGESTS));
   return {
     keys: await untilNothing(chunk(FORGET_SAME_EVENTS)),
     payloads: await untilNothing(chunk(DROP_PAYLOADS)),

@@ -170,6 +170,7 @@ test('a page of a list and a look-up cost the same however many rows there are',
     outcome: 'PENDING',
     names: [],
     payload: Buffer.alloc(0),
+    digest: Buffer.alloc(32),
   };
   const asItIs = await connectToPostgres({ url });
   await measure('events that are new', (session) => findSameEvents(session, [event]), asItIs);

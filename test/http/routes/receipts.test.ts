@@ -34,6 +34,7 @@ async function receive(
         outcome: 'PENDING',
         names: [],
         payload: Buffer.from('{}'),
+        digest: Buffer.alloc(32),
       },
     ],
   };

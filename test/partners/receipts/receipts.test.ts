@@ -114,6 +114,7 @@ describe('a replay', () => {
         sameEventKey: Buffer.from(`${position}`),
         names: [],
         payload: Buffer.from('{}'),
+        digest: Buffer.alloc(32),
       })),
     });
     for (const [position, outcome] of events.entries())

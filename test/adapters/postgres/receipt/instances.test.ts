@@ -47,6 +47,7 @@ function deletionOf(number: number, receivedAt = 1): NewReceipt {
         outcome: 'PENDING',
         names: [{ kind: 'lead-id', number }],
         payload: Buffer.from('bytes'),
+        digest: Buffer.alloc(32),
       },
     ],
   };

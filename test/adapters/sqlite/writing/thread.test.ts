@@ -63,6 +63,7 @@ const deletionOf = (number: number): NewReceipt => ({
       outcome: 'PENDING',
       names: [{ kind: 'lead-id', number }],
       payload: Buffer.from('{}'),
+      digest: Buffer.alloc(32),
     },
   ],
 });
