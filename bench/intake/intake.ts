@@ -146,6 +146,7 @@ async function startServer(accept: Accept) {
     latestCreation: () => clock.now(),
     learnTime: () => undefined,
     traffic: { record: () => undefined, read: async () => [] },
+    hearing: { note: () => undefined, read: unserved, keep: unserved },
     editor: unserved,
     cursors: unserved,
     rules: unserved,

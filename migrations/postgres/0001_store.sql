@@ -338,6 +338,12 @@ CREATE TABLE traffic (
   PRIMARY KEY (sender, kind, detail, day)
 );
 
+-- When the last delivery of each partner was accepted, whatever the rest of the store forgets.
+CREATE TABLE partner_heard (
+  partner_id text PRIMARY KEY,
+  heard_at bigint NOT NULL -- before the first delivery: since when the partner is configured
+);
+
 -- The catalog: artifacts, their versions and specs, and their full text.
 
 CREATE TABLE catalog_artifact (

@@ -325,6 +325,12 @@ CREATE TABLE traffic (
   PRIMARY KEY (sender, kind, detail, day)
 ) STRICT, WITHOUT ROWID;
 
+-- When the last delivery of each partner was accepted, whatever the rest of the store forgets.
+CREATE TABLE partner_heard (
+  partner_id TEXT PRIMARY KEY,
+  heard_at INTEGER NOT NULL -- before the first delivery: since when the partner is configured
+) STRICT, WITHOUT ROWID;
+
 -- The catalog: artifacts, their versions and specs, and their full text.
 
 CREATE TABLE catalog_artifact (

@@ -327,6 +327,11 @@ CREATE TABLE migration (
     applied_at bigint NOT NULL -- milliseconds since the Unix epoch
   );
 
+CREATE TABLE partner_heard (
+  partner_id TEXT PRIMARY KEY,
+  heard_at INTEGER NOT NULL -- before the first delivery: since when the partner is configured
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE receipt (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE, -- a UUID

@@ -1,6 +1,10 @@
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
-import { type PartnerRegistry, createPartnerCounter } from '#http/telemetry/partner-metrics.ts';
+import {
+  createPartnerCounter,
+  createPartnerGauge,
+  type PartnerRegistry,
+} from '#http/telemetry/partner-metrics.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import {
@@ -21,11 +25,12 @@ import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { gauge } from './telemetry/metrics.ts';
 
-type PartnersParts = BaseParts & Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'bodies'>;
+type PartnersParts = BaseParts &
+  Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'hearing' | 'bodies'>;
 
 /** Partners on the open store and the tracker, by whose clock they go. */
 export function composePartners(parts: PartnersParts): Partners {
-  const { registry, tracker, filler, traffic, bodies, tracing, log } = parts;
+  const { registry, tracker, filler, traffic, hearing, bodies, tracing, log } = parts;
   const { clock } = tracker;
   const partners = createPartners({
     ...storePorts(parts),
@@ -33,6 +38,7 @@ export function composePartners(parts: PartnersParts): Partners {
     ...settingsPorts(parts),
     filler,
     traffic,
+    hearing,
     readDelivery: bodies.delivery,
     countOutcome: outcomeMetrics(partnerRegistry(parts)),
     newId: createTimedIds(clock),
@@ -42,6 +48,7 @@ export function composePartners(parts: PartnersParts): Partners {
     log,
   });
   workerMetrics({ registry, partners, clock });
+  silenceMetric(partnerRegistry(parts), partners, clock);
   return partners;
 }
 
@@ -165,6 +172,25 @@ export function workerMetrics({ registry, partners, clock }: WorkerMetricsDeps):
       // Without the store nothing is known, and 0 would say that all is well.
       read: () => partners.workerStatus().then(read, () => undefined),
     });
+}
+
+/** For how long each partner is silent that is expected to send. */
+function silenceMetric(
+  registry: PartnerRegistry,
+  partners: Pick<Partners, 'silences'>,
+  clock: Pick<Clock, 'now'>,
+): void {
+  createPartnerGauge(registry, {
+    name: 'trackport_partner_silent_seconds',
+    help: 'Time since the last delivery of a partner that has sent nothing for longer than expected; 0 while all is well.',
+    read: async () => {
+      const now = clock.now();
+      return [...(await partners.silences())].map(([id, since = now]) => [
+        id,
+        (now - since) / SECOND,
+      ]);
+    },
+  });
 }
 
 /** Counts what became of partners' events; by partner only where partners may be named. */

@@ -12,6 +12,7 @@ import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { InstanceChanges } from '#leads/instance-changes/instance-changes.ts';
 import type { Leads } from '#leads/index.ts';
 import type { Partners } from '#partners/index.ts';
+import type { Hearing } from '#partners/silence.ts';
 import type { Traffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
@@ -58,5 +59,6 @@ export type ServiceParts = BaseParts & {
   bearer: BearerParts | undefined;
   access: Access;
   traffic: Traffic;
+  hearing: Hearing;
   partners: Partners;
 };

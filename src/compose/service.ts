@@ -11,6 +11,7 @@ import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
+import { createHearing } from '#partners/silence.ts';
 import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
 import { createRunIds, newUuid } from '#shared/ids.ts';
@@ -155,10 +156,22 @@ async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServicePa
   cleanup.push('the times of last use', () => access.close());
   const traffic = createTraffic({ database, clock, log });
   cleanup.push('the record of traffic', () => traffic.close());
+  const hearing = createHearing({ database, clock: tracker.clock, log });
+  cleanup.push('who was heard of', () => hearing.close());
   const module = entryUrl('compose/body-functions');
   const bodyThread = createThread<typeof bodyFunctions>({ module, clock });
   const bodies = createBodyReaders(bodyThread);
-  const made = { ...base, ...areas, tracker, bodies, bodyThread, bearer, access, traffic };
+  const made = {
+    ...base,
+    ...areas,
+    tracker,
+    bodies,
+    bodyThread,
+    bearer,
+    access,
+    traffic,
+    hearing,
+  };
   return { ...made, partners: composePartners(made) };
 }
 

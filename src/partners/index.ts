@@ -20,6 +20,7 @@ import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { Accept } from './intake/write-deliveries.ts';
 import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
+import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {
   type BackgroundWork,
@@ -46,6 +47,7 @@ export type PartnersPorts = {
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
   learnTime(): void;
   traffic: Pick<Traffic, 'record' | 'read'>;
+  hearing: Omit<Hearing, 'close'>;
   cursors: CursorSealer;
   /** The sub-key that status addresses are sealed with: 32 bytes. */
   statusKey: Buffer;
@@ -68,7 +70,8 @@ export function createPartners(ports: PartnersPorts) {
   const { filler } = ports;
   const wakeWorker = (): void => worker.wake();
   const hashKey = createSecretKey(ports.directoryKey);
-  const { tracing, traffic } = ports;
+  const { tracing, traffic, hearing } = ports;
+  const silences = () => readSilences({ partners: partners(), hearing, clock });
   const accepting = {
     accept: ports.accept,
     readDelivery,
@@ -96,8 +99,14 @@ export function createPartners(ports: PartnersPorts) {
     /** Puts a request that was refused into the record of traffic. */
     recordRefusal: ({ id }: Pick<Partner, 'id'>, reason: string) =>
       traffic.record(id, 'refused', reason),
-    list: () => listPartners({ partners: partners(), traffic, clock }),
-    accept: (delivery: Delivery) => acceptDelivery(accepting, delivery),
+    list: () => listPartners({ partners: partners(), traffic, silences, clock }),
+    /** Each partner that is expected to send, with since when it is silent, if it is. @throws {store-unavailable} */
+    silences,
+    accept: async (delivery: Delivery) => {
+      const accepted = await acceptDelivery(accepting, delivery);
+      hearing.note(delivery.partner.id);
+      return accepted;
+    },
     /** The token of a receipt's status address. */
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
@@ -127,11 +136,13 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
     reporter,
   });
   const purger = createReceiptPurger({ db, clock, log });
+  const silence = createSilenceWatch({ ...ports });
   const jobs = {
     start: async () => {
       await worker.start();
       filler.start();
       purger.start();
+      silence.start();
     },
     standBy: async () => {
       // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
@@ -143,7 +154,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
         .some(({ id }) => lackedPartners.includes(id));
     },
     stop: async () => {
-      await Promise.all([worker.stop(), filler.stop(), purger.stop()]);
+      await Promise.all([worker.stop(), filler.stop(), purger.stop(), silence.stop()]);
     },
   };
   const background = createBackgroundWork({ lease: ports.workerLease, jobs, clock, log });

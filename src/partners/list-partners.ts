@@ -24,11 +24,13 @@ type RefusalSum = { reason: string; count: number; lastAt: number };
 /** How one partner gets through. */
 export type PartnerSummary = Pick<
   Partner,
-  'id' | 'scheme' | 'headers' | 'enabled' | 'requireBearer' | 'limitPerMinute'
+  'id' | 'scheme' | 'headers' | 'enabled' | 'requireBearer' | 'limitPerMinute' | 'expectEvery'
 > & {
   secrets: readonly SecretSummary[];
   /** When a call of its was verified for the last time, in the last 7 days. */
   lastVerifiedAt?: number;
+  /** Since when nothing was accepted, where that is longer than expected. */
+  silentSince?: number;
   /** The latest first. */
   refusals: readonly RefusalSum[];
 };
@@ -36,6 +38,8 @@ export type PartnerSummary = Pick<
 export type ListPartnersDeps = {
   partners: PartnerList;
   traffic: Pick<Traffic, 'read'>;
+  /** See `readSilences`. */
+  silences: () => Promise<ReadonlyMap<string, number | undefined>>;
   clock: Pick<Clock, 'now'>;
 };
 
@@ -46,18 +50,19 @@ export type ListPartnersDeps = {
 export async function listPartners({
   partners,
   traffic,
+  silences,
   clock,
 }: ListPartnersDeps): Promise<PartnerSummary[]> {
-  const sums = await traffic.read(REFUSAL_DAYS);
+  const [sums, silent] = await Promise.all([traffic.read(REFUSAL_DAYS), silences()]);
   const now = clock.now();
   return partners.all().map((partner) => {
     const ofPartner = sums.filter(({ sender }) => sender === partner.id);
-    return summarize(partner, ofPartner, now);
+    return { ...summarize(partner, ofPartner, now), silentSince: silent.get(partner.id) };
   });
 }
 
 function summarize(partner: Partner, sums: readonly TrafficSum[], now: number): PartnerSummary {
-  const { id, scheme, headers, enabled, requireBearer, limitPerMinute } = partner;
+  const { id, scheme, headers, enabled, requireBearer, limitPerMinute, expectEvery } = partner;
   const verified = sums.filter(({ kind }) => kind === 'verified');
   const last = verified[0]?.lastAt;
   return {
@@ -67,6 +72,7 @@ function summarize(partner: Partner, sums: readonly TrafficSum[], now: number): 
     enabled,
     requireBearer,
     limitPerMinute,
+    expectEvery,
     secrets: partner.secrets.map((secret) => summarizeSecret(secret, verified, now)),
     lastVerifiedAt: last,
     refusals: sums

@@ -83,6 +83,8 @@ export type Partner = {
   requireBearer: boolean;
   /** Verified calls per minute; without it there is no limit. */
   limitPerMinute?: number;
+  /** It is silent when nothing of its was accepted for longer, in ms; without it nothing is expected. */
+  expectEvery?: number;
 };
 
 /** Some of it, as a file leaves out what it does not say. */
@@ -98,7 +100,7 @@ type SignatureSettings = Omit<HmacForm, 'time' | 'decodesUrl'> & {
 /** What the configuration says of a partner; the scheme has a default for all the rest. */
 export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
   Some<
-    Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute' | 'events'> & {
+    Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute' | 'expectEvery' | 'events'> & {
       signature: SignatureSettings;
       headers: Some<Partner['headers']>;
       fields: Some<Record<FieldName, Pointers>>;
@@ -173,7 +175,8 @@ type SchemeDefaults = {
 /** A partner with every default filled in. A field that is set replaces that field's default only. */
 export function createPartner(id: string, settings: PartnerSettings): Partner {
   const scheme = defaults[settings.scheme];
-  const { secrets, enabled = true, requireBearer = false, events = [], limitPerMinute } = settings;
+  const { secrets, enabled = true, requireBearer = false, events = [] } = settings;
+  const { limitPerMinute, expectEvery } = settings;
   const { types: mergeTypes = scheme.mergeTypes, from, to } = settings.merges ?? {};
   const actions = {
     actions: ['relabel', 'close'],
@@ -197,6 +200,7 @@ export function createPartner(id: string, settings: PartnerSettings): Partner {
     enabled,
     requireBearer,
     limitPerMinute,
+    expectEvery,
   };
 }
 

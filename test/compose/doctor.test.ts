@@ -11,11 +11,13 @@ import { openStore } from '../../src/compose/store.ts';
 import { loadConfig } from '#config/load.ts';
 import { startTracker } from '#sandbox/tracker/tracker.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
+import { createHearing } from '#partners/silence.ts';
 import { addTraffic } from '#partners/traffic.ts';
 import { type Clock, DAY, MINUTE, systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { wireIssue, wireRepository } from '../adapters/github/support.ts';
 import { leadBody } from '../e2e/support/world.ts';
+import { createFakeClock } from '../support/clock.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { writeMigratedStore } from '../support/migrated-store.ts';
 import { connectTo } from '../support/stores.ts';
@@ -242,6 +244,36 @@ describe('the webhook', () => {
       if (state === 'warning') expect(finding?.fix).toContain(HOOK.url);
     });
   });
+});
+
+test('of a partner that is silent it is told since when, and of one that sends that it does', async () => {
+  const crm = { ...partners.crm, expectEvery: '24h' };
+  const settings = settingsFor(await trackerWith(), {
+    partners: { crm, late: crm, off: { ...crm, enabled: false }, unknown: crm, any: partners.crm },
+  });
+  const config = loadConfig({ environment: {}, settings });
+  const clock = createFakeClock();
+  const store = await openStore({ config, clock, log: silentLog });
+  const hearing = createHearing({ database: store.database, clock, log: silentLog });
+  for (const id of ['late', 'off', 'any']) hearing.note(id);
+  await hearing.close();
+  await clock.advance(DAY + 1);
+  const later = createHearing({ database: store.database, clock, log: silentLog });
+  later.note('crm');
+  await later.close();
+  await store.close();
+  const found = (await examine(settings, { clock })).filter(({ subject }) =>
+    subject.startsWith('partner '),
+  );
+  expect(found).toEqual([
+    { subject: 'partner crm', state: 'ok', detail: 'Not silent: something is expected every 1d.' },
+    {
+      subject: 'partner late',
+      state: 'warning',
+      detail: 'Nothing accepted since 2026-03-01T12:00:00Z, and expected every 1d.',
+      fix: expect.stringContaining('trackport receipt import'),
+    },
+  ]);
 });
 
 test.each([

@@ -6,6 +6,7 @@ import { ownWork } from '#adapters/sqlite/service-lock.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
+import { createHearing } from '#partners/silence.ts';
 import { createPartner, createPartnerList, type PartnerSettings } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { NewEvent, NewReceipt } from '#partners/intake/new-receipt.ts';
@@ -127,6 +128,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     filler: unserved,
     latestCreation: () => clock.now(),
     learnTime: () => undefined,
+    hearing: createHearing({ database, clock, log: silentLog }),
     traffic: { record: () => undefined, read: async () => [] },
     editor: unserved,
     readDelivery,

@@ -13,9 +13,11 @@ import { createReloadable } from '#shared/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
+import { readHeard } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
 import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
 import { checkForm } from './check-form.ts';
+import { checkSilence } from './check-partners.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
 import { StartError } from '../server/start-error.ts';
@@ -163,6 +165,8 @@ async function checkStore({
       await store.writes.checkRoom();
       const detail = `Can be read and written.${secretKeyRemark(config)}`;
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
+      const heard = await readHeard(store.database);
+      findings.push(...checkSilence(config, heard, clock.now()));
       const hasServed = (await readFeedEnd(store.stores.leads)) !== undefined;
       return { findings, hasServed, traffic: await readTraffic(store.database, 0) };
     } finally {

@@ -141,4 +141,5 @@ export const partner = section({
   enabled: flag().prefault(true),
   requireBearer: flag().prefault(false),
   limitPerMinute: integer(1, 1_000_000).optional(),
+  expectEvery: duration(SECOND, 365 * DAY).optional(),
 });

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Where metrics about partners go. */
 export type PartnerRegistry = {
@@ -29,7 +29,7 @@ type CountPartner<Label extends string> = (
 ) => void;
 
 /**
- * A counter by partner. Every metric about single partners is made here: the label `partner` is
+ * A counter by partner. Every metric about single partners is made here or below: the label `partner` is
  * there only where partners may be named, else the counter holds the sum of all of them.
  */
 export function createPartnerCounter<Label extends string = never>(
@@ -48,6 +48,31 @@ export function createPartnerCounter<Label extends string = never>(
     },
   });
   return count;
+}
+
+type PartnerGaugeFacts = {
+  name: string;
+  help: string;
+  /** By partner. Where it fails nothing is known, and no partner has a value. */
+  read: () => Promise<readonly (readonly [partnerId: string, value: number])[]>;
+};
+
+/** A gauge by partner, which has no values where partners may not be named: a sum would say nothing. */
+export function createPartnerGauge(
+  { registry, namesPartners }: PartnerRegistry,
+  { name, help, read }: PartnerGaugeFacts,
+): void {
+  void new Gauge({
+    name,
+    help,
+    labelNames: ['partner'],
+    registers: [registry],
+    async collect() {
+      const values = namesPartners ? await read().catch(() => []) : [];
+      this.reset();
+      for (const [partner, value] of values) this.set({ partner }, value);
+    },
+  });
 }
 
 /** What operators see of partners' requests. None of it shows in a response. */

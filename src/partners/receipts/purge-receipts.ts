@@ -1,7 +1,8 @@
-import { type Clock, DAY, HOUR, sleepUntilAborted } from '#shared/clock.ts';
+import { type Clock, DAY, HOUR } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { Database } from '#shared/database.ts';
 import { purgeReceipts } from './replay-receipts.ts';
+import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
 
 /** How long a repeat is known, and the payload of an event that failed is stored for a replay. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;
@@ -9,36 +10,9 @@ const PURGE_EVERY_MS = HOUR;
 
 type PurgeDeps = { db: Database; clock: Clock; log: Log };
 
-/** Forgets what is 30 days old, at its start and then every hour. */
-export type ReceiptPurger = {
-  /** Again after `stop`, too. */
-  start(): void;
-  /** Resolves when nothing is under way any more. */
-  stop(): Promise<void>;
-};
-
-/** A store that fails is tried again with the next hour. */
-export function createReceiptPurger(deps: PurgeDeps): ReceiptPurger {
-  let stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  return {
-    start: () => {
-      if (stopping.signal.aborted) stopping = new AbortController();
-      running ??= purgeUntil(deps, stopping.signal);
-    },
-    stop: async () => {
-      stopping.abort(new Error('the purger stops'));
-      await running;
-      running = undefined;
-    },
-  };
-}
-
-async function purgeUntil(deps: PurgeDeps, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    await purge(deps);
-    await sleepUntilAborted(deps.clock, PURGE_EVERY_MS, stopping);
-  }
+/** Forgets what is 30 days old, every hour. A store that fails is tried again with the next one. */
+export function createReceiptPurger(deps: PurgeDeps): Repeating {
+  return createRepeating({ work: () => purge(deps), everyMs: PURGE_EVERY_MS, clock: deps.clock });
 }
 
 async function purge({ db, clock, log }: PurgeDeps): Promise<void> {

@@ -138,6 +138,7 @@ const TABLES = [
   'consumer_grant',
   'consumer',
   'traffic',
+  'partner_heard',
   'session_once',
   'session',
   'secret_key',

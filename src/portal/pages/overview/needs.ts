@@ -11,7 +11,7 @@ import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { consumerPath, consumersPath } from '../consumers/names.ts';
-import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
+import { partnerPath, PARTNERS_PATH, SPEAK_AGAIN, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */
 export type Operation = RecentOutcomes & {
@@ -164,7 +164,12 @@ type Callers = {
 
 /** What concerns partners and consumers, the gravest first. */
 export function worriesOf(callers: Callers, viewer: Viewer): Need[] {
-  return [refused(callers, viewer), endingKeys(callers, viewer), keyless(callers)];
+  return [
+    refused(callers, viewer),
+    silent(callers, viewer),
+    endingKeys(callers, viewer),
+    keyless(callers),
+  ];
 }
 
 type Affected = { badge: string; name: string; when?: Html; next: string; href: string };
@@ -198,10 +203,24 @@ function refused({ partners }: Callers, { nowMs }: Viewer): Need {
   const of = partners.flatMap((partner) => {
     const { id } = partner;
     const { state, words, nextStep = '' } = verdictOf(partner, nowMs);
-    const next = `${nextStep.charAt(0).toUpperCase()}${nextStep.slice(1)}`;
+    const next = capitalized(nextStep);
     return state === 'bad' ? [{ badge: words, name: id, next, href: partnerPath(id) }] : [];
   });
   return worry('bad', ['A partner is refused', 'partners are refused'], PARTNERS_PATH, of);
+}
+
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+function silent({ partners }: Callers, viewer: Viewer): Need {
+  const of = partners.flatMap(({ id, silentSince }) => {
+    if (silentSince === undefined) return [];
+    const when = time(silentSince, viewer, 'minute');
+    return [
+      { badge: 'Silent', name: id, when, next: capitalized(SPEAK_AGAIN), href: partnerPath(id) },
+    ];
+  });
+  const headings = ['A partner has fallen silent', 'partners have fallen silent'] as const;
+  return worry('warn', headings, PARTNERS_PATH, of);
 }
 
 function endingKeys({ ending }: Callers, viewer: Viewer): Need {

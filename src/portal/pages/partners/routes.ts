@@ -9,7 +9,7 @@ import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
-import { ago, count, counted, type Viewer, time } from '../../shell/times.ts';
+import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {
   partnerAnchor,
@@ -115,6 +115,7 @@ function details(partner: PartnerSummary, publicUrl: string, viewer: Viewer): Ht
           ['Scheme', code(scheme)],
           ['Signs in', code(Object.values(headers).filter(Boolean).join(', '))],
           ['Last delivery', lastDelivery(partner, viewer)],
+          ['Expected', rhythm(partner, viewer)],
           ['Beside the signature', requireBearer ? 'a bearer token' : undefined],
           ['Limit', limitPerMinute && `${count(limitPerMinute)} calls a minute`],
           ['Receipts', receiptLinks(id)],
@@ -189,6 +190,13 @@ function verdictBadge(partner: PartnerSummary, { nowMs }: Viewer): Html {
 
 function lastDelivery({ lastVerifiedAt }: PartnerSummary, viewer: Viewer): Html | string {
   return lastVerifiedAt === undefined ? 'none in 7 days' : ago(lastVerifiedAt, viewer);
+}
+
+function rhythm({ expectEvery, silentSince }: PartnerSummary, viewer: Viewer): Html | undefined {
+  if (expectEvery === undefined) return undefined;
+  const since =
+    silentSince && html`; nothing accepted since ${time(silentSince, viewer, 'minute')}`;
+  return html`something every ${duration(expectEvery)}${since}`;
 }
 
 function activeOf({ secrets }: PartnerSummary): number {

@@ -21,11 +21,17 @@ export function verdictOf(partner: PartnerSummary, nowMs: number): Verdict {
   if (active.length === 0) return noSecret(secrets.length);
   const [latest] = refusals;
   if (latest && latest.lastAt >= (lastVerifiedAt ?? 0)) return refusedLast(latest.reason);
+  if (partner.silentSince !== undefined)
+    return { state: 'warn', words: 'Silent', nextStep: SPEAK_AGAIN };
   if (active.every((secret) => endsSoon(secret, nowMs)))
     return { state: 'warn', words: 'Secret ends soon', nextStep: ADD_SECRET };
   if (lastVerifiedAt === undefined) return { state: 'wait', words: 'Silent for 7 days' };
   return latest ? { state: 'warn', words: 'Some refused' } : { state: 'ok', words: 'Receiving' };
 }
+
+/** What to do about a partner that sends nothing. */
+export const SPEAK_AGAIN =
+  'see at the partner whether its webhook is on, and what it says of its last calls; then bring in what was missed with trackport receipt import.';
 
 const ADD_SECRET =
   'every secret that works ends within 14 days. Agree on a new one and add it beside the old.';

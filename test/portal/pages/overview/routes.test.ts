@@ -179,3 +179,19 @@ test('partners that are refused, keys in use that end, and consumers without a k
   expect(steps).toMatch(/Last call refused.*Key ends.*Cockpit.*in 10 days.*No key.*Bare/);
   expect(steps).not.toContain('Dormant');
 });
+
+test('partners that are silent are named, with since when and what to do', async () => {
+  const { partners } = buildPartners({ clock, filler });
+  const [one, two] = await partners.list();
+  if (!one || !two) throw new Error('no partners');
+  const silentSince = clock.now() - 2 * DAY;
+  const { portal } = overview({
+    partners: { ...partners, list: async () => [{ ...one, silentSince }, two] },
+  });
+  const { body } = await (await portal.signIn()).get('/portal');
+  const text = body.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' ');
+  expect(text).toContain('A partner has fallen silent');
+  const since = new Date(silentSince).toISOString().slice(11, 16);
+  expect(text).toMatch(new RegExp(`Silent ${one.id} \\d+ \\w+ ${since} See at the partner`));
+  expect(text).toContain('trackport receipt import');
+});

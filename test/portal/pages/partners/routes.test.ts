@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { partnerPages } from '#portal/pages/partners/routes.ts';
+import { DAY, MINUTE } from '#shared/clock.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import { buildPartners, secretsOf } from '../../../support/partners.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
@@ -24,4 +25,25 @@ test('the page that shows a partner is found by its id', async () => {
   const { body } = await admin.get('/portal/partners?start=5');
   expect(body).toContain('Partners 6 to 10 of 12');
   expect(body).toContain('href="/portal/partners?start=10"');
+});
+
+test('what is expected of a partner is shown, since when it is silent, and what to do then', async () => {
+  const clock = createFakeClock();
+  const one = { scheme: 'hmac-sha256' as const, secrets: secretsOf('s'), expectEvery: DAY };
+  const hearing = {
+    note: () => undefined,
+    keep: async () => undefined,
+    read: async () => new Map([['crm-late', clock.now() - DAY - MINUTE]]),
+  };
+  const built = buildPartners({ clock, hearing, partners: { 'crm-late': one, 'crm-new': one } });
+  const context = pagesContext(built);
+  const { signIn } = startPortal((portal) => partnerPages(portal, context), { clock });
+  const { body } = await (await signIn()).get('/portal/partners');
+  const [, late = '', recent = ''] = body
+    .split(/id="p-crm-\w+"/)
+    .map((card) => card.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' '));
+  expect(late).toContain('something every 24 h; nothing accepted since 28 Feb 11:59');
+  expect(late).toContain('trackport receipt import');
+  expect(recent).toContain('something every 24 h');
+  expect(recent).not.toContain('nothing accepted since');
 });

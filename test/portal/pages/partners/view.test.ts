@@ -31,6 +31,11 @@ test('the gravest thing about a partner is what is said of it', () => {
   expect(wordsFor({ secrets: [ended] })).toBe('No active secret');
   expect(wordsFor({ refusals: [refusal('limit', before)] })).toBe('Some refused');
   expect(wordsFor({ refusals: [refusal('limit', nowMs)] })).toBe('Last call refused');
+  expect(wordsFor({ silentSince: before })).toBe('Silent');
+  expect(wordsFor({ silentSince: before, secrets: [ending] })).toBe('Silent');
+  expect(wordsFor({ silentSince: before, refusals: [refusal('limit', nowMs)] })).toBe(
+    'Last call refused',
+  );
   expect(wordsFor({ secrets: [ending] })).toBe('Secret ends soon');
   expect(wordsFor({ secrets: [ending, ...partner().secrets] })).toBe('Receiving');
   const { lastVerifiedAt: _, ...silent } = partner();
