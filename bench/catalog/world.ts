@@ -1,7 +1,9 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { createCatalog } from '#catalog/index.ts';
+import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import type { Catalog, Caller } from '#catalog/version/version-view.ts';
 import { systemClock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
 import type { Store } from '../../src/compose/store.ts';
 
 /** Ten words that what the bench stores is made of. */
@@ -25,8 +27,10 @@ export const spec = {
 
 /** The catalog on a store, as a service has it. */
 export function openCatalog({ stores, cursors }: Pick<Store, 'stores' | 'cursors'>): Catalog {
+  const engine = stores.catalog();
   return createCatalog({
-    ...stores.catalog(),
+    ...engine,
+    usage: createReadRecord({ ...engine, clock: systemClock, log: silentLog }),
     clock: systemClock,
     cursors,
     ...createSpecThreads({ clock: systemClock }),

@@ -405,6 +405,21 @@ CREATE TABLE catalog_spec (
   text text NOT NULL -- one JSON text
 );
 
+-- Who read which version, summed by UTC day: consumers, and clients of tokens as their issuer calls them. No people.
+-- Kept for 90 days.
+CREATE TABLE catalog_usage (
+  version_serial bigint NOT NULL REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  reader_kind text NOT NULL CHECK (reader_kind IN ('consumer', 'client')),
+  reader_id text NOT NULL,
+  day bigint NOT NULL, -- days since the Unix epoch
+  reads bigint NOT NULL,
+  last_read_at bigint NOT NULL,
+  PRIMARY KEY (version_serial, reader_kind, reader_id, day)
+);
+
+CREATE INDEX catalog_usage_by_reader ON catalog_usage (reader_kind, reader_id, version_serial, day);
+CREATE INDEX catalog_usage_by_day ON catalog_usage (day);
+
 -- Responses that are kept for idempotency keys.
 CREATE TABLE idempotency_key (
   digest bytea PRIMARY KEY, -- of workspace, principal, route and key

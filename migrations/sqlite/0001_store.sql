@@ -392,6 +392,21 @@ CREATE TABLE catalog_spec (
   text TEXT NOT NULL -- one JSON text
 ) STRICT;
 
+-- Who read which version, summed by UTC day: consumers, and clients of tokens as their issuer calls them. No people.
+-- Kept for 90 days.
+CREATE TABLE catalog_usage (
+  version_serial INTEGER NOT NULL REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  reader_kind TEXT NOT NULL CHECK (reader_kind IN ('consumer', 'client')),
+  reader_id TEXT NOT NULL,
+  day INTEGER NOT NULL, -- days since the Unix epoch
+  reads INTEGER NOT NULL,
+  last_read_at INTEGER NOT NULL,
+  PRIMARY KEY (version_serial, reader_kind, reader_id, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX catalog_usage_by_reader ON catalog_usage (reader_kind, reader_id, version_serial, day);
+CREATE INDEX catalog_usage_by_day ON catalog_usage (day);
+
 -- Terms come folded and cut: the tokenizer only splits at spaces. One row per artifact (the text of its listed
 -- version) and one per version, so that both lists can be searched in their own order. Neither keeps the text itself.
 -- Every beginning of a term has an entry (terms are cut at 20 characters), so that a search reads no more rows than

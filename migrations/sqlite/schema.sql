@@ -109,6 +109,16 @@ CREATE TABLE catalog_spec (
   text TEXT NOT NULL -- one JSON text
 ) STRICT;
 
+CREATE TABLE catalog_usage (
+  version_serial INTEGER NOT NULL REFERENCES catalog_version (serial) ON DELETE CASCADE,
+  reader_kind TEXT NOT NULL CHECK (reader_kind IN ('consumer', 'client')),
+  reader_id TEXT NOT NULL,
+  day INTEGER NOT NULL, -- days since the Unix epoch
+  reads INTEGER NOT NULL,
+  last_read_at INTEGER NOT NULL,
+  PRIMARY KEY (version_serial, reader_kind, reader_id, day)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE catalog_version (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice
   artifact_serial INTEGER NOT NULL REFERENCES catalog_artifact (serial),
@@ -411,6 +421,10 @@ CREATE INDEX audit_by_request ON audit (request_id, at, id) WHERE request_id IS 
 CREATE INDEX audit_by_subject ON audit (subject, id);
 
 CREATE INDEX audit_by_time ON audit (at);
+
+CREATE INDEX catalog_usage_by_day ON catalog_usage (day);
+
+CREATE INDEX catalog_usage_by_reader ON catalog_usage (reader_kind, reader_id, version_serial, day);
 
 CREATE INDEX catalog_version_by_group
   ON catalog_version (workspace_id, group_key, is_listed, artifact_serial, lifecycle, type)

@@ -16,6 +16,7 @@ export async function openBearerParts(
     clock,
     rules: { issuer, ...rules, clockToleranceMs: clockTolerance },
   });
-  const catalog = composeCatalog(store, { rules: () => settings.current().catalog, clock });
+  const catalog = composeCatalog(store, { rules: () => settings.current().catalog, clock, log });
+  cleanup.push('the record of reads', () => catalog.usage.close());
   return { identity: { verifier, keySet }, catalog };
 }

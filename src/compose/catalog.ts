@@ -1,7 +1,9 @@
 import { createSpecThreads } from '#adapters/threads/spec-threads.ts';
 import { type CatalogOptions, createCatalog } from '#catalog/index.ts';
+import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import type { Catalog } from '#catalog/version/version-view.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
 import type { Store } from './store.ts';
 import type { Stores } from './stores/stores.ts';
 import type { ImportServer, TokenSource } from '#catalog/import/import-target.ts';
@@ -9,9 +11,11 @@ import type { ImportServer, TokenSource } from '#catalog/import/import-target.ts
 /** The catalog on the open store, with the rules of the configuration. */
 export function composeCatalog(
   { stores, cursors }: Pick<Store, 'cursors'> & { stores: Pick<Stores, 'catalog'> },
-  deps: Pick<CatalogOptions, 'rules'> & { clock: Clock },
+  { log, ...deps }: Pick<CatalogOptions, 'rules'> & { clock: Clock; log: Log },
 ): Catalog {
-  return createCatalog({ ...stores.catalog(), cursors, ...deps, ...createSpecThreads(deps) });
+  const engine = stores.catalog();
+  const usage = createReadRecord({ ...engine, ...deps, log });
+  return createCatalog({ ...engine, cursors, ...deps, ...createSpecThreads(deps), usage });
 }
 
 /** A token that is used up while a request is under way is renewed after its 401. */

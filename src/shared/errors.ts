@@ -17,6 +17,7 @@ export const errorCodes = [
   'request-timeout',
   'cursor-expired',
   'version-exists',
+  'version-in-use',
   'invalid-lifecycle-transition',
   'not-a-draft',
   'idempotency-in-progress',

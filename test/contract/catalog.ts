@@ -14,6 +14,8 @@ import {
 } from '#catalog/version/write-version.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createCatalog } from '#catalog/index.ts';
+import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import { silentLog } from '#shared/log.ts';
 import { type ListQuery, selectListed, selectVersions } from '#catalog/reading/list-versions.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
 import { searchTerms } from '#catalog/reading/search-terms.ts';
@@ -45,6 +47,7 @@ export const owner: Caller = {
   requestId: 'r-1',
 };
 const any = { kind: 'any' } as const;
+const never = (): Promise<never> => new Promise(() => undefined);
 const nameOf = ({ id, version }: VersionRecord) => ({ id, version });
 
 const useCases = { publish: publishVersion, deprecate: deprecateVersion, retire: retireVersion };
@@ -75,6 +78,7 @@ export function describeCatalog(engine: string, open: Open): void {
         db,
         search: engineSearch,
         clock: { now: () => now },
+        usage: createReadRecord({ db, clock: { now: () => now, sleep: never }, log: silentLog }),
         cursors: createCursorSealer(Buffer.alloc(32, 1)),
         ...specThreads,
         checkSpec: async () => findings,

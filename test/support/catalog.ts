@@ -3,8 +3,10 @@ import type { Access } from '#access/index.ts';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { type CatalogOptions, type CatalogRules, createCatalog } from '#catalog/index.ts';
+import { createReadRecord } from '#catalog/usage/record-reads.ts';
 import type { Catalog } from '#catalog/version/version-view.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
+import { silentLog } from '#shared/log.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import type { BearerServices, HttpApp } from '#http/context.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
@@ -38,6 +40,7 @@ export function buildCatalog(
     clock,
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     ...specThreads,
+    usage: createReadRecord({ db, clock, log: silentLog }),
     rules: () => catalogRules,
     ...facts,
   });
@@ -77,7 +80,7 @@ export function openCatalogApp(
   access: Access;
 } {
   const { catalog, db, clock } = buildCatalog(facts, database);
-  const access = buildAccess({ clock });
+  const access = buildAccess({ clock, database: db });
   const app = buildTestApp({
     clock,
     access,

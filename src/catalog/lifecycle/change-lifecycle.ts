@@ -4,6 +4,7 @@ import { type FieldProblem, refuse } from '#shared/errors.ts';
 import type { VersionRecord, VersionRef } from '../version/artifact.ts';
 import { checkCondition, type Precondition } from '../version/entity-tag.ts';
 import { readCandidates, readVersion } from '../version/read-version.ts';
+import { readersLately } from '../usage/read-usage.ts';
 import {
   type ArtifactRow,
   appendChange,
@@ -95,14 +96,16 @@ export async function reinstateVersion(
  * Retires a version, for ever. Without `version`: the only DEPRECATED one.
  * @throws {validation-failed} where `version` is needed
  * @throws {artifact-not-found}
- * @throws {invalid-lifecycle-transition} with `current` and `allowed`; also before the sunset, unless `isEarly`
+ * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {version-in-use} before the sunset, or when it was read lately, unless `isEarly`
  * @throws {precondition-failed}
  */
 export async function retireVersion(
-  { db, clock }: Context,
+  { db, clock, usage }: Context & Pick<Catalog, 'usage'>,
   caller: Caller,
   { id, version, isEarly, ifMatch }: Target & { isEarly?: boolean },
 ): Promise<VersionView> {
+  await usage.flush(); // a read of a moment ago counts
   const now = clock.now();
   return db.transaction(async (tx) => {
     const artifact = await lockArtifact(tx, caller, id);
@@ -128,13 +131,14 @@ async function move(
   step: Transition,
 ): Promise<VersionView> {
   const { record, specText } = await readRecord(tx, caller, { ...ref, withSpec: true });
-  const next = transit(record, step);
+  const { action, now } = step;
+  const readers = action === 'retire' ? await readersLately(tx, record, now) : [];
+  const next = transit(record, { ...step, readers });
   checkCondition(record, ifMatch);
   if (next === record) return viewFor(tx, caller, { record, specText });
   await moveVersion(tx, artifact, next);
-  const { action, now } = step;
-  const early = action === 'retire' && isBeforeSunset(record, now) && { early: true };
-  const changes = { ...lifecycleChanges(record, next), ...early };
+  const isEarly = action === 'retire' && (isBeforeSunset(record, now) || readers.length > 0);
+  const changes = { ...lifecycleChanges(record, next), ...(isEarly && { early: true }) };
   await appendChange(tx, caller, next, { at: now, action, changes });
   return viewFor(tx, caller, { record: next, specText });
 }

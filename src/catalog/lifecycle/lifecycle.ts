@@ -36,15 +36,18 @@ export type Transition = {
   action: LifecycleAction;
   now: number;
   sunsetAt?: number;
-  /** With `retire`: also before the sunset that was announced. */
+  /** With `retire`: also before the sunset that was announced, or while somebody reads it. */
   isEarly?: boolean;
+  /** With `retire`: ids of those who read the version lately. */
+  readers?: readonly string[];
 };
 
 /**
  * The version after an action, with its revision counted up; the same object when nothing changes.
  * Deprecating a DEPRECATED version moves `sunsetAt` when one is given. `reinstate` forgets the
- * deprecation and its sunset. `retire` waits for the sunset, unless it is told not to.
+ * deprecation and its sunset. `retire` waits for the sunset and for the last reader, unless it is told not to.
  * @throws {invalid-lifecycle-transition} with `current` and `allowed`
+ * @throws {version-in-use} with `readers` as well
  */
 export function transit(version: VersionRecord, transition: Transition): VersionRecord {
   const { action, now, sunsetAt } = transition;
@@ -60,11 +63,12 @@ export function transit(version: VersionRecord, transition: Transition): Version
   return { ...next, deprecatedAt: deprecatedAt ?? now, sunsetAt: sunset };
 }
 
-function requirePossible(version: VersionRecord, { action, now, isEarly }: Transition): void {
+function requirePossible(version: VersionRecord, transition: Transition): void {
+  const { action, isEarly } = transition;
   const { lifecycle } = version;
   const isNewSunset = action === 'deprecate' && lifecycle === 'DEPRECATED';
   if (lifecycle !== startOf(action) && !isNewSunset) refuseTransition(action, lifecycle);
-  if (action === 'retire' && isEarly !== true) requireSunset(version, now);
+  if (action === 'retire' && isEarly !== true) requireUnused(version, transition);
 }
 
 /** True while readers were told that they can rely on the version. */
@@ -72,16 +76,20 @@ export function isBeforeSunset({ sunsetAt }: Pick<VersionRecord, 'sunsetAt'>, no
   return sunsetAt !== undefined && sunsetAt > now;
 }
 
-function requireSunset(version: VersionRecord, now: number): void {
+function requireUnused(version: VersionRecord, { now, readers = [] }: Transition): void {
   const { lifecycle, sunsetAt = now } = version;
-  if (!isBeforeSunset(version, now)) return;
-  const detail = `The sunset, ${toRfc3339(sunsetAt)}, lies ahead: readers rely on the version until then. Move it with \`deprecate\`, or send \`early=true\` to retire the version before.`;
-  throw new TrackportError('invalid-lifecycle-transition', {
-    detail,
-    errors: [{ parameter: 'early', code: 'required', detail }],
+  const isAhead = isBeforeSunset(version, now);
+  if (!isAhead && readers.length === 0) return;
+  const why = isAhead
+    ? `The sunset, ${toRfc3339(sunsetAt)}, lies ahead: readers rely on the version until then. Move it with \`deprecate\`, or send \`early=true\` to retire the version before.`
+    : `The version was read in the last 30 days, by \`readers\`; \`/usage\` tells when and how often. Tell them, or send \`early=true\` to retire it all the same.`;
+  throw new TrackportError('version-in-use', {
+    detail: why,
+    errors: [{ parameter: 'early', code: 'required', detail: why }],
     extensions: {
       current: lifecycle,
       allowed: allowedIn[lifecycle].filter((name) => name !== 'retire'),
+      readers,
     },
   });
 }

@@ -76,6 +76,23 @@ const artifactAuditEntryOut = z
   })
   .meta({ id: 'ArtifactAuditEntry', description: 'Who did what to an artifact, and when.' });
 
+const versionReaderOut = z
+  .object({
+    kind: z.enum(['consumer', 'client']),
+    id: z
+      .string()
+      .describe(
+        'Of the consumer; or the client as its tokens name it, `unknown` for tokens that name none.',
+      ),
+    name: z
+      .string()
+      .optional()
+      .describe('Of the consumer, for the scope `trackport:admin` and for the consumer itself.'),
+    lastReadAt: instantOut,
+    reads: z.int().describe('In the last 90 days, those with a 304 among them.'),
+  })
+  .meta({ id: 'ArtifactReader', description: 'Who reads a version: never a person.' });
+
 /** One page of an artifact's audit list. */
 export const artifactAuditOut = z
   .object({
@@ -83,6 +100,32 @@ export const artifactAuditOut = z
     pagination: paginationOut,
   })
   .meta({ id: 'ArtifactAudit' });
+
+/** Who reads which version. */
+export const artifactUsageOut = z
+  .object({
+    items: z
+      .array(
+        z
+          .object({
+            version: z.string(),
+            lifecycle: z.enum(lifecycles),
+            sunsetAt: instantOut.optional(),
+            readers: z
+              .array(versionReaderOut)
+              .describe(
+                'Whoever read last comes first. Empty: nobody read it in the last 90 days.',
+              ),
+          })
+          .meta({ id: 'ArtifactVersionUsage' }),
+      )
+      .describe('Highest version first.'),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe('There when there are more than 1,000 readers: those who read last are listed.'),
+  })
+  .meta({ id: 'ArtifactUsage', description: 'Who read which version in the last 90 days.' });
 
 export type ArtifactSummaryOut = z.infer<typeof artifactSummaryOut>;
 type ArtifactAuditEntryOut = z.infer<typeof artifactAuditEntryOut>;

@@ -12,6 +12,7 @@ import { readCandidates, readRelations, readVersion, type Relations } from './re
 import type { SearchVersions } from '../reading/search.ts';
 import type { SpecJobs } from '../spec/spec-jobs.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
+import type { ReadRecord } from '../usage/record-reads.ts';
 
 /** The catalog: what its use cases work on. The rules are those in force. */
 export type Catalog = {
@@ -23,6 +24,8 @@ export type Catalog = {
   checkSpec: SpecJobs['checkSpec'];
   diffSpecs: SpecJobs['diffSpecs'];
   renderSpecYaml: RenderSpecYaml;
+  /** Who reads which version. */
+  usage: ReadRecord;
   words: Words;
   /** Workspaces whose published artifacts anybody may find. */
   publicWorkspaces: readonly string[];

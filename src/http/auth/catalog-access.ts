@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { grantedWorkspace } from '#access/grant.ts';
+import { clientReader, type ReaderRef } from '#catalog/usage/record-reads.ts';
 import type { Caller, Reader } from '#catalog/version/version-view.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { type BearerContext, type Exchange, type HttpApp, hangUpOf } from '../context.ts';
@@ -56,6 +57,14 @@ export function readerOf(request: FastifyRequest): Reader & { signal: AbortSigna
   }
   const { grants, consumerId } = keyHolder.principal;
   return { workspaceId: grantedWorkspace(grants), subject: consumerId, signal };
+}
+
+/** Who reads, as the record of reads names it: no person. */
+export function readByOf(request: FastifyRequest): ReaderRef {
+  const { keyHolder } = request;
+  return keyHolder
+    ? { kind: 'consumer', id: keyHolder.principal.consumerId }
+    : clientReader(tokenOf(request).clientId);
 }
 
 /** On whose behalf the use cases work: the workspace is the token's. */

@@ -107,6 +107,24 @@ const examples: Readonly<Record<string, unknown>> = {
   ArtifactContent: { type: draft.type, owner: draft.owner, title: draft.title, spec },
   ArtifactPatch: { title: 'Orders API of the shop' },
   Artifact: { ...summary, counts: { versions: 1, members: 0 }, spec },
+  ArtifactUsage: {
+    items: [
+      {
+        version: '1.0.0',
+        lifecycle: 'DEPRECATED',
+        sunsetAt: '2026-09-30T23:59:59Z',
+        readers: [
+          {
+            kind: 'consumer',
+            id: '0f8fad5b-d9cb-469f-a165-70867728950e',
+            name: 'Sales tool',
+            lastReadAt: '2026-03-02T09:00:00Z',
+            reads: 412,
+          },
+        ],
+      },
+    ],
+  },
   ArtifactList: { items: [summary], pagination: { hasMore: false } },
   Claim: claim,
   ClaimList: { items: [claim], pagination: { hasMore: false } },

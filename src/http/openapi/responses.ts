@@ -133,6 +133,11 @@ const particulars: Partial<Record<ErrorCode, object>> = {
   'invalid-lifecycle-transition': { current: 'DRAFT', allowed: ['publish', 'replace', 'edit'] },
   'not-a-draft': { current: 'PUBLISHED', allowed: ['deprecate', 'edit'] },
   'version-exists': { current: 'DRAFT' },
+  'version-in-use': {
+    current: 'DEPRECATED',
+    allowed: ['deprecate', 'reinstate', 'edit'],
+    readers: ['0f8fad5b-d9cb-469f-a165-70867728950e'],
+  },
   'no-published-version': { current: 'DRAFT' },
 };
 

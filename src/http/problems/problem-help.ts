@@ -102,6 +102,12 @@ export const problemHelp: Readonly<Record<ErrorCode, ProblemHelp>> = {
     meaning: 'The artifact already has a version of this name.',
     remedy: 'Choose another version, or leave it out to get the next one.',
   },
+  'version-in-use': {
+    meaning: 'Its sunset lies ahead, or somebody has read the version in the last 30 days.',
+    remedy:
+      'Tell those whom the member readers names, and wait; or send early=true to retire it all the same.',
+    onPage: LOOK_AGAIN,
+  },
   'invalid-lifecycle-transition': {
     meaning: 'The version is in a state from which this step is not possible.',
     remedy: 'The member current tells its state, and allowed the steps that are possible.',

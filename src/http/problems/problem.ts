@@ -23,6 +23,7 @@ export const problemKinds: Readonly<Record<ErrorCode, ProblemKind>> = {
   'method-not-allowed': { status: 405, title: 'The path does not know this method' },
   'request-timeout': { status: 408, title: 'The request came too slowly' },
   'version-exists': { status: 409, title: 'The version exists already' },
+  'version-in-use': { status: 409, title: 'Readers rely on the version' },
   'invalid-lifecycle-transition': { status: 409, title: 'The lifecycle does not allow this step' },
   'not-a-draft': { status: 409, title: 'Only a draft can be changed' },
   'idempotency-in-progress': { status: 409, title: 'The same request is still being worked on' },

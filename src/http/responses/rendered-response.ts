@@ -65,20 +65,22 @@ export function sendRendered(
 }
 
 /** With the headers that it is sent with. */
-type CachedResponse = RenderedResponse & { headers: Headers };
+export type CachedResponse = RenderedResponse & { headers: Headers };
 
 /** Rendered responses that hold for as long as nothing at all was written to the store. */
-export type ResponseCache = {
+export type ResponseCache<Response extends CachedResponse> = {
   /** The response under `key`, made now unless it was made since the last write. */
-  read(key: string, make: () => Promise<CachedResponse>): Promise<CachedResponse>;
+  read(key: string, make: () => Promise<Response>): Promise<Response>;
 };
 
 const BYTES_MAX = 16 * 1024 * 1024;
 const RESPONSE_BYTES_MAX = 1024 * 1024;
 
 /** `version` is another number whenever the store may have changed. */
-export function createResponseCache(version: () => Promise<number>): ResponseCache {
-  const cache = new LRUCache<string, { response: CachedResponse; version: number }>({
+export function createResponseCache<Response extends CachedResponse>(
+  version: () => Promise<number>,
+): ResponseCache<Response> {
+  const cache = new LRUCache<string, { response: Response; version: number }>({
     maxSize: BYTES_MAX,
     maxEntrySize: RESPONSE_BYTES_MAX,
     sizeCalculation: ({ response }, key) => OVERHEAD_BYTES + key.length + response.bytes.length,

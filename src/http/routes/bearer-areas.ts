@@ -4,6 +4,7 @@ import { auditRoutes } from './audit.ts';
 import { apiCatalogRoutes } from './catalog/api-catalog.ts';
 import { addCatalogLifecycle } from './catalog/lifecycle.ts';
 import { addCatalogReads } from './catalog/reads.ts';
+import { addCatalogUsage } from './catalog/usage.ts';
 import { acceptSpecJson, addCatalogWrites } from './catalog/writes.ts';
 import { claimRoutes } from './claims.ts';
 import { consumerRoutes } from './consumers/routes.ts';
@@ -24,6 +25,7 @@ function catalogRoutes(app: HttpApp, context: BearerContext): void {
   requireCatalogAccess(app, context);
   acceptSpecJson(app, context);
   addCatalogReads(app, context);
+  addCatalogUsage(app, context);
   addCatalogWrites(app, context);
   addCatalogLifecycle(app, context);
 }

@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
+import { grantOf } from '#access/grant.ts';
 import { grantOut } from '#access/consumers/consumer-out.ts';
+import { listDeprecatedReads } from '#catalog/usage/read-usage.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import type { AreaContext, HttpApp, KeyHolder } from '../context.ts';
 import { admitKey, keyHolderOf } from '../auth/key-access.ts';
 import { uncached } from '../responses/headers.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
+
+const deprecatedReadOut = z
+  .object({ id: z.string(), version: z.string(), sunsetAt: instantOut.optional() })
+  .meta({ id: 'DeprecatedRead', description: 'A version that its reader is to leave.' });
 
 /** The response to `GET /api/v1/me`. */
 const keyHolderOut = z
@@ -20,6 +26,12 @@ const keyHolderOut = z
         expiresAt: instantOut.optional().describe('From then on it is refused. Absent: never.'),
       })
       .meta({ id: 'HeldKey' }),
+    deprecated: z
+      .array(deprecatedReadOut)
+      .optional()
+      .describe(
+        'There where the consumer may read a catalog: deprecated versions that it read in the last 90 days, the next sunset first.',
+      ),
   })
   .meta({
     id: 'KeyHolder',
@@ -29,9 +41,27 @@ const keyHolderOut = z
 /** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
 export function meRoutes(app: HttpApp, context: AreaContext): void {
   app.addHook('onRequest', (request, reply) => admitKey(context, { request, reply }));
-  app.get('/api/v1/me', meRoute, async (request, reply) =>
-    reply.headers({ ...uncached, vary: 'X-API-KEY' }).send(toOut(keyHolderOf(request))),
-  );
+  app.get('/api/v1/me', meRoute, async (request, reply) => {
+    const holder = keyHolderOf(request);
+    const deprecated = await deprecatedReads(context, holder);
+    return reply
+      .headers({ ...uncached, vary: 'X-API-KEY' })
+      .send({ ...toOut(holder), ...(deprecated && { deprecated }) });
+  });
+}
+
+/** What a reader of the catalog is to leave; undefined for whoever is none. */
+async function deprecatedReads(
+  { bearer }: AreaContext,
+  { principal: { consumerId, grants } }: KeyHolder,
+): Promise<z.infer<typeof deprecatedReadOut>[] | undefined> {
+  const workspaceId = grantOf(grants, 'catalog:read')?.workspace;
+  if (!bearer || workspaceId === undefined) return undefined;
+  const reader = { kind: 'consumer', id: consumerId } as const;
+  const reads = await listDeprecatedReads(bearer.catalog, workspaceId, reader);
+  return reads.map(({ id, version, sunsetAt }) => {
+    return { id, version, ...(sunsetAt !== undefined && { sunsetAt: toRfc3339(sunsetAt) }) };
+  });
 }
 
 function toOut({ principal, limitPerMinute }: KeyHolder): z.infer<typeof keyHolderOut> {
@@ -50,7 +80,7 @@ const meRoute = describeRoute({
   operationId: 'readMe',
   summary: 'Tell the holder of a key who it is',
   description:
-    'Its consumer, what that may do, how often it may call, and until when the key is good. Needs no grant.',
+    'Its consumer, what that may do, how often it may call, until when the key is good, and which deprecated versions of the catalog it reads. Needs no grant.',
   security: 'ApiKey',
   ok: { 200: { description: 'The consumer of this key.', schema: keyHolderOut } },
   headers: ['Cache-Control', 'Vary'],

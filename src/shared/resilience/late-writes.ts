@@ -8,6 +8,8 @@ type LateWritesDeps<Key, Value> = {
   write: (collected: ReadonlyMap<Key, Value>) => Promise<void>;
   /** What stands for two values of one key, the older first. */
   merge: (older: Value, newer: Value) => Value;
+  /** How many keys may wait. Half of them are written at once; beyond, while the store fails, new ones are forgotten. */
+  keysMax?: number;
   clock: Pick<Clock, 'sleep'>;
   log: Log;
   /** What the log says when the store fails. */
@@ -17,7 +19,7 @@ type LateWritesDeps<Key, Value> = {
 /** Collects facts that may be lost in a crash, so that noting one costs no I/O. */
 export type LateWrites<Key, Value> = {
   record(key: Key, value: Value): void;
-  /** Writes what was collected. A store that fails is logged, and tried again the next time. */
+  /** Writes all that was recorded before. A store that fails is logged, and tried again the next time. */
   flush(): Promise<void>;
   /** Stops the timer and flushes for the last time. */
   close(): Promise<void>;
@@ -30,6 +32,7 @@ export type LateWrites<Key, Value> = {
 export function createLateWrites<Key, Value>({
   write,
   merge,
+  keysMax = Infinity,
   clock,
   log,
   failure,
@@ -39,10 +42,11 @@ export function createLateWrites<Key, Value>({
 
   const collect = (key: Key, value: Value): void => {
     const older = collected.get(key);
-    collected.set(key, older === undefined ? value : merge(older, value));
+    if (older !== undefined) collected.set(key, merge(older, value));
+    else if (collected.size < keysMax) collected.set(key, value);
   };
 
-  const flush = async (): Promise<void> => {
+  const writeCollected = async (): Promise<void> => {
     if (collected.size === 0) return;
     const taken = collected;
     collected = new Map();
@@ -56,6 +60,10 @@ export function createLateWrites<Key, Value>({
     }
   };
 
+  // One after another: whoever flushes waits for what another flush took.
+  let written = Promise.resolve();
+  const flush = (): Promise<void> => (written = written.then(writeCollected));
+
   const flushRegularly = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await sleepUntilAborted(clock, WRITE_LATE_MS, stopping.signal);
@@ -66,7 +74,9 @@ export function createLateWrites<Key, Value>({
 
   return {
     record: (key, value) => {
+      const before = collected.size;
       collect(key, value);
+      if (collected.size > before && collected.size === keysMax / 2) void flush();
       running ??= flushRegularly();
     },
     flush,

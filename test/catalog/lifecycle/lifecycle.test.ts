@@ -71,18 +71,28 @@ test('deprecating again without another sunset changes nothing at all', () => {
   expect(transit(before, { action: 'deprecate', now: 50, sunsetAt: 90 })).toBe(before);
 });
 
-test('a version is retired from its sunset on, before that only by who says so', () => {
+test('a version is retired from its sunset on and once nobody reads it, before that only by who says so', () => {
   const before = record('DEPRECATED');
-  const retire = (now: number, isEarly = false): VersionRecord =>
-    transit(before, { action: 'retire', now, isEarly });
+  const retire = (now: number, isEarly = false, readers: string[] = []): VersionRecord =>
+    transit(before, { action: 'retire', now, isEarly, readers });
   expect(() => retire(89)).toThrow(
     expect.objectContaining({
-      code: 'invalid-lifecycle-transition',
+      code: 'version-in-use',
       errors: [expect.objectContaining({ parameter: 'early', code: 'required' })],
-      extensions: { current: 'DEPRECATED', allowed: ['deprecate', 'reinstate', 'edit'] },
+      extensions: {
+        current: 'DEPRECATED',
+        allowed: ['deprecate', 'reinstate', 'edit'],
+        readers: [],
+      },
     }),
   );
-  for (const retired of [retire(89, true), retire(90), retire(91)])
+  expect(() => retire(91, false, ['shop'])).toThrow(
+    expect.objectContaining({
+      code: 'version-in-use',
+      extensions: expect.objectContaining({ readers: ['shop'] }),
+    }),
+  );
+  for (const retired of [retire(89, true), retire(90), retire(91), retire(91, true, ['shop'])])
     expect(retired).toMatchObject({ lifecycle: 'RETIRED', sunsetAt: 90 });
   const { sunsetAt: _sunset, ...open } = before;
   expect(transit(open, { action: 'retire', now: 1 }).sunsetAt).toBeUndefined();

@@ -48,6 +48,45 @@ test('README: what became of the calls of partners, and who did what', async () 
   expect(out).toContain('consumer.create');
 });
 
+test.skipIf(!canCall)('deprecate: an owner sees who reads, tells, and retires', async () => {
+  const given = await shared();
+  const [token = ''] = takeBlock('docs/how-to/identity.md', 'TOKEN=').split('\n');
+  const artifact = {
+    id: 'leaving',
+    version: '1.0.0',
+    type: 'API',
+    owner: 'team',
+    title: 'Leaving',
+  };
+  const made = await runWell(
+    `${token.replace('catalog:read', 'catalog:read catalog:write catalog:publish')}
+curl -sf -o /dev/null -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${JSON.stringify(artifact)}' "$URL/api/v1/catalog"
+curl -sf -o /dev/null -X POST -H "Authorization: Bearer $TOKEN" "$URL/api/v1/catalog/leaving/publish?version=1.0.0"
+curl -sf -o /dev/null -H "X-API-KEY: $TRACKPORT_KEY" "$URL/api/v1/catalog/leaving"
+echo "$TOKEN"`,
+    given,
+  );
+  const exports = takeBlock('docs/how-to/deprecate.md', 'export ARTIFACT=');
+  const values = { TOKEN: made.trim(), ARTIFACT: 'leaving', VERSION: '1.0.0' };
+  expect(Object.keys(values).filter((name) => !exports.includes(`${name}=`))).toEqual([]);
+  const env = { ...given, ...values };
+  const run = async (lines: string) => JSON.parse(await runWell(lines, env));
+  const usage = await run(takeBlock('docs/how-to/deprecate.md', '/usage?version='));
+  expect(usage.items).toMatchObject([{ readers: [{ kind: 'consumer', reads: 1 }] }]);
+  const shown = JSON.parse(takeBlock('docs/how-to/deprecate.md', '"lastReadAt"'));
+  expect(Object.keys(shown.items[0].readers[0])).toEqual(Object.keys(usage.items[0].readers[0]));
+  await run(takeBlock('docs/how-to/deprecate.md', '/deprecate?version='));
+  const me = await run(takeBlock('docs/how-to/deprecate.md', '/api/v1/me'));
+  expect(me.deprecated).toEqual([
+    { id: 'leaving', version: '1.0.0', sunsetAt: '2027-06-30T23:59:59Z' },
+  ]);
+  const retire = takeBlock('docs/how-to/deprecate.md', '/retire?version=');
+  expect(await run(retire)).toMatchObject({ code: 'version-in-use', readers: [me.id] });
+  expect(await run(retire.replace('$VERSION"', '$VERSION&early=true"'))).toMatchObject({
+    lifecycle: 'RETIRED',
+  });
+});
+
 test.skipIf(!canCall)('CI: the version before is deprecated with a sunset', async () => {
   const env = await shared();
   const token = takeBlock('docs/how-to/identity.md', 'TOKEN=')

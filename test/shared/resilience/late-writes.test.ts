@@ -61,6 +61,48 @@ describe('what is written late', () => {
     expect(written).toEqual([{ a: 1 }]);
   });
 
+  test('is written before a flush ends, also what another one has taken', async () => {
+    const { promise: disk, resolve: done } = Promise.withResolvers<void>();
+    const written: string[] = [];
+    const { writes } = setUp({
+      write: async (collected) => {
+        await disk;
+        written.push(...collected.keys());
+      },
+    });
+    writes.record('a', 1);
+    const first = writes.flush();
+    await Promise.resolve();
+    const second = writes.flush().then(() => [...written]);
+    done();
+    expect(await second).toEqual(['a']);
+    await first;
+  });
+
+  test('is bounded: half of the keys are written at once, and new ones are forgotten while the store fails', async () => {
+    let isDown = false;
+    const written: Record<string, number>[] = [];
+    const { writes } = setUp({
+      keysMax: 4,
+      merge: (older, newer) => older + newer,
+      write: async (collected) => {
+        if (isDown) throw new TrackportError('store-unavailable');
+        written.push(Object.fromEntries(collected));
+      },
+    });
+    writes.record('a', 1);
+    writes.record('b', 1);
+    await expect.poll(() => written).toEqual([{ a: 1, b: 1 }]);
+    isDown = true;
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'd']) {
+      writes.record(key, 1);
+      await writes.flush();
+    }
+    isDown = false;
+    await writes.close();
+    expect(written[1]).toEqual({ a: 1, b: 1, c: 1, d: 2 });
+  });
+
   test('survives a store that fails for a while', async () => {
     const written: Record<string, number>[] = [];
     let isDown = true;

@@ -117,6 +117,7 @@ const FORM = `SELECT
 /** Whoever refers to another comes before it. */
 const TABLES = [
   'change_batch',
+  'catalog_usage',
   'catalog_spec',
   'catalog_version',
   'catalog_artifact',

@@ -158,9 +158,9 @@ const lifecycleRoutes = {
     operationId: 'retireArtifactVersion',
     summary: 'Retire a deprecated version',
     description:
-      'Scope `catalog:publish`. It can still be read by its name, and never changes again. A version whose sunset lies ahead is refused (409), unless `early` is `true`. Without `version`: the only deprecated one.',
+      'Scope `catalog:publish`. It can still be read by its name, and never changes again. A version whose sunset lies ahead, or that somebody read in the last 30 days, is refused (409, with `readers`), unless `early` is `true`. Without `version`: the only deprecated one.',
     request: { params: artifactParams, querystring: retireQuery, headers },
-    problems,
+    problems: ['version-in-use', ...problems],
   }),
 };
 

@@ -29,6 +29,7 @@ import { matchesNone, prefersYaml } from '../../requests/headers.ts';
 import type { BearerContext, Exchange, HttpApp } from '../../context.ts';
 import { linkNext } from '../../responses/headers.ts';
 import {
+  type CachedResponse,
   createResponseCache,
   type ResponseCache,
   sendRendered,
@@ -41,6 +42,7 @@ import {
   versionHeaderNames,
   versionQuery,
 } from './schema.ts';
+import { countRead } from './usage.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
 import { withCheck } from '../../requests/validate-request.ts';
 
@@ -63,7 +65,7 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     const page = await listCatalog(catalog, readerOf(request), request.query);
     return toPage({ request, reply }, page, toArtifactSummaryOut);
   });
-  const cache = createResponseCache(() => catalog.db.dataVersion());
+  const cache = createResponseCache<Rendered>(() => catalog.db.dataVersion());
   app.get(`${PATH}/:id`, readRoute, (request, reply) => {
     const ref = { ...request.params, ...request.query };
     return respondToRead({ request, reply }, { catalog, cache, ref, ...theVersion });
@@ -97,10 +99,16 @@ type Content = {
   render: (catalog: Catalog, reader: Reader, ref: VersionRef) => Promise<Rendered>;
 };
 
-type Rendered = ReturnType<typeof toRendered>;
+/** `serial`: of the version. */
+type Rendered = CachedResponse & { serial: number };
 
-function toRendered(text: string, { etag = '', ...headers }: Readonly<Record<string, string>>) {
-  return { bytes: Buffer.from(text), etag, headers };
+function toRendered(
+  { record }: VersionView,
+  text: string,
+  all: CachedResponse['headers'],
+): Rendered {
+  const { etag = '', ...headers } = all;
+  return { bytes: Buffer.from(text), etag, headers, serial: record.serial };
 }
 
 const theVersion: Content = {
@@ -108,7 +116,7 @@ const theVersion: Content = {
   headersOf: versionHeaders,
   render: async (catalog, reader, ref) => {
     const view = await readView(catalog.db, reader, { ...ref, withSpec: true });
-    return toRendered(renderVersion(view), versionHeaders(view));
+    return toRendered(view, renderVersion(view), versionHeaders(view));
   },
 };
 
@@ -122,14 +130,14 @@ function specIn(wanted: SpecFormat): Content {
     render: async (catalog, reader, ref) => {
       const { view, format, text } = await readSpec(catalog, reader, { ...ref, format: wanted });
       const mediaType = format === 'yaml' ? 'application/yaml' : undefined;
-      return { ...toRendered(text, specHeaders(view, format)), mediaType };
+      return { ...toRendered(view, text, specHeaders(view, format)), mediaType };
     },
   };
 }
 
-type Read = Content & { catalog: Catalog; cache: ResponseCache; ref: VersionRef };
+type Read = Content & { catalog: Catalog; cache: ResponseCache<Rendered>; ref: VersionRef };
 
-/** The content of a conditional read is fetched only when the caller does not have it. */
+/** The content of a conditional read is fetched only when the caller does not have it. It counts as a read all the same. */
 async function respondToRead(
   exchange: Exchange,
   { catalog, cache, ref, name, headersOf, render }: Read,
@@ -140,11 +148,15 @@ async function respondToRead(
   // `*` asks whether there is a content, which only reading it tells; a tag is of one that was there.
   if (condition !== undefined && condition.trim() !== '*') {
     const view = await readView(catalog.db, reader, { ...ref, withSpec: false });
-    const { headers, ...head } = toRendered('', headersOf(view));
-    if (matchesNone(condition, head.etag)) return sendRendered(exchange, head, headers);
+    const { headers, serial, ...head } = toRendered(view, '', headersOf(view));
+    if (matchesNone(condition, head.etag)) {
+      countRead(catalog, request, serial);
+      return sendRendered(exchange, head, headers);
+    }
   }
   const key = JSON.stringify([reader.workspaceId, ref.id, ref.version, name]);
-  const { headers, ...content } = await cache.read(key, () => render(catalog, reader, ref));
+  const { headers, serial, ...content } = await cache.read(key, () => render(catalog, reader, ref));
+  countRead(catalog, request, serial);
   return sendRendered(exchange, content, headers);
 }
 

@@ -38,7 +38,7 @@ export const retireQuery = z.strictObject({
   early: z
     .enum(['true', 'false'], 'must be `true` or `false`')
     .optional()
-    .describe('`true`: also while the sunset lies ahead.'),
+    .describe('`true`: also while the sunset lies ahead or somebody reads the version.'),
 });
 export const diffQuery = z.strictObject({
   from: version

@@ -26,7 +26,8 @@ test('a step that the lifecycle allows is taken, and the response is what a read
     ['deprecate', 'DEPRECATED'],
     ['retire', 'RETIRED'],
   ]) {
-    const moved = await call('POST', `/petstore/${action}?version=${version}`);
+    const inUse = action === 'retire' ? '&early=true' : '';
+    const moved = await call('POST', `/petstore/${action}?version=${version}${inUse}`);
     const read = await call('GET', `/petstore?version=${version}`);
     expect([moved.status, moved.body.lifecycle]).toEqual([200, end]);
     expect(moved.body).toEqual(read.body);
@@ -252,7 +253,14 @@ test('retire waits for the sunset, unless it is told not to, which the audit kee
   await call('POST', '/petstore/deprecate?sunset=2026-03-02T12:00:00Z');
   const refused = await call('POST', '/petstore/retire?early=false');
   expect(refused.status).toBe(409);
-  expect(refused.body.detail).toMatch(/2026-03-02T12:00:00Z.*`early=true`/);
+  expect(refused.body).toMatchObject({
+    code: 'version-in-use',
+    detail: expect.stringMatching(/2026-03-02T12:00:00Z.*`early=true`/),
+    errors: [{ parameter: 'early', code: 'required' }],
+    current: 'DEPRECATED',
+    allowed: ['deprecate', 'reinstate', 'edit'],
+    readers: [],
+  });
   expect((await call('POST', '/petstore/retire?early=yes')).status).toBe(400);
   const retired = await call('POST', '/petstore/retire?early=true');
   expect(retired.body).toMatchObject({ lifecycle: 'RETIRED', sunsetAt: '2026-03-02T12:00:00Z' });

@@ -1,0 +1,14 @@
+import { searchPostgres, searchSqlite } from '#catalog/reading/search.ts';
+import { describeUsage } from '../../contract/catalog-usage.ts';
+import { temporaryPostgres } from '../../support/postgres/database.ts';
+import { threadedDatabase } from '../../support/stores.ts';
+
+describeUsage('SQLite, written by a thread', async () => ({
+  db: await threadedDatabase(),
+  search: searchSqlite,
+}));
+
+describeUsage('PostgreSQL', async () => ({
+  db: await temporaryPostgres(),
+  search: searchPostgres,
+}));
