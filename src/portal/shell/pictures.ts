@@ -172,6 +172,47 @@ export function quotaBar(
   </figure>`;
 }
 
+export type SharesFacts = {
+  /** Id of the heading of the card that it stands in. */
+  headingId: string;
+  caption: HtmlValue;
+  bars: readonly {
+    label: HtmlValue;
+    /** The whole bar in words: it is what a screen reader says. */
+    sentence: string;
+    /** Beside the bar. */
+    value: string;
+    /** Of the longest bar, 0 to 1. */
+    share: number;
+    state: State;
+  }[];
+};
+
+/** Bars from left to right, one below the other; the figure stands in a card as it is. */
+export function shares({ headingId, caption, bars: given }: SharesFacts): Html {
+  return html`<figure class="pic" aria-labelledby="${headingId}">
+    <figcaption class="note">${caption}</figcaption>
+    <ul class="lanes shares">
+      ${given.map(
+        ({ label, sentence: says, value, share, state }) =>
+          html`<li>
+            <span>${label}</span>
+            <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label="${says}">
+              <rect class="track" width="100" height="20" />
+              <rect
+                data-s="${state}"
+                y="5"
+                width="${Math.max(WIDTH_MIN, Math.round(share * 1000) / 10)}"
+                height="10"
+              />
+            </svg>
+            <span aria-hidden="true">${value}</span>
+          </li>`,
+      )}
+    </ul>
+  </figure>`;
+}
+
 export type Lane = {
   label: HtmlValue;
   /** The whole lane in words: it is what a screen reader says. */

@@ -21,6 +21,7 @@ import {
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
+import { readersCard } from './readers-card.ts';
 import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
@@ -38,7 +39,9 @@ export function artifactView(given: ArtifactFacts, viewer: Viewer): Html {
   const all = versionsCard(given, viewer);
   const beside = html`${aboutCard(given, viewer)}
   ${record.findings.length > 0 && findingsCard(record)} ${membersCard(given)}`;
-  return html`${endNotice(given.shown, viewer)}${all} ${split(lanesCard(given, viewer), beside)}
+  const readers = readersCard({ id: record.id, ...given }, viewer);
+  const main = html`${lanesCard(given, viewer)} ${readers}`;
+  return html`${endNotice(given.shown, viewer)}${all} ${split(main, beside)}
   ${diffCard(record.id, given)} ${pair(specCard(given), auditCard(given, viewer))}`;
 }
 

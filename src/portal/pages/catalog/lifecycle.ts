@@ -7,6 +7,7 @@ import {
 } from '#catalog/lifecycle/change-lifecycle.ts';
 import { z } from 'zod';
 import { isBeforeSunset, sunsetOfDay } from '#catalog/lifecycle/lifecycle.ts';
+import { isInUse, readUsage, type VersionReader } from '#catalog/usage/read-usage.ts';
 import { chooseListed } from '#catalog/version/version-order.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
@@ -15,9 +16,11 @@ import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check, held, input } from '../../shell/forms.ts';
 import { code, foreign, link } from '../../shell/elements.ts';
-import { count } from '../../shell/times.ts';
+import { ago, count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
+import { may } from '../../page.ts';
 import { artifactPath, sunsetDay } from './names.ts';
+import { readerName } from './readers-card.ts';
 import {
   addVersionAction,
   callerOf,
@@ -118,16 +121,20 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
     action: 'retire',
     isFinal: true,
     form: z.object({ early: z.literal('yes').optional() }),
-    explain: (request) => {
+    explain: async (request) => {
       const { view, viewer } = request;
       const { record, successor } = view;
       const { version, sunsetAt = viewer.nowMs } = record;
-      const isEarly = isBeforeSunset(record, viewer.nowMs);
+      const isAhead = isBeforeSunset(record, viewer.nowMs);
       const ahead = html`Its sunset is ahead: ${sunsetDay(sunsetAt, viewer)}`;
       const promise = 'Readers were told that they can rely on it until then.';
+      const readers = await readersLeft(context, request);
+      const isEarly = isAhead || readers.length > 0;
+      const warning = html`${isAhead && remark('warn', ahead, promise)}
+      ${readers.length > 0 && readersRemark(readers, request)}`;
       return {
         failed: 'Not retired',
-        ...(isEarly && { warning: remark('warn', ahead, promise) }),
+        ...(isEarly && { warning }),
         consequences: [
           'Readers who name no version never get it any more.',
           successor === undefined
@@ -135,7 +142,7 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
             : html`Its successor is ${code(successor)}.`,
           'It stays readable by its name. This cannot be undone.',
         ],
-        ...(isEarly && { fields: [check(earlyBox, request)] }),
+        ...(isEarly && { fields: [check(isAhead ? earlyBox : unreadBox, request)] }),
         submit: `Retire ${version}`,
       };
     },
@@ -148,6 +155,29 @@ function addRetire(portal: PortalRoutes, context: PagesContext): void {
 }
 
 const earlyBox = { name: 'early', label: 'Retire it before its sunset', value: 'yes' };
+const unreadBox = { ...earlyBox, label: 'Retire it although it is read' };
+
+/** Whoever is likely to read the version again. */
+async function readersLeft(
+  { catalog }: PagesContext,
+  { person, params, viewer }: VersionRequest,
+): Promise<VersionReader[]> {
+  const mayName = (): boolean => may(person, 'trackport:admin');
+  const { items } = await readUsage(catalog, person, { ...params, mayName });
+  return items.flatMap(({ readers }) => readers.filter((one) => isInUse(one, viewer.nowMs)));
+}
+
+const READERS_NAMED = 20;
+
+function readersRemark(readers: readonly VersionReader[], request: VersionRequest): Html {
+  const { person, viewer } = request;
+  const rest = readers.length - READERS_NAMED;
+  const named = readers
+    .slice(0, READERS_NAMED)
+    .map((one) => html`${readerName(one, person)}, ${ago(one.lastReadAt, viewer)}`);
+  const who = list(...named, ...(rest > 0 ? [`${count(rest)} more`] : []));
+  return remark('warn', `${counted(readers.length, 'reader')} in the last 30 days`, who);
+}
 
 /** Asks before the default is computed again. */
 function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {

@@ -2,6 +2,7 @@ import { diffVersions } from '#catalog/diff/diff-versions.ts';
 import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
+import { readUsage } from '#catalog/usage/read-usage.ts';
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
@@ -231,12 +232,14 @@ async function artifactPage(
   const diff = isCompared
     ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
     : undefined;
+  const mayName = (): boolean => may(person, 'trackport:admin');
+  const usage = await readUsage(catalog, person, { id, mayName });
   const { cursor } = query;
   const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
   const { items: versions, pagination } = await listVersions(catalog, person, page);
   const isDefaultSet = byDefault?.isSetDefault ?? false;
   const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
-  const body = artifactView({ ...which, diff, person, entries }, viewer);
+  const body = artifactView({ ...which, diff, person, entries, usage }, viewer);
   return { ...headOf(shown, person, defaultVersion), body };
 }
 

@@ -157,7 +157,8 @@ export function addVersionAction<Form extends z.ZodObject>(
 /** For a page that asks: what the API would call a parameter is a box there. */
 function inWords(problem: FieldProblem): FieldProblem {
   if (problem.parameter !== 'early') return explainStale(problem, 'Look again, then confirm.');
-  return { ...problem, detail: 'Its sunset is ahead. Tick the box to retire it before.' };
+  const why = 'Its sunset is ahead, or somebody read it lately.';
+  return { ...problem, detail: `${why} Tick the box to retire it all the same.` };
 }
 
 /** In words for a form: somebody else changed the version. `next` is what to do about it. */

@@ -1,4 +1,5 @@
 import type { VersionRecord } from '#catalog/version/artifact.ts';
+import type { Usage } from '#catalog/usage/read-usage.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
@@ -39,6 +40,8 @@ export type ArtifactFacts = {
   defaultVersion?: string;
   /** The default version is one that was set, not computed. */
   isDefaultSet?: boolean;
+  /** Who read which version. */
+  usage: Usage;
   /** Of two versions that were chosen. */
   diff?: VersionDiff;
   /** The last changes, newest first. */

@@ -24,6 +24,7 @@ const render = (facts: Partial<ArtifactFacts> = {}): string =>
         pagination: { hasMore: false },
         defaultVersion: '2.3.0',
         entries: [],
+        usage: { items: [], isTruncated: false },
         ...facts,
       },
       viewer,

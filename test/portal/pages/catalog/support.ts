@@ -14,7 +14,7 @@ export const origin = {
 
 /** The pages of a catalog in a portal. */
 export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
-  const { catalog, clock } = buildCatalog(facts);
+  const { catalog, clock, db } = buildCatalog(facts);
   const { specText: readSpecText } = bodyReaders;
   const portal = startPortal(
     (routes) => catalogPages(routes, pagesContext({ catalog, readSpecText })),
@@ -32,6 +32,7 @@ export function setUp(facts: Parameters<typeof buildCatalog>[0] = {}) {
     ...portal,
     catalog,
     clock,
+    db,
     draft,
     create: (facts: Partial<Draft> = {}) => createVersion(catalog, origin, draft(facts)),
     publish: (version: string) => publishVersion(catalog, origin, { id: 'leads', version }),
