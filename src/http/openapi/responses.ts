@@ -31,6 +31,10 @@ const problemOut = z
     consumerId: z.string().optional().describe('Whose key the first call made.'),
     keyId: z.string().optional().describe('The public part of that key.'),
     allowed: z.array(z.string()).optional().describe('The steps that are possible in that state.'),
+    readers: z
+      .array(z.string())
+      .optional()
+      .describe('Ids of those who read the version in the last 30 days, the last first.'),
   })
   .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });
 

@@ -141,11 +141,12 @@ async function askForArtifacts(ask: Ask, headers: Record<string, string>) {
   await ask('PATCH', one, { headers: change, at, body: { title: 'O' } });
   for (const step of ['publish', 'publish', 'deprecate', 'reinstate', 'deprecate', 'retire'])
     await ask('POST', `${one}/${step}`, { headers, at, query: '?version=1.0.0' });
+  await ask('POST', `${one}/retire`, { headers, at, query: '?version=1.0.0&early=true' });
   await ask('PUT', `${one}/default`, { headers, at, query: '?version=1.0.0' });
   await ask('DELETE', one, { headers: change, at, query: '?version=1.0.0' });
   await ask('POST', CATALOG, { headers, body: draft });
   await ask('DELETE', one, { headers: change, at });
-  for (const path of [CATALOG, `${one}/versions`, `${one}/audit`])
+  for (const path of [CATALOG, `${one}/versions`, `${one}/audit`, `${one}/usage`])
     for (const query of ['', '?limit=1', '?limit=0'])
       await ask('GET', path, { headers, at, query });
 }
