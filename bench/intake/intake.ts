@@ -5,6 +5,7 @@ import { createLimiter } from '#access/limit.ts';
 import { createApp } from '#http/app.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { openDirectory, putEntries } from '#leads/directory/write-directory.ts';
+import { emailsIn } from '#leads/model/identity.ts';
 import type { LeadStore } from '#leads/lead-store.ts';
 import { createPartners } from '#partners/index.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
@@ -105,7 +106,7 @@ async function fillDirectory(store: LeadStore, people: number): Promise<void> {
         isApproved: true,
         labels: ['approved'],
         identities: [
-          toHashedIdentity(hashKey, { kind: 'email', value: `person-${number}@example.com` }),
+          ...emailsIn(`person-${number}@example.com`).map((one) => toHashedIdentity(hashKey, one)),
         ],
       })),
     );

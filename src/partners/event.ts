@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import {
+  correlationIdIn,
   emailsIn,
+  externalIdIn,
   type LeadIdentity,
-  normalizeIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
@@ -37,7 +38,8 @@ export type PartnerEvent = {
   account?: string;
   leadId?: string;
   correlationId?: string;
-  email?: string;
+  /** Each address of its e-mail value. */
+  emails?: readonly LeadIdentity[];
   occurredAt?: string;
   /** External ids of people whom the event makes one, and the one that is left. */
   merge?: { from: readonly string[]; to: string };
@@ -51,8 +53,10 @@ export function readEvent(fields: Partner['fields'], element: unknown): PartnerE
   if (type.kind === 'named') event.canonicalType = toCanonicalType(type.name, element);
   for (const name of identifiers) {
     const text = pick(fields, name, element);
-    if (text !== undefined && (name !== 'email' || emailsIn(text).length > 0)) event[name] = text;
+    if (text !== undefined) event[name] = text;
   }
+  const emails = emailsIn(pick(fields, 'email', element) ?? '');
+  if (emails.length > 0) event.emails = emails;
   const to = pick(fields, 'mergedTo', element);
   const from = (fields.mergedFrom ?? [])
     .flatMap((pointer) => valueAt(element, pointer))
@@ -67,7 +71,6 @@ const identifiers = [
   'account',
   'leadId',
   'correlationId',
-  'email',
   'occurredAt',
 ] as const satisfies readonly FieldName[];
 
@@ -150,8 +153,8 @@ function isOfType({ type, canonicalType }: PartnerEvent, types: readonly string[
 }
 
 function namesSomebody(event: PartnerEvent): boolean {
-  const { leadId, correlationId, externalId, email } = event;
-  return [leadId, correlationId, externalId, email].some((value) => value !== undefined);
+  const { leadId, correlationId, externalId, emails } = event;
+  return [leadId, correlationId, externalId, emails].some((value) => value !== undefined);
 }
 
 /** What an event knows a lead by. */
@@ -159,14 +162,15 @@ export type Name = { kind: 'lead-id'; number: number } | LeadIdentity;
 
 /** What the event names, in the order of matching: the first that finds a lead decides. */
 export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
-  const { leadId, correlationId, externalId, email } = event;
-  const names: Name[] = [];
+  const { leadId, correlationId, externalId, emails = [] } = event;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
-  if (number !== undefined) names.push({ kind: 'lead-id', number });
-  if (correlationId !== undefined) names.push({ kind: 'correlation-id', value: correlationId });
-  if (externalId !== undefined) names.push({ kind: 'external-id', partnerId, value: externalId });
-  names.push(...emailsIn(email ?? ''));
-  return names;
+  const names: (Name | undefined)[] = [
+    number === undefined ? undefined : { kind: 'lead-id', number },
+    correlationId === undefined ? undefined : correlationIdIn(correlationId),
+    externalId === undefined ? undefined : externalIdIn(partnerId, externalId),
+    ...emails,
+  ];
+  return names.filter((name) => name !== undefined);
 }
 
 /** What the partner's deletions do, or those of a person who asks for erasure. */
@@ -213,14 +217,12 @@ export function eventKeys(
 
 /** All that names the person, in the form in which identities are compared. */
 function personOf(partnerId: string, event: PartnerEvent): (string | null)[] {
-  const { externalId, leadId, correlationId, email } = event;
-  const comparable = (value: string | undefined, toIdentity: (value: string) => LeadIdentity) =>
-    value === undefined ? null : normalizeIdentity(toIdentity(value));
+  const { externalId, leadId, correlationId, emails = [] } = event;
   return [
     leadId === undefined ? null : String(parseLeadId(leadId) ?? leadId),
-    comparable(correlationId, (value) => ({ kind: 'correlation-id', value })),
-    comparable(externalId, (value) => ({ kind: 'external-id', partnerId, value })),
-    emailsIn(email ?? '')
+    correlationIdIn(correlationId ?? '')?.value ?? null,
+    externalIdIn(partnerId, externalId ?? '')?.value ?? null,
+    emails
       .map(({ value }) => value)
       .sort()
       .join(' ') || null,

@@ -8,6 +8,7 @@ import {
   leadRules,
   REPOSITORY_ID,
 } from '../support/directory.ts';
+import { email } from '../support/identities.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type LeadDirectoryFixture = {
@@ -23,7 +24,6 @@ type LeadDirectoryFixture = {
 
 type Open = () => Promise<LeadDirectoryFixture>;
 
-const email = (value: string): LeadIdentity => ({ kind: 'email', value });
 const ADA = email('ada@example.com');
 const EVE = email('eve@example.com');
 const hash = (identity: LeadIdentity): Buffer => hashIdentity(directoryKey, identity);

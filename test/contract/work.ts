@@ -22,6 +22,7 @@ import {
   REPOSITORY_ID,
 } from '../support/directory.ts';
 import { acceptEvent, INSTANCE } from '../support/partners.ts';
+import { email, externalId } from '../support/identities.ts';
 
 /** What the contract needs of an engine. Everything is released when the running test ends. */
 type WorkFixture = {
@@ -553,9 +554,9 @@ export function describeWork(engine: string, open: Open): void {
     });
 
     describe('a deletion stands:', () => {
-      const ADA = { kind: 'email', value: 'ada@example.com' } as const;
-      const BOB = { kind: 'email', value: 'bob@example.com' } as const;
-      const EXTERNAL = { kind: 'external-id', partnerId: 'crm-one', value: '7' } as const;
+      const ADA = email('ada@example.com');
+      const BOB = email('bob@example.com');
+      const EXTERNAL = externalId('crm-one', '7');
       const hashed = (identity: LeadIdentity): HashedIdentity =>
         toHashedIdentity(directoryKey, identity);
       const actions = act.actions;
@@ -634,7 +635,7 @@ export function describeWork(engine: string, open: Open): void {
 
       test('several leads of one page are claimed, of several events and merged people as well', async () => {
         const { accept, directory, eventOf, receipts } = await setUpStanding();
-        const old = { kind: 'external-id', partnerId: 'crm-one', value: 'old' } as const;
+        const old = externalId('crm-one', 'old');
         const byId = await accept('b', AT, { names: [hashed(EXTERNAL)], actions });
         const byEmail = await accept('a', AT, ofAda);
         await directory.put([entry(4, { identities: [old] }), adaAt(5, 1), adaAt(6, 1)]);

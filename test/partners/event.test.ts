@@ -1,3 +1,5 @@
+import { emailsIn } from '#leads/model/identity.ts';
+import { email } from '../support/identities.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -40,7 +42,7 @@ describe('reading an event', () => {
       eventId: 'e',
       externalId: 'x',
       leadId: '7',
-      email: 'a@b.example',
+      emails: [email('a@b.example')],
       correlationId: 'c',
       occurredAt: 't',
     });
@@ -62,8 +64,8 @@ describe('reading an event', () => {
   test('an e-mail address of more than 320 characters is none', () => {
     const eventOf = (length: number) =>
       JSON.stringify({ email: 'a@b.example'.padStart(length, 'a') });
-    expect(read(crmOne, eventOf(320))).toHaveProperty('email');
-    expect(read(crmOne, eventOf(321))).not.toHaveProperty('email');
+    expect(read(crmOne, eventOf(320))).toHaveProperty('emails');
+    expect(read(crmOne, eventOf(321))).not.toHaveProperty('emails');
     expect(outcomeOf(crmOne, eventOf(321))).toBe('names-nobody');
   });
 
@@ -77,15 +79,15 @@ describe('reading an event', () => {
 
   test.each(['n/a', '-', '@', 'none@', '@example.com', '<>', 'unknown'])(
     'the e-mail %j is none, so that it does not delete all leads that say so',
-    (email) => {
-      expect(read(crmOne, JSON.stringify({ email }))).not.toHaveProperty('email');
-      expect(outcomeOf(crmOne, JSON.stringify({ email }))).toBe('names-nobody');
+    (text) => {
+      expect(read(crmOne, JSON.stringify({ email: text }))).not.toHaveProperty('emails');
+      expect(outcomeOf(crmOne, JSON.stringify({ email: text }))).toBe('names-nobody');
     },
   );
 
   test.each(['Ada <ada@example.com>', 'ada @ example.com', 'mailto:ada@example.com', 'ä@ö'])(
     'the e-mail %j may be somebody',
-    (email) => expect(read(crmOne, JSON.stringify({ email }))).toHaveProperty('email', email),
+    (text) => expect(read(crmOne, JSON.stringify({ email: text }))?.emails).toEqual([email(text)]),
   );
 
   test('the first pointer that leads to text or a number wins', () => {
@@ -102,7 +104,7 @@ describe('reading an event', () => {
     });
     expect(read(partner, '{"properties":{"email/address":"a@b.example"},"objectId":1}')).toEqual({
       type: { kind: 'none' },
-      email: 'a@b.example',
+      emails: [email('a@b.example')],
       externalId: '1',
     });
   });
@@ -284,7 +286,7 @@ const named = (facts: Partial<PartnerEvent>): PartnerEvent => ({
 describe('the names of an event', () => {
   test('stand in the order of matching', () => {
     const event = named({
-      email: 'e@x.com; f@y.com',
+      emails: emailsIn('e@x.com; f@y.com'),
       externalId: 'x',
       correlationId: 'c',
       leadId: '12',

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { LeadIdentity } from '#leads/model/identity.ts';
+import { emailsIn, type LeadIdentity } from '#leads/model/identity.ts';
+import { externalId } from '../support/identities.ts';
 import { type Edit, edits } from './edits.ts';
 
 export const SECRETS = { 'crm-one': 'secret-one', 'crm-two': 'secret-two', 'crm-three': 'three' };
@@ -77,11 +78,8 @@ export function identitiesOf(person: Person, wasEdited: boolean): LeadIdentity[]
   const { email, correctedEmail, objectId, edit } = person;
   const isCorrected = wasEdited && edit === 'corrected-email';
   return [
-    { kind: 'external-id', partnerId: 'crm-two', value: objectId },
-    ...[email, ...(isCorrected ? [correctedEmail] : [])].map((value): LeadIdentity => ({
-      kind: 'email',
-      value,
-    })),
+    externalId('crm-two', objectId),
+    ...[email, ...(isCorrected ? [correctedEmail] : [])].flatMap(emailsIn),
   ];
 }
 

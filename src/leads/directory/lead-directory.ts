@@ -3,9 +3,10 @@ import { foldLabels } from '../model/labels.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { provesPerson } from '../model/email-address.ts';
 import {
+  correlationIdIn,
   emailsIn,
+  externalIdIn,
   type LeadIdentity,
-  normalizeIdentity,
   READING_VERSION,
 } from '../model/identity.ts';
 import { isReadable, type LeadRules, readIssueBody, tellsFields, toLead } from '../model/lead.ts';
@@ -64,13 +65,13 @@ export type DirectoryState = {
  */
 export function hashIdentity(key: Buffer | KeyObject, identity: LeadIdentity): Buffer {
   const partnerId = identity.kind === 'external-id' ? identity.partnerId : '';
-  const text = JSON.stringify([identity.kind, partnerId, normalizeIdentity(identity)]);
+  const text = JSON.stringify([identity.kind, partnerId, identity.value]);
   return hmacSha256(key, text).subarray(0, HASH_BYTES);
 }
 
 function kindOfIdentity(identity: LeadIdentity): IdentityKind {
   if (identity.kind === 'external-id') return `external-id/${identity.partnerId}`;
-  const isWeak = identity.kind === 'email' && !provesPerson(normalizeIdentity(identity));
+  const isWeak = identity.kind === 'email' && !provesPerson(identity.value);
   return isWeak ? 'weak-email' : identity.kind;
 }
 
@@ -81,14 +82,11 @@ export function toHashedIdentity(key: Buffer | KeyObject, identity: LeadIdentity
 /** The entry of an issue that is no pull request. */
 export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): DirectoryEntry {
   const { contact, correlationId, externalIds } = readIssueBody(issue, rules);
-  const identities: LeadIdentity[] = Object.entries(externalIds).map(([partnerId, value]) => ({
-    kind: 'external-id',
-    partnerId,
-    value,
-  }));
-  if (correlationId !== undefined)
-    identities.push({ kind: 'correlation-id', value: correlationId });
-  identities.push(...emailsIn(contact.email ?? ''));
+  const identities = [
+    ...Object.entries(externalIds).map(([partnerId, value]) => externalIdIn(partnerId, value)),
+    correlationId === undefined ? undefined : correlationIdIn(correlationId),
+    ...emailsIn(contact.email ?? ''),
+  ];
   const isApproved = isReadable(issue, rules);
   return {
     number: issue.number,
@@ -97,9 +95,9 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
     isApproved,
     labels: foldLabels(issue.labels),
     ...(isApproved && tellsFields(issue, rules) && { look: lookOf(key, toLead(issue, rules)) }),
-    identities: identities
-      .filter((identity) => normalizeIdentity(identity) !== '')
-      .map((identity) => toHashedIdentity(key, identity)),
+    identities: identities.flatMap((identity) =>
+      identity ? [toHashedIdentity(key, identity)] : [],
+    ),
   };
 }
 

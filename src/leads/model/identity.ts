@@ -13,11 +13,17 @@ import { addressesIn } from './email-address.ts';
  */
 export const READING_VERSION = 6;
 
-/** What a partner can know a lead by, besides its number. */
-export type LeadIdentity =
+declare const comparable: unique symbol;
+
+/**
+ * What a partner can know a lead by, besides its number. The mark says that the value has the form in which
+ * identities are compared: the functions below alone make one.
+ */
+export type LeadIdentity = { readonly [comparable]: true } & (
   | { kind: 'correlation-id'; value: string }
   | { kind: 'external-id'; partnerId: string; value: string }
-  | { kind: 'email'; value: string };
+  | { kind: 'email'; value: string }
+);
 
 const LEAD_ID_CHARACTERS_MAX = 64;
 
@@ -33,14 +39,22 @@ export function parseLeadId(text: string): number | undefined {
 
 /** An identity for each e-mail address in a text: people type two into one field, or a word beside one. */
 export function emailsIn(text: string): LeadIdentity[] {
-  return addressesIn(text).map((value) => ({ kind: 'email', value }));
+  return addressesIn(text).map((value) => ({ kind: 'email', value }) as LeadIdentity);
 }
 
-/** An identity's value in the form in which it is compared; empty for one that names nobody. */
-export function normalizeIdentity({ kind, value }: LeadIdentity): string {
-  if (kind === 'email') return addressesIn(value)[0] ?? '';
-  const id = withoutInvisible(value).trim();
-  return guidIn(id) ?? (kind === 'external-id' ? salesforceIdIn(id) : undefined) ?? id;
+/** Undefined for a text that nobody can see. */
+export function correlationIdIn(text: string): LeadIdentity | undefined {
+  const id = withoutInvisible(text).trim();
+  return id === ''
+    ? undefined
+    : ({ kind: 'correlation-id', value: guidIn(id) ?? id } as LeadIdentity);
+}
+
+/** Undefined for a text that nobody can see. */
+export function externalIdIn(partnerId: string, text: string): LeadIdentity | undefined {
+  const id = withoutInvisible(text).trim();
+  const value = guidIn(id) ?? salesforceIdIn(id) ?? id;
+  return id === '' ? undefined : ({ kind: 'external-id', partnerId, value } as LeadIdentity);
 }
 
 const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
+import { externalIdIn } from '#leads/model/identity.ts';
 import type { Clock } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
@@ -152,10 +153,13 @@ function mergeOf(
   event: PartnerEvent | undefined,
 ): Pick<NewEvent, 'merge'> {
   if (!event?.merge) return {};
-  const hashOf = (value: string): Buffer =>
-    hashIdentity(hashKey, { kind: 'external-id', partnerId, value });
-  const to = hashOf(event.merge.to);
-  return { merge: { from: event.merge.from.map(hashOf).filter((hash) => !hash.equals(to)), to } };
+  const hashesOf = (value: string): Buffer[] =>
+    [externalIdIn(partnerId, value)].flatMap((id) => (id ? [hashIdentity(hashKey, id)] : []));
+  const [to] = hashesOf(event.merge.to);
+  if (!to) return {};
+  return {
+    merge: { from: event.merge.from.flatMap(hashesOf).filter((hash) => !hash.equals(to)), to },
+  };
 }
 
 /**

@@ -26,6 +26,7 @@ import { temporaryFolder } from '../../support/folder.ts';
 import { acceptEvent, INSTANCE } from '../../support/partners.ts';
 import { createWork } from '../../support/work.ts';
 import { migratedPostgres } from '../../support/postgres/database.ts';
+import { email } from '../../support/identities.ts';
 
 const NOW = 1_790_000_000_000;
 const clock: Clock = createFakeClock(NOW);
@@ -77,7 +78,7 @@ async function rekey(config: Config, isWanted = true): Promise<readonly UnreadRe
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
 async function fill({ database, stores, ...store }: Store) {
   const key = directoryKeyOf(store);
-  const hash = hashIdentity(key, { kind: 'email', value: 'ada@example.com' });
+  const hash = hashIdentity(key, email('ada@example.com'));
   await openDirectory(stores.leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
   const identities = [{ kind: 'email' as const, hash }];
   await putCrawled(stores.leads, [{ ...entry(7), identities }], NOW);

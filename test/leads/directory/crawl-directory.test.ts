@@ -1,3 +1,4 @@
+import { email } from '../../support/identities.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { createCrawlBudget, pagesSince, settleUnseen } from '#leads/directory/crawl-directory.ts';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
@@ -130,8 +131,7 @@ test('a page can be stored before the next is read, and whoever stops reads no f
 
 // What becomes of directory rows that a full crawl has not met.
 const emailOf = (number: number) => `person-${number}@example.com`;
-const byEmail = (number: number) =>
-  hashIdentity(directoryKey, { kind: 'email', value: emailOf(number) });
+const byEmail = (number: number) => hashIdentity(directoryKey, email(emailOf(number)));
 
 /** A world after its first crawl of `count` leads. */
 async function filledWorld(count: number) {

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
-import type { LeadIdentity } from '#leads/model/identity.ts';
+import { email, externalId } from '../../support/identities.ts';
 import { toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { directoryKey, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 
-const identities: readonly LeadIdentity[] = [
-  { kind: 'email', value: 'ada@example.com' },
-  { kind: 'external-id', partnerId: 'crm-one', value: '7' },
-];
+const identities = [email('ada@example.com'), externalId('crm-one', '7')];
 const hashed = identities.map((identity) => toHashedIdentity(directoryKey, identity));
 const leadIds = [1, 2, 3, 4].map((number) => ({ kind: 'lead-id' as const, number }));
 const names = [...leadIds, ...hashed];

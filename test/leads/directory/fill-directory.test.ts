@@ -1,3 +1,4 @@
+import { email } from '../../support/identities.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readableBy } from '#leads/lead-feed/lead-change.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
@@ -22,7 +23,7 @@ import { temporaryDatabase } from '../../support/stores.ts';
 import { createFakeTracker } from '../fake-tracker.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const byEmail = (value: string) => hashIdentity(directoryKey, { kind: 'email', value });
+const byEmail = (value: string) => hashIdentity(directoryKey, email(value));
 
 const complete = (world: DeletionWorld) =>
   eventually(() => expect(world.filler.status().state).toBe('complete'));

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { LeadIdentity } from '#leads/model/identity.ts';
+import { emailsIn, type LeadIdentity } from '#leads/model/identity.ts';
+import {
+  correlationId as correlation,
+  email,
+  externalId as externalIdOf,
+} from '../../support/identities.ts';
 import { toDirectoryEntry, toHashedIdentity } from '#leads/directory/lead-directory.ts';
 import { type Name, namesOf, type PartnerEvent } from '#partners/event.ts';
 import { MINUTE } from '#shared/clock.ts';
@@ -11,13 +16,7 @@ import {
 } from '#leads/directory/match.ts';
 import { directoryKey, leadRules } from '../../support/directory.ts';
 
-const email = (value: string): LeadIdentity => ({ kind: 'email', value });
-const correlation = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
-const externalId = (value: string, partnerId = 'crm-one'): LeadIdentity => ({
-  kind: 'external-id',
-  partnerId,
-  value,
-});
+const externalId = (value: string, partnerId = 'crm-one') => externalIdOf(partnerId, value);
 const leadId = (number: number): Name => ({ kind: 'lead-id', number });
 
 type Leads = Record<number, readonly LeadIdentity[]>;
@@ -182,9 +181,13 @@ describe.each(all)('a person whose lead says %j', (written) => {
     matchLeads(toMatchNames(namesOf('crm-one', event), directoryKey), view);
   const type = { kind: 'none' } as const;
 
-  test.each(all)('is found by %j, with the number of the lead as well', (email) => {
-    expect(find({ type, email })).toEqual({ leads: [1], by: 'email', conflicts: [] });
-    expect(find({ type, email, leadId: '1' })).toEqual({
+  test.each(all)('is found by %j, with the number of the lead as well', (text) => {
+    expect(find({ type, emails: emailsIn(text) })).toEqual({
+      leads: [1],
+      by: 'email',
+      conflicts: [],
+    });
+    expect(find({ type, emails: emailsIn(text), leadId: '1' })).toEqual({
       leads: [1],
       by: 'lead-id',
       conflicts: [],
@@ -193,17 +196,17 @@ describe.each(all)('a person whose lead says %j', (written) => {
 
   test.each(['eve@example.net', 'da@example.com', "'ada@example.com", 'ada@example.com.au'])(
     'is not %j',
-    (email) => {
-      expect(find({ type, email })).toEqual({ leads: [], conflicts: [] });
-      expect(find({ type, email, leadId: '1' })).toEqual({ leads: [], conflicts });
+    (text) => {
+      expect(find({ type, emails: emailsIn(text) })).toEqual({ leads: [], conflicts: [] });
+      expect(find({ type, emails: emailsIn(text), leadId: '1' })).toEqual({ leads: [], conflicts });
     },
   );
 
   test.each(['n/a', 'ada@-', 'eve@127.0.0.1', 'eve@example..net', '@example.net'])(
     'is not another person for the impossible address %j',
-    (email) => {
-      expect(find({ type, email }).leads).toEqual([]);
-      expect(find({ type, email, leadId: '1' }).leads).toEqual([1]);
+    (text) => {
+      expect(find({ type, emails: emailsIn(text) }).leads).toEqual([]);
+      expect(find({ type, emails: emailsIn(text), leadId: '1' }).leads).toEqual([1]);
     },
   );
 });
@@ -214,7 +217,10 @@ test('each of several addresses of an event names somebody', () => {
     2: [email('bob@example.com')],
     3: [email('eve@x.example')],
   };
-  const event = { type: { kind: 'none' }, email: 'bob@example.com/ada@example.com' } as const;
+  const event = {
+    type: { kind: 'none' },
+    emails: emailsIn('bob@example.com/ada@example.com'),
+  } as const;
   expect(match(leads, namesOf('crm-one', event))).toEqual({
     leads: [1, 2],
     by: 'email',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
+import { correlationIdIn, emailsIn, externalIdIn, parseLeadId } from '#leads/model/identity.ts';
 import { type LeadRules, readIssueBody, toLead } from '#leads/model/lead.ts';
 import {
   combiningMarks,
@@ -124,9 +124,9 @@ describe('other texts that strangers write are taken in linear time', () => {
     '%s',
     (_what, text) => {
       const growth = growthOf(text, (value) => {
-        normalizeIdentity({ kind: 'email', value });
-        normalizeIdentity({ kind: 'correlation-id', value });
-        normalizeIdentity({ kind: 'external-id', partnerId: 'crm', value });
+        emailsIn(value);
+        correlationIdIn(value);
+        externalIdIn('crm', value);
         parseLeadId(value);
         toLead({ ...issue, title: value, labels: [`priority:${value}`, value] }, rules);
       });

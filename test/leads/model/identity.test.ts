@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emailsIn, normalizeIdentity, parseLeadId } from '#leads/model/identity.ts';
+import { correlationIdIn, emailsIn, externalIdIn, parseLeadId } from '#leads/model/identity.ts';
 
 test.each([
   ['12', 12],
@@ -26,9 +26,8 @@ test('an e-mail value has an identity for each address in it', () => {
   expect(emailsIn('n/a')).toEqual([]);
 });
 
-const external = (value: string) =>
-  normalizeIdentity({ kind: 'external-id', partnerId: 'crm', value });
-const correlation = (value: string) => normalizeIdentity({ kind: 'correlation-id', value });
+const external = (text: string) => externalIdIn('crm', text)?.value;
+const correlation = (text: string) => correlationIdIn(text)?.value;
 
 test('other identities are compared without blanks around and invisible characters, in their case', () => {
   expect(external(' \u200bAb-1\ufeff ')).toBe('Ab-1');
@@ -36,6 +35,10 @@ test('other identities are compared without blanks around and invisible characte
 });
 
 const GUID = '0b9f6a1e-77d2-4c1b-9a55-0123456789ab';
+
+test.each(['', ' \u200b', '\u0001'])('a text that nobody can see, %j, is none', (text) => {
+  expect([external(text), correlation(text)]).toEqual([undefined, undefined]);
+});
 
 describe('a GUID is one', () => {
   test.each([GUID.toUpperCase(), `{${GUID}}`, ` {${GUID.toUpperCase()}}\u200b`])(

@@ -1,7 +1,7 @@
 /** What a 202 means for readers: what the directory knows is claimed in the same transaction. */
 import { describe, expect, test } from 'vitest';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
-import type { LeadIdentity } from '#leads/model/identity.ts';
+import { correlationId, email, externalId as externalIdOf } from '../../support/identities.ts';
 import { rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import { createClaims } from '../../support/claims.ts';
 import {
@@ -24,13 +24,7 @@ const partners = {
   },
 } as const;
 
-const email = (value: string): LeadIdentity => ({ kind: 'email', value });
-const externalId = (value: string): LeadIdentity => ({
-  kind: 'external-id',
-  partnerId: 'crm-one',
-  value,
-});
-const correlationId = (value: string): LeadIdentity => ({ kind: 'correlation-id', value });
+const externalId = (value: string) => externalIdOf('crm-one', value);
 
 /** The intake of one process, whose worker never gets a turn. */
 function intakeOf(database: SqliteDatabase) {

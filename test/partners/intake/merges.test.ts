@@ -1,6 +1,7 @@
 /** Merges of people on the partner's side: from the 202 on, a deletion by the id that is left finds all of them. */
 import { describe, expect, test } from 'vitest';
 import type { LeadIdentity } from '#leads/model/identity.ts';
+import { externalId } from '../../support/identities.ts';
 import type { PartnerSettings } from '#partners/partner.ts';
 import { createClaims } from '../../support/claims.ts';
 import { type LeadDirectory, entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
@@ -18,11 +19,7 @@ const partners: Record<string, PartnerSettings> = {
   },
   'crm-two': { scheme: 'signature-v3', secrets: secretsOf('s') },
 };
-const known = (value: string, partnerId = 'crm-two'): LeadIdentity => ({
-  kind: 'external-id',
-  partnerId,
-  value,
-});
+const known = (value: string, partnerId = 'crm-two') => externalId(partnerId, value);
 const merge = (from: unknown, to: unknown, facts: object = {}) => ({
   subscriptionType: 'contact.merge',
   mergedObjectIds: from,
