@@ -105,9 +105,9 @@ async function fillDirectory(store: LeadStore, people: number): Promise<void> {
         updatedAt: 0,
         isApproved: true,
         labels: ['approved'],
-        identities: [
-          ...emailsIn(`person-${number}@example.com`).map((one) => toHashedIdentity(hashKey, one)),
-        ],
+        identities: emailsIn(`person-${number}@example.com`).map((one) =>
+          toHashedIdentity(hashKey, one),
+        ),
       })),
     );
   }

@@ -28,10 +28,12 @@ export async function settle(
   settlement: Settlement & { now: number },
 ): Promise<SettleResult> {
   const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  if ((await session.run(REQUEUE_REPEATED, leaseOf(item))) > 0) return 'again';
   const row = { ...leaseOf(item), outcome, attempts, erasure, note, lastError, now };
-  const settled = await session.get<{ receipt: number }>(SETTLE, row);
-  if (!settled) return 'lost';
+  const [repeated, settled] = await Promise.all([
+    session.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
+    session.get<{ receipt: number }>(SETTLE, row),
+  ]);
+  if (!settled) return repeated > 0 ? 'again' : 'lost';
   if (outcome === 'UNMATCHED') await withdrawAll(session, repository, { item, now });
   void session.run(REFRESH_RECEIPT_STATUS, { receipts: [settled.receipt] });
   return 'settled';

@@ -179,7 +179,8 @@ export async function forgetLeases(
 /** Gives an item back as it is, so that it can be leased at once. */
 export async function giveBack(db: Database, item: WorkItem): Promise<void> {
   await db.exclusive(async (tx) => {
-    if ((await tx.run(GIVE_BACK, leaseOf(item))) > 0) void tx.run(REQUEUE_REPEATED, leaseOf(item));
+    void tx.run(GIVE_BACK, leaseOf(item));
+    void tx.run(REQUEUE_REPEATED, leaseOf(item));
   });
 }
 
@@ -220,8 +221,11 @@ export type Postponed = {
 /** Gives all of them back, each with its progress and due at its instant, in one transaction. */
 export async function postpone(db: Database, postponed: readonly Postponed[]): Promise<void> {
   await db.exclusive(async (tx) => {
-    for (const { item, ...next } of postponed)
-      await rescheduleIn(tx, item, { ...next, attempts: item.attempts });
+    await Promise.all(
+      postponed.map(({ item, ...next }) =>
+        rescheduleIn(tx, item, { ...next, attempts: item.attempts }),
+      ),
+    );
   });
 }
 
@@ -232,9 +236,9 @@ async function rescheduleIn(
 ): Promise<boolean> {
   const json = { progress: toJson(progress), step: toJson(step) };
   const row = { ...leaseOf(item), ...json, dueAt, attempts, lastError };
-  if ((await tx.run(RESCHEDULE, row)) === 0) return false;
-  await tx.run(REQUEUE_REPEATED, leaseOf(item));
-  return true;
+  const isMine = tx.run(RESCHEDULE, row);
+  void tx.run(REQUEUE_REPEATED, leaseOf(item));
+  return (await isMine) > 0;
 }
 
 /** @throws {store-unavailable} */

@@ -114,9 +114,10 @@ async function writeAll(deps: MatchDeps, changes: readonly Change[]): Promise<vo
   const matches = keeping.map(({ item, found }): NewMatch => ({ item, ...found }));
   const { held, ends } = await db.exclusive(async (tx) => {
     const held = matches.length > 0 ? await keepMatches(tx, repository, matches) : [];
-    const ends = [];
-    for (const { item, settlement } of ending)
-      ends.push(await settle(tx, repository, item, { ...settlement, now: clock.now() }));
+    const now = clock.now();
+    const ends = await Promise.all(
+      ending.map(({ item, settlement }) => settle(tx, repository, item, { ...settlement, now })),
+    );
     return { held, ends };
   });
   for (const [place, { item, miss }] of keeping.entries()) {
