@@ -1,46 +1,9 @@
-/**
- * Every operational failure of Trackport has one of these codes. `http/problems/problem.ts` is the one place
- * that gives each its status.
- */
-export const errorCodes = [
-  'validation-failed',
-  'malformed-json',
-  'invalid-cursor',
-  'bad-request',
-  'unauthorized',
-  'insufficient-scope',
-  'lead-not-found',
-  'artifact-not-found',
-  'no-published-version',
-  'not-found',
-  'method-not-allowed',
-  'request-timeout',
-  'cursor-expired',
-  'version-exists',
-  'version-in-use',
-  'invalid-lifecycle-transition',
-  'not-a-draft',
-  'idempotency-in-progress',
-  'precondition-failed',
-  'precondition-required',
-  'payload-too-large',
-  'uri-too-long',
-  'unsupported-media-type',
-  'spec-invalid',
-  'breaking-change',
-  'diff-too-costly',
-  'idempotency-mismatch',
-  'headers-too-large',
-  'quota-exceeded',
-  'internal-error',
-  'tracker-failed',
-  'tracker-unavailable',
-  'identity-provider-unavailable',
-  'store-unavailable',
-  'overloaded',
-] as const;
+import { codesOf } from './outcomes/entry.ts';
+import { problems } from './outcomes/problems.ts';
 
-export type ErrorCode = (typeof errorCodes)[number];
+export type ErrorCode = keyof typeof problems;
+
+export const errorCodes = codesOf(problems);
 
 /** One wrong part of a request. Exactly one of `pointer`, `parameter`, `header` says where. */
 export type FieldProblem = {

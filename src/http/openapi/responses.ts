@@ -1,8 +1,8 @@
 /** What openapi.json says of responses: the codes of problems, and headers. */
 import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '#shared/errors.ts';
-import { PROBLEM_MEDIA_TYPE, problemKinds } from '../problems/problem.ts';
-import { problemHelp } from '../problems/problem-help.ts';
+import { problems } from '#shared/outcomes/problems.ts';
+import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
 import { isBodiless } from '../requests/read-body.ts';
 import { keyHeaders, type RouteDescription, type SecurityScheme } from './describe-route.ts';
 import type { ToJsonSchema } from './schemas.ts';
@@ -80,7 +80,7 @@ function codesOf(method: string, described: RouteDescription): Map<number, Error
   ]);
   return Map.groupBy(
     errorCodes.filter((code) => all.has(code)),
-    (code) => problemKinds[code].status,
+    (code) => problems[code].status,
   );
 }
 
@@ -99,8 +99,8 @@ export function responsesOf(method: string, described: RouteDescription, toJson:
     ]);
     return [status, { description, ...(content && { content: byType }) }] as const;
   });
-  const problems = [...codesOf(method, described)].map(([status, codes]) => {
-    const description = codes.map((code) => `\`${code}\`: ${problemKinds[code].title}.`).join(' ');
+  const failures = [...codesOf(method, described)].map(([status, codes]) => {
+    const description = codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' ');
     const schema = toJson(problemOut, 'output');
     const content = { [PROBLEM_MEDIA_TYPE]: { schema, examples: referencesTo(codes) } };
     return [status, { description, content }] as const;
@@ -108,7 +108,7 @@ export function responsesOf(method: string, described: RouteDescription, toJson:
   const all = {
     ...Object.fromEntries(successes),
     ...(described.notModified === true && { 304: { description: 'Not modified.' } }),
-    ...Object.fromEntries(problems),
+    ...Object.fromEntries(failures),
   };
   return Object.fromEntries(
     Object.entries(all).map(([status, response]) => [
@@ -151,12 +151,12 @@ export function problemExamples() {
 }
 
 function exampleOf(code: ErrorCode) {
-  const { title, status } = problemKinds[code];
+  const { title, status, meaning } = problems[code];
   const value = {
     type: `https://adapter.example.com/problems/${code}`,
     title,
     status,
-    detail: problemHelp[code].meaning,
+    detail: meaning,
     instance: 'urn:uuid:7d9d9f33-9b25-4366-9223-726f869ce87a',
     code,
     ...particulars[code],

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
-import { problemKinds } from '../problems/problem.ts';
-import { problemHelp } from '../problems/problem-help.ts';
 import { type PlainPage, sendPlainPage } from '../responses/plain-page.ts';
 
 /**
@@ -30,15 +29,13 @@ function wantsJson({ headers }: FastifyRequest, reply: FastifyReply): boolean {
 }
 
 function documentOf(publicUrl: string, code: ErrorCode) {
-  const { status, title } = problemKinds[code];
-  const { meaning, remedy } = problemHelp[code];
-  return { type: `${publicUrl}/problems/${code}`, code, status, title, meaning, remedy };
+  const { status, title, meaning, next } = problems[code];
+  return { type: `${publicUrl}/problems/${code}`, code, status, title, meaning, remedy: next };
 }
 
 /** Every part is a constant of ours and free of markup. */
 function pageOf(code: ErrorCode): PlainPage {
-  const { status, title } = problemKinds[code];
-  const { meaning, remedy } = problemHelp[code];
+  const { status, title, meaning, next } = problems[code];
   return {
     title: `${title} (${code})`,
     main: `<h1>${title}</h1>
@@ -46,7 +43,7 @@ function pageOf(code: ErrorCode): PlainPage {
 <h2>What it means</h2>
 <p>${meaning}</p>
 <h2>What to do</h2>
-<p>${remedy}</p>`,
+<p>${next}</p>`,
     footer:
       '<a href="../problems">All problems</a> · <a href="../docs">The API of this service</a>',
   };
@@ -64,8 +61,8 @@ ${errorCodes.map(entryOf).join('\n')}
 };
 
 function entryOf(code: ErrorCode): string {
-  const { meaning, remedy } = problemHelp[code];
-  return `<dt><a href="problems/${code}"><code>${code}</code></a> status ${problemKinds[code].status}</dt>
+  const { status, meaning, next } = problems[code];
+  return `<dt><a href="problems/${code}"><code>${code}</code></a> status ${status}</dt>
 <dd><p>${meaning}</p>
-<p><strong>What to do:</strong> ${remedy}</p></dd>`;
+<p><strong>What to do:</strong> ${next}</p></dd>`;
 }

@@ -1,8 +1,7 @@
 /** Pages about what went wrong, in words for people. */
 import type { FastifyRequest } from 'fastify';
-import { problemHelp } from '#http/problems/problem-help.ts';
-import { problemKinds } from '#http/problems/problem.ts';
 import type { ErrorCode, TrackportError } from '#shared/errors.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { ownPath, withQuery } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
@@ -32,11 +31,11 @@ export type RefusalFacts = {
 
 /** The body of a page that says that something did not work, and what to do now. */
 function refusal(given: RefusalFacts, viewer: Viewer): Html {
-  const { meaning, remedy } = problemHelp[given.code];
-  const { text = meaning, nextStep = remedy, says = given.code } = given;
+  const { status, meaning, next } = problems[given.code];
+  const { text = meaning, nextStep = next, says = given.code } = given;
   const id = code(cut(given.requestId));
   const details = facts([
-    ['Status', html`${problemKinds[given.code].status} ${code(says)}`],
+    ['Status', html`${status} ${code(says)}`],
     ['Request', given.auditHref === undefined ? id : link(given.auditHref, id)],
     ['At', time(viewer.nowMs, viewer)],
   ]);
@@ -48,7 +47,7 @@ function refusal(given: RefusalFacts, viewer: Viewer): Html {
   </div>`;
 }
 
-const titleOf = ({ code, heading = problemKinds[code].title }: RefusalFacts): string => heading;
+const titleOf = ({ code, heading = problems[code].title }: RefusalFacts): string => heading;
 
 /** A whole document, for who is not signed in. */
 export function renderLoneRefusal(
@@ -123,7 +122,7 @@ function auditOf({ id, portalSession }: FailedRequest): Pick<RefusalFacts, 'audi
 function wordsOf({ request, error }: Failed): ErrorText {
   const { errors = [], detail } = error;
   if (error.code === 'insufficient-scope') return missingScope(request, error.challenge);
-  const { onPage } = problemHelp[error.code];
+  const { onPage } = problems[error.code];
   if (errors.length > 0)
     return { text: html`${errors.map((problem) => html`${prose(problem.detail)} `)}`, ...onPage };
   return { ...(detail !== undefined && { text: prose(detail) }), ...onPage };

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Session } from '#access/sessions/sessions.ts';
 import { actorOf } from '#http/auth/bearer.ts';
-import { problemKinds } from '#http/problems/problem.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { hangUpOf } from '#http/context.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
@@ -99,11 +99,10 @@ async function backToForm(
   { onProblems, isStale, ...sent }: Sent,
   error: TrackportError,
 ): Promise<ActionOutcome> {
-  if (!onProblems || !FORM_STATUSES.has(problemKinds[error.code].status)) throw error;
-  const problems = error.errors?.map(toFormWords) ?? [
-    { code: error.code, detail: error.detail ?? error.code },
-  ];
-  const page = await onProblems({ ...sent, query: undefined, problems });
+  if (!onProblems || !FORM_STATUSES.has(problems[error.code].status)) throw error;
+  const { code, detail = code } = error;
+  const wrong = error.errors?.map(toFormWords) ?? [{ code, detail }];
+  const page = await onProblems({ ...sent, query: undefined, problems: wrong });
   return { kind: 'problems', page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
 }
 

@@ -1,6 +1,6 @@
 import type { SignInFailure, SignInFailureKind } from '#access/sessions/issuer-client.ts';
 import { SESSION_IDLE_MS, SESSION_MS, SIGN_IN_GOOD_MS } from '#access/sessions/sessions.ts';
-import { problemKinds } from '#http/problems/problem.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { HOUR, MINUTE } from '#shared/clock.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { PortalContext } from '../context.ts';
@@ -118,7 +118,7 @@ export function failedPage(context: PortalContext, failure: SignInFailure, reque
   const code = codeOf(failure, words.code);
   const again = link(startOf(publicUrl, '/portal'), 'Try again', { look: 'primary' });
   const document = renderLoneRefusal(context, { ...words, requestId, actions: again, code });
-  const { status } = problemKinds[code];
+  const { status } = problems[code];
   return { status, document, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) };
 }
 
@@ -137,7 +137,7 @@ type FailureWords = { code: ErrorCode; heading: string; text: HtmlValue; nextSte
 
 /** What anybody can make up by an address is not a failure of a server. */
 function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
-  return isFromBrowser && problemKinds[code].status >= 500 ? 'bad-request' : code;
+  return isFromBrowser && problems[code].status >= 500 ? 'bad-request' : code;
 }
 
 const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => FailureWords>> = {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import { problemKinds, renderProblem } from '#http/problems/problem.ts';
+import { renderProblem } from '#http/problems/problem.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
@@ -21,7 +22,7 @@ describe.each(errorCodes)('%s', (code) => {
   test('becomes its whole problem document', async () => {
     const failure = new TrackportError(code, { detail: 'What happened.' });
     const response = await failing(failure).inject({ url: '/api/v1/leads', headers: withKey });
-    const { status, title } = problemKinds[code];
+    const { status, title } = problems[code];
     const requestId = String(response.headers['x-request-id']);
     expect(requestId).toMatch(UUID);
     expect(response.statusCode).toBe(status);

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import { problemKinds } from '#http/problems/problem.ts';
+import { problems } from '#shared/outcomes/problems.ts';
 import { renderOpenApi } from '../../../src/compose/openapi.ts';
 import { buildTestApp, serviceReports } from '../../support/http/app.ts';
 import { fakeLeads } from '../../support/http/leads.ts';
@@ -45,7 +45,7 @@ describe('openapi.json', () => {
 
   test('every operation names its credential, its problems and its headers', async () => {
     const document = openDocument(JSON.parse(await renderOpenApi()));
-    const known = new Set(Object.values(problemKinds).map(({ status }) => String(status)));
+    const known = new Set(Object.values(problems).map(({ status }) => String(status)));
     const operations = operationsOf(document);
     expect(operations.length).toBeGreaterThan(2);
     for (const { operation } of operations) {

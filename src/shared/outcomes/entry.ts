@@ -1,0 +1,28 @@
+/**
+ * How much something asks of a person: `bad` now, `warn` soon, `odd` of somebody else, `wait` perhaps later, and
+ * nothing where it is `ok` or settled (`mute`). Colours and shapes of every interface follow from it.
+ */
+export type Urgency = 'bad' | 'warn' | 'odd' | 'wait' | 'ok' | 'mute';
+
+/** One way in which something ends or stands. Every interface takes its words from here. Plain text without markup. */
+export type OutcomeEntry = {
+  urgency: Urgency;
+  /** In a few words, as a heading or beside a value. */
+  title: string;
+  meaning: string;
+  /** For whoever it concerns. */
+  next: string;
+};
+
+/** Codes of a table, in its order. */
+export function codesOf<Code extends string>(table: Readonly<Record<Code, unknown>>) {
+  return Object.keys(table) as [Code, ...Code[]];
+}
+
+/** The entry of a code that may be none of ours, such as one that a later version has stored. */
+export function entryOf<Entry>(
+  table: Readonly<Record<string, Entry>>,
+  code: string,
+): Entry | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
+}
