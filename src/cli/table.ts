@@ -1,3 +1,4 @@
+import type { Urgency } from '#shared/outcomes/entry.ts';
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 const GAP = '  ';
@@ -35,6 +36,26 @@ export function renderWord<Word extends string>(
   hasColour: boolean,
 ): string {
   return hasColour ? styleText(colours[word], word, { validateStream: false }) : word;
+}
+
+const COLOURS = {
+  bad: 'red',
+  warn: 'yellow',
+  odd: 'yellow',
+  wait: 'yellow',
+  ok: 'green',
+  mute: 'dim',
+} as const satisfies Record<Urgency, Parameters<typeof styleText>[0]>;
+
+/** A code of a table of outcomes in the colour of its urgency, where colours are wanted. */
+export function renderStanding<Code extends string>(
+  code: Code,
+  table: Readonly<Record<Code, { urgency: Urgency }>>,
+  hasColour: boolean,
+): string {
+  return hasColour
+    ? styleText(COLOURS[table[code].urgency], code, { validateStream: false })
+    : code;
 }
 
 /** Line ends of Unicode, and what turns the direction of the text that follows, beyond its cell too. */

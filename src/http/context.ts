@@ -19,6 +19,7 @@ import type { Log, LogFields } from '#shared/log.ts';
 import type { RouteDescription } from './openapi/describe-route.ts';
 import type { ProblemPage } from './problems/problem.ts';
 import type { BodyHold, ReadBody } from './requests/read-body.ts';
+import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
 import type { RethrowRefusal } from './auth/refusal-limiter.ts';
 import type { Unread } from './responses/unread.ts';
 import type { Access } from '#access/index.ts';
@@ -179,22 +180,13 @@ export type TrackerDelivery = {
   rawBody: Buffer;
 };
 
-/** Why a delivery of the tracker was refused, for operators. */
-export type TrackerRefusal =
-  | 'signature-missing'
-  | 'signature-malformed'
-  | 'signature-wrong'
-  | 'content-type'
-  | 'too-large'
-  | 'malformed';
-
 export type TrackerWebhook = {
   /** @throws {unauthorized} @throws {malformed-json} @throws {overloaded} */
   verify: (delivery: TrackerDelivery) => Promise<TrackerEvent>;
   /** Called after the response, for one event after the other. */
   onTrackerEvent: (event: TrackerEvent) => void;
   /** Called for each delivery that was refused: anybody can cause it, so it must cost nothing. */
-  onRefused: (reason: TrackerRefusal) => void;
+  onRefused: (reason: WebhookRefusal) => void;
   /** Resolves when all that came of the events so far is done. */
   settled: () => Promise<void>;
 };

@@ -1,14 +1,14 @@
 import type { Registry } from 'prom-client';
 import { type Clock, sleepUntilAborted } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import type { PartState } from '#shared/outcomes/health.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
 /** What one part of the service says of itself. */
 export type CheckResult = {
   /** False takes the instance out of service; a part that is merely impaired says true. */
   isReady: boolean;
-  /** One word: `ok`, `paused`, `unavailable`. */
-  state: string;
+  state: PartState;
   /** For the operator; public, so without secrets and personal data. */
   detail?: string;
 };

@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { NewId } from '#shared/ids.ts';
+import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { acceptDelivery, type Delivery } from './intake/accept-delivery.ts';
@@ -97,7 +98,7 @@ export function createPartners(ports: PartnersPorts) {
       return verdict;
     },
     /** Puts a request that was refused into the record of traffic. */
-    recordRefusal: ({ id }: Pick<Partner, 'id'>, reason: string) =>
+    recordRefusal: ({ id }: Pick<Partner, 'id'>, reason: PartnerRefusal) =>
       traffic.record(id, 'refused', reason),
     list: () => listPartners({ partners: partners(), traffic, silences, clock }),
     /** Each partner that is expected to send, with since when it is silent, if it is. @throws {store-unavailable} */

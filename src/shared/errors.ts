@@ -1,9 +1,6 @@
-import { codesOf } from './outcomes/entry.ts';
-import { problems } from './outcomes/problems.ts';
+import type { problems } from './outcomes/problems.ts';
 
 export type ErrorCode = keyof typeof problems;
-
-export const errorCodes = codesOf(problems);
 
 /** One wrong part of a request. Exactly one of `pointer`, `parameter`, `header` says where. */
 export type FieldProblem = {

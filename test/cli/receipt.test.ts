@@ -193,7 +193,7 @@ describe('receipt replay', () => {
   test('of one that needs none says why it does nothing', async () => {
     const id = await accept('x-1');
     await settle(id, 'IGNORED');
-    expect((await receipt(['replay', id])).out).toBe('Nothing was queued: 1 is IGNORED.\n');
+    expect((await receipt(['replay', id])).out).toBe('Nothing was queued: 1 is ignored.\n');
   });
 
   test('of one whose payload is gone says who can help', async () => {

@@ -215,7 +215,7 @@ describe('the webhook', () => {
 
   describe('that no credential may see', () => {
     type Kind = 'verified' | 'refused';
-    const received = async (settings: Settings, kinds: Kind[], detail = 'x') => {
+    const received = async (settings: Settings, kinds: Kind[], detail = 'signature-wrong') => {
       const config = loadConfig({ environment: {}, settings });
       const store = await openStore({ config, clock: systemClock, log: silentLog });
       const day = Math.floor(Date.now() / DAY);
@@ -234,7 +234,7 @@ describe('the webhook', () => {
     test.each<['ok' | 'warning' | 'failed', string, Kind[]]>([
       ['warning', 'The credential may not see hooks, and no delivery came', []],
       ['ok', 'The last delivery came at', ['refused', 'verified']],
-      ['failed', 'was refused: its signature does not fit', ['verified', 'refused']],
+      ['failed', 'was refused: signature wrong.', ['verified', 'refused']],
     ])('is %s by what came in: %s', async (state, detail, kinds) => {
       const tracker = await trackerWith();
       const settings = settingsFor(tracker, { server });
@@ -336,7 +336,7 @@ describe('what keeps the tracker from working is named with what to do', () => {
     const findings = await examine(settings);
     expect(bySubject(findings, 'tracker')).toMatchObject({
       state: 'failed',
-      detail: 'The tracker refuses the credential.',
+      detail: 'The tracker refuses the credential (401).',
     });
     expect(bySubject(findings, 'issue form')).toBeUndefined();
   });
@@ -347,7 +347,10 @@ describe('what keeps the tracker from working is named with what to do', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const findings = await examine(settingsFor({ url: `http://127.0.0.1:${port}` }));
-    expect(bySubject(findings, 'tracker')?.detail).toContain('is not the REST API');
+    expect(bySubject(findings, 'tracker')).toMatchObject({
+      detail: expect.stringContaining('cannot be understood'),
+      fix: expect.stringContaining('https://HOST/api/v3'),
+    });
   });
 
   test('a token that may only read while partners delete', async () => {

@@ -2,12 +2,8 @@ import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import {
-  type Outcome,
-  outcomes,
-  type ReceiptStatus,
-  receiptStatuses,
-} from '#partners/receipts/receipt.ts';
+import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
+import { eventOutcomes, notReplayed, receiptStates } from '#shared/outcomes/events.ts';
 import type { NotQueuedReason, Receipts, Replayed } from '#partners/receipts/receipts.ts';
 import {
   type ActionOf,
@@ -18,7 +14,7 @@ import {
   UsageError,
 } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
-import { NONE, printable, renderFacts, renderTable, renderWord } from '../table.ts';
+import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
 
 /** What the `receipt` commands work on. */
 export type ReceiptServices = { receipts: Receipts };
@@ -140,17 +136,6 @@ function toLeadNumber(text: string): number {
   return number;
 }
 
-const colours = {
-  ACCEPTED: 'yellow',
-  PENDING: 'yellow',
-  PROCESSED: 'green',
-  DONE: 'green',
-  IGNORED: 'dim',
-  UNMATCHED: 'yellow',
-  REJECTED: 'yellow',
-  FAILED: 'red',
-} as const satisfies Record<Outcome | ReceiptStatus, string>;
-
 /** One line per receipt; `nothing` when there are none. */
 function renderReceipts(
   receipts: readonly ReceiptSummaryOut[],
@@ -164,7 +149,7 @@ function renderReceipts(
       receipt.partnerId,
       printable(receipt.eventType),
       printable(receipt.externalId ?? NONE),
-      renderWord(receipt.status, colours, hasColour),
+      renderStanding(receipt.status, receiptStates, hasColour),
       renderCounts(receipt),
     ]),
     nothing,
@@ -184,7 +169,7 @@ function renderReceipt(receipt: ReceiptDetailOut, hasColour: boolean): string {
     ['event type', printable(receipt.eventType)],
     ['external id', printable(receipt.externalId ?? NONE)],
     ['correlation id', printable(receipt.correlationId)],
-    ['status', renderWord(receipt.status, colours, hasColour)],
+    ['status', renderStanding(receipt.status, receiptStates, hasColour)],
     ['received', receipt.receivedAt],
   ] as const;
   const { repeats = [] } = receipt;
@@ -214,7 +199,7 @@ function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string 
       printable(event.eventId ?? NONE),
       printable(event.externalId ?? NONE),
       event.names.join(' ') || NONE,
-      renderWord(event.outcome, colours, hasColour),
+      renderStanding(event.outcome, eventOutcomes, hasColour),
       event.erasure ?? NONE,
       event.leadIds.length === 0 ? NONE : event.leadIds.join(' '),
       String(event.attempts),
@@ -226,19 +211,11 @@ function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string 
   );
 }
 
-const notQueued: Record<NotQueuedReason, (events: string) => string> = {
-  pending: (events) => `${events} not settled yet`,
-  done: (events) => `${events} DONE`,
-  ignored: (events) => `${events} IGNORED`,
-  rejected: (events) => `${events} REJECTED`,
-  payloadDropped: (events) =>
-    `${events} past replay: the payload was dropped 30 days after the end, so the partner has to send again`,
-};
-
 /** How many events wait now, and why the others do not. */
 function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
-  const reasons = Object.entries(left).map(([reason, count]) =>
-    notQueued[reason as NotQueuedReason](count === 1 ? '1 is' : `${count} are`),
+  const reasons = Object.entries(left).map(
+    ([reason, count]) =>
+      `${count === 1 ? '1 is' : `${count} are`} ${notReplayed[reason as NotQueuedReason]}`,
   );
   const why = reasons.join('; ');
   if (queued === 0) return `Nothing was queued: ${why || 'no event ended UNMATCHED or FAILED'}.`;

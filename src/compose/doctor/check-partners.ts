@@ -1,11 +1,9 @@
 import type { Config } from '#config/schema/schema.ts';
 import { type readHeard, silentSince } from '#partners/silence.ts';
 import { toRfc3339 } from '#shared/clock.ts';
+import { partnerStates } from '#shared/outcomes/callers.ts';
 import { type Finding, ok, warning } from '#shared/report.ts';
 import { formatDuration } from '#shared/text/units.ts';
-
-const FIX =
-  'See at the partner whether its webhook is on and what became of its last calls, then bring in what was missed: trackport receipt import --help.';
 
 /** Whether those who are expected to send do. Of one that no service has had in its file nothing is known. */
 export function checkSilence(
@@ -19,9 +17,10 @@ export function checkSilence(
     if (!enabled || expectEvery === undefined || heardAt === undefined) return [];
     const subject = `partner ${id}`;
     const rhythm = `expected every ${formatDuration(expectEvery)}`;
+    const { next } = partnerStates['fallen-silent'];
     const since = silentSince(partner, heardAt, now);
     return since === undefined
       ? [ok(subject, `Not silent: something is ${rhythm}.`)]
-      : [warning(subject, `Nothing accepted since ${toRfc3339(since)}, and ${rhythm}.`, FIX)];
+      : [warning(subject, `Nothing accepted since ${toRfc3339(since)}, and ${rhythm}.`, next)];
   });
 }

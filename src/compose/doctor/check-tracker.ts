@@ -1,8 +1,4 @@
-import {
-  isTrackerFailure,
-  type TrackerFailure,
-  type TrackerFailureKind,
-} from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
 import {
   createLabel,
   inspectRepository,
@@ -10,8 +6,9 @@ import {
   type RepositoryInspection,
 } from '#adapters/github/inspection.ts';
 import { coversWriting, createRepository } from '#adapters/github/repository.ts';
-import { API_VERSION } from '#adapters/github/transport/wire.ts';
 import type { Config } from '#config/schema/schema.ts';
+import { capitalize } from '#shared/outcomes/entry.ts';
+import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
 import type { TrackerParts } from '../tracker/parts.ts';
@@ -23,10 +20,6 @@ const CLOCK_TOLERANCE_MS = 5 * SECOND;
 /** Signed requests of partners are refused beyond this. */
 const CLOCK_LIMIT_MS = 5 * MINUTE;
 const EXPIRES_SOON_MS = 14 * DAY;
-const ISSUES_DISABLED: [detail: string, fix: string] = [
-  'Issues are switched off.',
-  'Switch them on in the settings of the repository.',
-];
 const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df', ofRules: '0969da' };
 
 export type TrackerCheckDeps = { config: Config; tracker: TrackerParts; clock: Clock };
@@ -63,7 +56,8 @@ export async function checkTracker(
 
 function checkRepository({ tracker }: Config, { facts }: RepositoryInspection): Finding {
   const subject = `repository ${tracker.repository}`;
-  if (!facts.hasIssues) return failed(subject, ...ISSUES_DISABLED);
+  if (!facts.hasIssues)
+    return failed(subject, ...explainFailure({ kind: 'issues-disabled', status: undefined }));
   if (facts.isArchived)
     return failed(subject, 'It is archived, so nothing can be written.', 'Unarchive it.');
   return ok(
@@ -231,42 +225,13 @@ async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Fi
   }
 }
 
-const remedies: Partial<Record<TrackerFailureKind, [detail: string, fix: string]>> = {
-  unauthorized: [
-    'The tracker refuses the credential.',
-    'Check tracker.auth: a token may have ended; an App must be installed on this repository.',
-  ],
-  forbidden: [
-    'The credential may not read the repository.',
-    'Give the credential Issues and Metadata: read; an organisation may have to approve it.',
-  ],
-  'version-retired': [
-    `It does not take version ${API_VERSION} of its API any more.`,
-    'Update Trackport.',
-  ],
-  'repository-missing': [
-    'There is no such repository for this credential.',
-    'Check tracker.repository (a renamed one needs its new name) and what the credential can see.',
-  ],
-  'issues-disabled': ISSUES_DISABLED,
-  limited: ['The rate limit is used up.', 'Wait, and find out what else uses this credential.'],
-  timeout: [
-    'The tracker did not answer in time.',
-    'Check the network, or raise tracker.requestTimeout.',
-  ],
-  network: ['The tracker cannot be reached.', 'Check tracker.apiUrl, DNS, proxy and firewall.'],
-  'numbered-pages': [
-    'It pages its lists by number alone: Link has page=2, and no cursor (after=).',
-    'Use a tracker that sends cursors, as github.com does. Numbers shift while a list is read, so leads would be missed; docs/how-to/github.md says what was tried.',
-  ],
-  nonsense: [
-    'What answers is not the REST API of an issue tracker.',
-    'Check tracker.apiUrl: https://api.github.com, or https://HOST/api/v3.',
-  ],
-};
-
-/** What a failed request means, and what to do about it. */
-export function explainFailure({ kind, status }: TrackerFailure): [detail: string, fix: string] {
-  const code = status === undefined ? kind : `${kind}, ${status}`;
-  return remedies[kind] ?? [`The tracker fails (${code}).`, 'Try again later.'];
+/** Meaning of a failed request, and what to do about it. */
+export function explainFailure({
+  kind,
+  status,
+}: Pick<TrackerFailure, 'kind' | 'status'>): [detail: string, fix: string] {
+  const cause = trackerCauses[kind];
+  const isTold = status === undefined || cause.meaning.includes(String(status));
+  const detail = `${capitalize(cause.meaning)}.${isTold ? '' : ` Status ${status}.`}`;
+  return [detail, trackerStep(cause)];
 }

@@ -8,6 +8,8 @@ import { GITHUB_WEBHOOK_PATH } from '#http/routes/github-webhook.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { TRACKER, type TrafficCount } from '#partners/traffic.ts';
 import { toRfc3339 } from '#shared/clock.ts';
+import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
+import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import type { TrackerParts } from '../tracker/parts.ts';
 import { explainFailure } from './check-tracker.ts';
@@ -178,23 +180,14 @@ function checkTraffic(
   );
 }
 
-const REFUSALS: Readonly<Record<string, { cause: string; fix: string }>> = {
-  'content-type': {
-    cause: 'its content type is not application/json',
-    fix: 'Choose application/json in its settings; then redeliver.',
-  },
-  'too-large': { cause: 'it is over 25 MiB', fix: 'Nothing: the tracker is asked again in time.' },
-  malformed: { cause: 'its body is not JSON', fix: 'See what made the body; then redeliver.' },
-};
-
-const WRONG_SIGNATURE = {
-  cause: 'its signature does not fit',
-  fix: 'Give the webhook a secret that stands in tracker.webhookSecrets; then redeliver.',
-};
-
 function refusedFinding({ detail, lastAt }: TrafficCount): Finding {
-  const { cause, fix } = REFUSALS[detail] ?? WRONG_SIGNATURE;
-  return failed(SUBJECT, `The last delivery, at ${toRfc3339(lastAt)}, was refused: ${cause}.`, fix);
+  const unknown = { title: detail, next: 'See the log: it names the reason.' };
+  const { title, next } = entryOf<typeof unknown>(webhookRefusals, detail) ?? unknown;
+  return failed(
+    SUBJECT,
+    `The last delivery, at ${toRfc3339(lastAt)}, was refused: ${decapitalize(title)}.`,
+    next,
+  );
 }
 
 /** An address can hold a password or a token. */

@@ -8,6 +8,7 @@ import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
+import { capitalize } from '#shared/outcomes/entry.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
@@ -58,8 +59,6 @@ function checkConfig(config: Config): Finding[] {
     ...checkMetrics(config),
   ];
 }
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[?::1\]?)$/;
 

@@ -5,6 +5,7 @@ import { toPublicUri, toSignedUri } from '#partners/intake/signing.ts';
 import type { RefusedRequest } from '#partners/intake/signed-request.ts';
 import type { Partner } from '#partners/partner.ts';
 import { PARTNER_ID } from '#shared/ids.ts';
+import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import type { AreaContext } from '../context.ts';
 import { authenticateBearer } from './bearer.ts';
@@ -85,16 +86,20 @@ function refuseVerdict(
   request: FastifyRequest,
   refused: RefusedRequest,
 ): never {
-  const partner = 'partner' in refused ? refused.partner : undefined;
+  if (!('partner' in refused)) return refuseRequest(services, request, refused);
+  const { partner, reason } = refused;
   // Most wrong signatures that cover the address are good ones of another.
-  const address = partner?.signing.coversUrl && {
+  const address = partner.signing.coversUrl && {
     verifiedAddress: withoutQuery(addressOf(services, request)),
   };
-  return refuseRequest(services, request, { partner, reason: refused.reason, ...address });
+  return refuseRequest(services, request, { partner, reason, ...address });
 }
 
-/** Why a request is refused, for metric and log; without a partner it named none that is known. */
-type Refusal = { reason: string; partner?: Partner; verifiedAddress?: string };
+/** For metric and log; without a partner it named none that is known. */
+type Refusal = { verifiedAddress?: string } & (
+  | { reason: 'shape' | 'partner-unknown'; partner?: undefined }
+  | { reason: PartnerRefusal; partner: Partner }
+);
 
 /** @throws {unauthorized} @throws {quota-exceeded} the address had too many requests refused */
 function refuseRequest(

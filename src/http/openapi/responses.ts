@@ -1,7 +1,7 @@
 /** What openapi.json says of responses: the codes of problems, and headers. */
 import { z } from 'zod';
-import { type ErrorCode, errorCodes } from '#shared/errors.ts';
-import { problems } from '#shared/outcomes/problems.ts';
+import type { ErrorCode } from '#shared/errors.ts';
+import { errorCodes, problems } from '#shared/outcomes/problems.ts';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem.ts';
 import { isBodiless } from '../requests/read-body.ts';
 import { keyHeaders, type RouteDescription, type SecurityScheme } from './describe-route.ts';

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';
 import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { errorFields } from '#shared/log.ts';
-import type { AreaContext, HttpApp, TrackerRefusal } from '../context.ts';
+import type { WebhookRefusal } from '#shared/outcomes/refusals.ts';
+import type { AreaContext, HttpApp } from '../context.ts';
 import { acceptRawJson, rawBodyOf } from '../requests/json-body.ts';
 import { declaredBytes } from '../requests/read-body.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
@@ -105,7 +106,7 @@ function isSignature(header: string | string[] | undefined): boolean {
   return typeof header === 'string' && SIGNATURE.test(header);
 }
 
-const REASONS: Readonly<Partial<Record<ErrorCode, TrackerRefusal>>> = {
+const REASONS: Readonly<Partial<Record<ErrorCode, WebhookRefusal>>> = {
   'unsupported-media-type': 'content-type',
   'payload-too-large': 'too-large',
   'malformed-json': 'malformed',
@@ -119,7 +120,7 @@ const REASONS: Readonly<Partial<Record<ErrorCode, TrackerRefusal>>> = {
 function trackerRefusalOf(
   { headers }: Pick<FastifyRequest, 'headers'>,
   error: unknown,
-): TrackerRefusal | undefined {
+): WebhookRefusal | undefined {
   if (headers['x-github-event'] === undefined) return undefined;
   const { code } = toTrackportError(error);
   if (code !== 'unauthorized' && code !== 'quota-exceeded') return REASONS[code];

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
-import { problems } from '#shared/outcomes/problems.ts';
+import { type ErrorCode, TrackportError } from '#shared/errors.ts';
+import { errorCodes, problems } from '#shared/outcomes/problems.ts';
 import type { AreaContext, HttpApp } from '../context.ts';
 import { type PlainPage, sendPlainPage } from '../responses/plain-page.ts';
 

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SECOND } from '#shared/clock.ts';
 import { sameDigest, sha256Hex } from '#shared/crypto/hash.ts';
+import type { PartnerRefusal } from '#shared/outcomes/refusals.ts';
 import type { Secret } from '#shared/crypto/secret.ts';
 import type { SignedContent, SignedTime, Signing } from './signing.ts';
 
@@ -23,15 +24,8 @@ export type TriedKey = { key: KeyObject; status: SecretStatus; digest: string };
 /** Before `notBefore`, after `notAfter`, or neither. */
 export type SecretStatus = 'active' | 'expired' | 'not-yet-active';
 
-/** Why a request was refused: for log and metrics only, never for the response. */
-export type SignatureRefusal =
-  | 'signature-missing'
-  | 'signature-malformed'
-  | 'signature-wrong'
-  | 'secret-expired'
-  | 'secret-not-yet-active'
-  | 'timestamp-malformed'
-  | 'timestamp-outside-window';
+/** For log and metrics only, never for the response. */
+export type SignatureRefusal = Exclude<PartnerRefusal, 'bearer' | 'limit'>;
 
 /** As many digits as times of this age have. */
 const DIGITS = { s: /^[1-9]\d{9}$/, ms: /^[1-9]\d{12}$/ } as const;

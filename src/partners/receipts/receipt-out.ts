@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { toRfc3339 } from '#shared/clock.ts';
+import { codesOf } from '#shared/outcomes/entry.ts';
+import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { eventNotes } from '#shared/outcomes/events.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import {
   erasures,
-  eventErrors,
-  eventNotes,
   nameKinds,
   type Outcome,
   outcomes,
@@ -47,11 +48,13 @@ export const receiptOut = z
     ],
   });
 
-function describeErrors(): string {
-  return Object.entries(eventErrors)
-    .map(([code, meaning]) => `\`${code}\`: ${meaning}.`)
+const describeCodes = (table: Readonly<Record<string, { meaning: string }>>): string =>
+  Object.entries(table)
+    .map(([code, { meaning }]) => `\`${code}\`: ${meaning}.`)
     .join(' ');
-}
+
+/** Of an event, beside its outcome. */
+export const noteOut = z.enum(codesOf(eventNotes));
 
 const eventStepOut = z
   .object({
@@ -87,12 +90,7 @@ const receiptEventOut = z
       .optional()
       .describe('How complete the strongest action that succeeded has erased the data.'),
     remains: remainsOut.optional(),
-    note: z
-      .enum(eventNotes)
-      .optional()
-      .describe(
-        '`event-id-reused`: the event’s id came before with another person. `lead-id-conflict`: the lead that it names belongs to another person, or got its number after the event came, and was left alone. `claim-released`: an operator gave a lead back. `merged`: whoever is known by one of the merged ids is known by the new one, too.',
-      ),
+    note: noteOut.optional().describe(describeCodes(eventNotes)),
     names: z
       .array(z.enum(nameKinds))
       .readonly()
@@ -103,7 +101,7 @@ const receiptEventOut = z
       .string()
       .optional()
       .describe(
-        `Why it ended so, or why its last attempt failed. ${describeErrors()} More may come.`,
+        `Why it ended so, or why its last attempt failed. ${describeCodes(eventReasons)} More may come.`,
       ),
     completedAt: instantOut.optional(),
     acknowledgedAt: instantOut

@@ -1,3 +1,12 @@
+import { codesOf } from '#shared/outcomes/entry.ts';
+import type { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import {
+  erasureStates,
+  eventOutcomes,
+  type eventNotes,
+  receiptStates,
+} from '#shared/outcomes/events.ts';
+
 export const partnerPaths = ['events', 'deletions'] as const;
 
 /** Which of a partner's two addresses a delivery came to. */
@@ -6,44 +15,28 @@ export type PartnerPath = (typeof partnerPaths)[number];
 /** Of an identifier of an event, as receipts store it: longer ones serve for matching alone. */
 export const IDENTIFIER_CHARACTERS_MAX = 255;
 
-export const outcomes = ['PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED'] as const;
+export const outcomes = codesOf(eventOutcomes);
 
-/** What became of one event. Everything but PENDING is settled; FAILED needs a person. */
-export type Outcome = (typeof outcomes)[number];
+export type Outcome = keyof typeof eventOutcomes;
 
-export const receiptStatuses = ['ACCEPTED', 'PROCESSED', 'UNMATCHED', 'FAILED'] as const;
+export const receiptStatuses = codesOf(receiptStates);
 
 /**
  * ACCEPTED while an event is PENDING, then FAILED when one ended so, UNMATCHED when one found nobody
  * or named nobody (UNMATCHED, REJECTED), else PROCESSED.
  */
-export type ReceiptStatus = (typeof receiptStatuses)[number];
+export type ReceiptStatus = keyof typeof receiptStates;
 
-/** From the best to the worst. */
-export const erasures = ['complete', 'incomplete-history', 'impossible'] as const;
+export const erasures = codesOf(erasureStates);
 
 /** How complete the strongest action that succeeded has erased the person's data. */
-export type Erasure = (typeof erasures)[number];
+export type Erasure = keyof typeof erasureStates;
 
 /** What of a person can be left where it was. */
 export const remainders = ['fields'] as const;
 
-export const eventNotes = [
-  'event-id-reused',
-  'lead-id-conflict',
-  'claim-released',
-  'merged',
-] as const;
-
-/**
- * What a reader of the receipt should know besides the outcome; the last one counts.
- * `event-id-reused`: the event's id came before with another person. `lead-id-conflict`: the lead
- * that the event names belongs to another person than the event does, or got its number after the
- * event came, and was left alone.
- * `claim-released`: an operator gave a lead of the event back. `merged`: people whom the partner made
- * one are known by the id that is left.
- */
-export type EventNote = (typeof eventNotes)[number];
+/** Of a reader's concern besides the outcome; the last one counts. */
+export type EventNote = keyof typeof eventNotes;
 
 /** The record of one accepted delivery. Holds identifiers, never other data of a person. */
 export type Receipt = {
@@ -101,7 +94,7 @@ export type EventStep = {
   what: (typeof stepKinds)[number];
   /** How it had ended. */
   outcome?: Outcome;
-  /** Why: one of `eventErrors`. */
+  /** Why: one of `eventReasons`. */
   code?: string;
   /** Who replayed, released or acknowledged it: the actor's subject. */
   by?: string;
@@ -129,7 +122,7 @@ type ReceiptEvent = {
   leadIds: readonly string[];
   /** Tries so far, the one that succeeded among them. */
   attempts: number;
-  /** One of `eventErrors`. */
+  /** One of `eventReasons`. */
   lastError?: string;
   /** When it was settled: milliseconds since the Unix epoch. */
   completedAt?: number;
@@ -183,52 +176,7 @@ export function statusOf(outcomesOfEvents: readonly Outcome[]): ReceiptStatus {
   return hasMissed ? 'UNMATCHED' : 'PROCESSED';
 }
 
-/**
- * Why an event ended as it did, or why its last attempt failed, by the code that its receipt shows.
- * More may come: whoever reads them must take one that it does not know.
- */
-export const eventErrors = {
-  'not-an-object': 'the element of the batch is no JSON object',
-  'names-nobody': 'the event names nobody, or the merge no ids',
-  'too-many-ids': 'the merge names more than 250 ids',
-  'claim-released': 'an operator gave the lead back',
-  'no-rule': 'no rule of the configuration is for its type',
-  'type-not-listed': 'its type is none of those that delete',
-  'lead-claimed': 'a deletion has claimed the lead that the event names',
-  'partner-unknown': 'the configuration of the process that works lacks the partner',
-  'payload-unreadable': 'the event cannot be read any more: another `secretKey`, or other `fields`',
-  'repository-changed': 'it holds leads of another repository than the configured one',
-  transferred: 'the issue was moved to another repository',
-  'pull-request': 'the number is that of a pull request',
-  'no-issue': 'the tracker has no issue with the number',
-  locked: 'the issue takes no comments',
-  'too-many-comments': 'the issue has too many comments to look for ours',
-  refused: 'the tracker understood the write and refused it (422)',
-  forbidden: 'the tracker does not let us write (403)',
-  unauthorized: 'the tracker refuses the credential (401)',
-  'version-retired': 'the tracker does not take our version of its API any more (410)',
-  'repository-missing': 'the repository cannot be seen',
-  'issues-disabled': 'issues are switched off',
-  'not-found': 'the issue is not found by its number, or was not just now',
-  'not-applied': 'the issue does not show what was written',
-  'labels-dropped': 'the tracker dropped the labels in silence',
-  'fields-refused': 'the credential may not set or clear typed fields, perhaps for a while only',
-  'fields-remain': 'typed fields still hold what they held: the credential may not clear them',
-  'field-unknown':
-    'the tracker has no typed field that the rule names, or does not show it to the credential',
-  'delete-refused': 'the issue may not be deleted, perhaps for a while only',
-  'not-deleted': 'the issue is still there after it was deleted',
-  'tracker-limited': 'a rate limit of the tracker is in force',
-  'tracker-timeout': 'the tracker did not respond in time',
-  'tracker-network': 'the tracker could not be reached',
-  'tracker-server': 'the tracker failed (5xx)',
-  'tracker-nonsense': 'the tracker’s response cannot be understood',
-  'tracker-invalid': 'the tracker refused the request (another 4xx)',
-  server: 'the tracker failed while it deleted the issue',
-  'internal-error': 'a mistake of ours; the log has it',
-} as const;
-
-export type EventErrorCode = keyof typeof eventErrors;
+export type EventErrorCode = keyof typeof eventReasons;
 
 /** Why the event ended as it did, or why its last attempt failed. What is ignored for its type has no code of its own. */
 export function whyOf(
@@ -249,5 +197,3 @@ export function remainsOf({
 }): readonly (typeof remainders)[number][] | undefined {
   return outcome === 'DONE' && lastError === 'fields-remain' ? ['fields'] : undefined;
 }
-
-export const eventErrorCodes = Object.keys(eventErrors) as [EventErrorCode, ...EventErrorCode[]];

@@ -5,7 +5,6 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
   erasures,
-  eventNotes,
   outcomes,
   type PartnerPath,
   type Receipt,
@@ -14,7 +13,7 @@ import {
   remainsOf,
   whyOf,
 } from './receipt.ts';
-import { remainsOut, repeatsOut } from './receipt-out.ts';
+import { noteOut, remainsOut, repeatsOut } from './receipt-out.ts';
 import { readReceipt } from './read-receipts.ts';
 import type { Statements } from '#shared/database.ts';
 
@@ -101,7 +100,7 @@ export const receiptStatusOut = z
             .optional()
             .describe('How complete the strongest action that succeeded has erased the data.'),
           remains: remainsOut.optional(),
-          note: z.enum(eventNotes).optional().describe('As on the receipt.'),
+          note: noteOut.optional().describe('As on the receipt.'),
           lastError: z.string().optional().describe('Why it ended so: a code, as on the receipt.'),
           completedAt: z.iso.datetime().optional(),
         }),

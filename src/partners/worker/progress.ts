@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { deletionActions } from '../partner.ts';
-import { erasures, eventErrorCodes } from '../receipts/receipt.ts';
+import { codesOf } from '#shared/outcomes/entry.ts';
+import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { erasures } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
   state: z.enum(['open', 'done', 'failed']),
   /** Why it failed. */
-  error: z.enum(eventErrorCodes).optional(),
+  error: z.enum(codesOf(eventReasons)).optional(),
   erasure: z.enum(erasures).optional(),
   /**
    * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;

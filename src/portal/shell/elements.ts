@@ -1,21 +1,18 @@
 /** The small parts that others are made of, and framed texts. Every text is escaped; addresses are looked at. */
+import type { Standing, Urgency } from '#shared/outcomes/entry.ts';
 import { unescapePointer } from '#shared/text/json.ts';
 import { html, type Html, type HtmlValue, safeHref } from '../html.ts';
 
-/** What a colour and its shape mean; see the sheet. */
-export type State = 'ok' | 'wait' | 'warn' | 'bad' | 'odd' | 'mute';
+/** Colour and shape; see the sheet. */
+export type State = Urgency;
 
 /** A state by shape and word; with `fill`, in headers, also by its tint. */
 export function badge(state: State, word: HtmlValue, { fill = false } = {}): Html {
   return html`<span class="badge${fill && ' fill'}" data-s="${state}">${word}</span>`;
 }
 
-/** How something is, by its shape and its word. */
-export type BadgeWords = { state: State; words: string };
-
-/** The badge of such words. */
-export const badgeOf = ({ state, words }: BadgeWords, look: { fill?: boolean } = {}): Html =>
-  badge(state, words, look);
+export const badgeOf = ({ urgency, title }: Standing, look: { fill?: boolean } = {}): Html =>
+  badge(urgency, title, look);
 
 /** A label or another word that is data. */
 export function tag(word: HtmlValue): Html {

@@ -187,9 +187,9 @@ export type Choice = { value: string; label: HtmlValue };
 /** Words to choose from; `labels` says how each reads. */
 export function choicesOf(
   values: readonly string[],
-  labels: Readonly<Record<string, { words: string }>> = {},
+  labels: Readonly<Record<string, { title: string }>> = {},
 ): Choice[] {
-  return values.map((value) => ({ value, label: labels[value]?.words ?? value }));
+  return values.map((value) => ({ value, label: labels[value]?.title ?? value }));
 }
 
 type SelectFacts = FieldFacts & { value?: string; choices: readonly Choice[] };

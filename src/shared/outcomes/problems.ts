@@ -1,4 +1,4 @@
-import type { OutcomeEntry } from './entry.ts';
+import { codesOf, type OutcomeEntry } from './entry.ts';
 
 type Problem = Omit<OutcomeEntry, 'urgency'> & {
   status: number;
@@ -130,8 +130,7 @@ export const problems = table({
     status: 409,
     title: 'Readers rely on the version',
     meaning: 'Its sunset lies ahead, or somebody has read the version in the last 30 days.',
-    next:
-      'Tell those whom the member readers names, and wait; or send early=true to retire it all the same.',
+    next: 'Tell those whom the member readers names, and wait; or send early=true to retire it all the same.',
     onPage: LOOK_AGAIN,
   },
   'invalid-lifecycle-transition': {
@@ -292,3 +291,5 @@ export const problems = table({
     onPage: TRY_AGAIN,
   },
 });
+
+export const errorCodes = codesOf(problems);

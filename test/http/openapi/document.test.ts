@@ -1,5 +1,5 @@
+import { errorCodes } from '#shared/outcomes/problems.ts';
 import { describe, expect, test } from 'vitest';
-import { errorCodes } from '#shared/errors.ts';
 import { type JsonObject, operationsOf, readOpenApi } from '../../support/http/openapi.ts';
 
 const { text, document } = readOpenApi();

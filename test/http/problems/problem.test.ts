@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
 import { renderProblem } from '#http/problems/problem.ts';
-import { problems } from '#shared/outcomes/problems.ts';
-import { type ErrorCode, errorCodes, TrackportError } from '#shared/errors.ts';
+import { errorCodes, problems } from '#shared/outcomes/problems.ts';
+import { type ErrorCode, TrackportError } from '#shared/errors.ts';
 import { type Log, type LogFields, silentLog } from '#shared/log.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 import { fakeLeads, withKey } from '../../support/http/leads.ts';

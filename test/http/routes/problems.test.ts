@@ -1,6 +1,6 @@
+import { errorCodes } from '#shared/outcomes/problems.ts';
 import { afterEach, expect, test } from 'vitest';
 import type { HttpApp } from '#http/context.ts';
-import { errorCodes } from '#shared/errors.ts';
 import { buildTestApp, PUBLIC_URL } from '../../support/http/app.ts';
 
 let app: HttpApp;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { eventErrors, type ReceiptSummary } from '#partners/receipts/receipt.ts';
+import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { createReceiptPurger } from '#partners/receipts/purge-receipts.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
 import { toReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
@@ -175,6 +176,6 @@ describe('purging', () => {
 test('the documents list every reason why an event ended, in the same words', async () => {
   const file = await readFile(new URL('../../../docs/partners.md', import.meta.url), 'utf8');
   const text = file.replaceAll(/ +/g, ' ');
-  for (const [code, meaning] of Object.entries(eventErrors))
+  for (const [code, { meaning }] of Object.entries(eventReasons))
     expect(text).toContain(`| \`${code}\` | ${meaning} |`);
 });

@@ -1,3 +1,4 @@
+import type { TrackerCause } from '#shared/outcomes/tracker-causes.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 /**
@@ -14,21 +15,7 @@ import { TrackportError } from '#shared/errors.ts';
  * - `version-retired`: the tracker does not take our version of its API any more.
  * - `repository-missing`, `issues-disabled`: found out by asking for the repository itself.
  */
-export type TrackerFailureKind =
-  | 'timeout'
-  | 'network'
-  | 'limited'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'missing'
-  | 'moved'
-  | 'invalid'
-  | 'server'
-  | 'nonsense'
-  | 'numbered-pages'
-  | 'version-retired'
-  | 'repository-missing'
-  | 'issues-disabled';
+export type TrackerFailureKind = TrackerCause;
 
 export type TrackerFailureFacts = {
   /** HTTP status, when there was a response. */

@@ -1,13 +1,8 @@
 /** Calls to a Trackport server that come through, or say why not in words for people. */
+import { errorCodes } from '#shared/outcomes/problems.ts';
 import { type ProblemError, unwrap } from '@trackport/client';
 import { TargetFailure, type TokenSource } from '#catalog/import/import-target.ts';
-import {
-  causesOf,
-  errorCodes,
-  isTrackportError,
-  systemCodeOf,
-  TrackportError,
-} from '#shared/errors.ts';
+import { causesOf, isTrackportError, systemCodeOf, TrackportError } from '#shared/errors.ts';
 
 /** An answer of the client. */
 export type Result<Data> = { data?: Data; error?: unknown; response: Response };

@@ -216,7 +216,7 @@ function lanesCard({ defaultVersion, ...given }: ArtifactFacts, viewer: Viewer):
       nowMs,
       lanes: versions.map((record) => laneOf(record, defaultVersion, viewer)),
       axis: [...new Map(marks.map((mark) => [String(mark), mark])).values()],
-      legend: states.map(({ state, words }) => ({ state, label: words })),
+      legend: states.map(({ urgency, title }) => ({ state: urgency, label: title })),
       wideLabels: versions.some(({ version }) => version.length > LABEL_CHARACTERS),
     }),
   );

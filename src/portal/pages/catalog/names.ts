@@ -1,4 +1,5 @@
 /** Where the pages of the catalog are, and the words that stand on them. */
+import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
@@ -6,7 +7,7 @@ import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../..
 import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
-import { badgeOf, note, type BadgeWords } from '../../shell/elements.ts';
+import { badgeOf, note } from '../../shell/elements.ts';
 import { calendarDay, counted, type Viewer, time } from '../../shell/times.ts';
 
 export const { path: CATALOG_PATH } = SECTIONS.catalog;
@@ -65,11 +66,11 @@ export function artifactPath(
   return withQuery(`${CATALOG_PATH}/${encodeURIComponent(id)}`, query);
 }
 
-export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, BadgeWords>> = {
-  DRAFT: { state: 'wait', words: 'Draft' },
-  PUBLISHED: { state: 'ok', words: 'Published' },
-  DEPRECATED: { state: 'warn', words: 'Deprecated' },
-  RETIRED: { state: 'mute', words: 'Retired' },
+export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, Standing>> = {
+  DRAFT: { urgency: 'wait', title: 'Draft' },
+  PUBLISHED: { urgency: 'ok', title: 'Published' },
+  DEPRECATED: { urgency: 'warn', title: 'Deprecated' },
+  RETIRED: { urgency: 'mute', title: 'Retired' },
 };
 
 /** The day on which a version ends: that which was chosen, wherever its viewer is. */

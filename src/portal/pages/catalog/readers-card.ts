@@ -35,7 +35,7 @@ export function readersCard(given: ReadersFacts, viewer: Viewer): Html {
       sentence: sentenceOf(one, viewer),
       value: count(readsOf(one)),
       share: readsOf(one) / most,
-      state: LIFECYCLE_WORDS[one.lifecycle].state,
+      state: LIFECYCLE_WORDS[one.lifecycle].urgency,
     })),
   });
   return card(names, picture, readersTable(read, given, viewer));
@@ -48,7 +48,7 @@ function sentenceOf(usage: VersionUsage, viewer: Viewer): string {
   const { version, lifecycle, readers } = usage;
   const last = Math.max(...readers.map(({ lastReadAt }) => lastReadAt));
   const reads = counted(readsOf(usage), 'read');
-  const state = LIFECYCLE_WORDS[lifecycle].words.toLowerCase();
+  const state = LIFECYCLE_WORDS[lifecycle].title.toLowerCase();
   return `${version}, ${state}: ${reads} by ${counted(readers.length, 'reader')}, the last ${agoText(last, viewer)}.`;
 }
 

@@ -1,3 +1,4 @@
+import type { Standing } from '#shared/outcomes/entry.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Usage } from '#catalog/usage/read-usage.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
@@ -7,17 +8,7 @@ import { present } from '../../address.ts';
 import { may, type PortalPerson } from '../../page.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
-import {
-  badge,
-  badgeOf,
-  code,
-  link,
-  note,
-  place,
-  sentence,
-  type BadgeWords,
-  tag,
-} from '../../shell/elements.ts';
+import { badge, badgeOf, code, link, note, place, sentence, tag } from '../../shell/elements.ts';
 import { pager, table } from '../../shell/list.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import { artifactPath, versionPath, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
@@ -134,10 +125,10 @@ function offeredActions(
 
 const CHANGES_SHOWN = 60;
 
-const IMPACTS: Readonly<Record<Impact, BadgeWords>> = {
-  breaking: { state: 'bad', words: 'Breaking' },
-  unclassified: { state: 'wait', words: 'To look at' },
-  compatible: { state: 'ok', words: 'Compatible' },
+const IMPACTS: Readonly<Record<Impact, Standing>> = {
+  breaking: { urgency: 'bad', title: 'Breaking' },
+  unclassified: { urgency: 'wait', title: 'To look at' },
+  compatible: { urgency: 'ok', title: 'Compatible' },
 };
 
 /** What changed between two versions, breaking changes first. Nothing where there is only one. */
@@ -173,8 +164,8 @@ function result({ from, to, changes, truncated }: VersionDiff): Html {
   const what = note(`${all} from ${from} to ${to}`);
   const badges = (Object.keys(IMPACTS) as Impact[]).map((impact) => {
     const n = changes.filter((change) => change.impact === impact).length;
-    const { state, words } = IMPACTS[impact];
-    return n > 0 && html`${badge(state, `${count(n)} ${words.toLowerCase()}`, { fill: true })} `;
+    const { urgency, title } = IMPACTS[impact];
+    return n > 0 && html`${badge(urgency, `${count(n)} ${title.toLowerCase()}`, { fill: true })} `;
   });
   return html`<div class="body sub"><p class="row">${badges}${what}</p></div>
     ${changes.length > 0 && changeTable(changes.slice(0, CHANGES_SHOWN), `Changes from ${from} to ${to} by impact`)}

@@ -1,4 +1,5 @@
 /** Where the pages of consumers are, who may see them, and the words that stand on them. */
+import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
@@ -14,7 +15,7 @@ import { SECTIONS } from '../../page.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { badge, badgeOf, foreign, note, type BadgeWords, tag } from '../../shell/elements.ts';
+import { badge, badgeOf, foreign, note, tag } from '../../shell/elements.ts';
 import { ago, duration, type Viewer, time } from '../../shell/times.ts';
 
 export const { path: CONSUMERS_PATH, scope } = SECTIONS.consumers;
@@ -54,12 +55,12 @@ export function placeOf(consumer?: Consumer) {
   return { section: 'consumers', crumbs: own ? [own] : [] } as const;
 }
 
-export const CONSUMER_STATUS_WORDS: Readonly<Record<ConsumerStatus, BadgeWords>> = {
-  revoked: { state: 'mute', words: 'Revoked' },
-  disabled: { state: 'mute', words: 'Disabled' },
-  'no-key': { state: 'warn', words: 'No key' },
-  'in-rotation': { state: 'wait', words: 'In rotation' },
-  active: { state: 'ok', words: 'Active' },
+export const CONSUMER_STATUS_WORDS: Readonly<Record<ConsumerStatus, Standing>> = {
+  revoked: { urgency: 'mute', title: 'Revoked' },
+  disabled: { urgency: 'mute', title: 'Disabled' },
+  'no-key': { urgency: 'warn', title: 'No key' },
+  'in-rotation': { urgency: 'wait', title: 'In rotation' },
+  active: { urgency: 'ok', title: 'Active' },
 };
 
 export function consumerBadge(

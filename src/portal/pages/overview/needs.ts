@@ -1,17 +1,19 @@
 import type { RecentOutcomes } from '#partners/receipts/recent-outcomes.ts';
 import type { ReceiptDetailOut } from '#partners/receipts/receipt-out.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
+import { callerNeeds, partnerStates } from '#shared/outcomes/callers.ts';
+import { eventOutcomes, outcomeNeeds } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { receiptPath, receiptsPath, OUTCOME_WORDS } from '../receipts/names.ts';
+import { receiptPath, receiptsPath } from '../receipts/names.ts';
 import { adviceFor, remedyOf } from '../receipts/verdict.ts';
 import type { HealthLine } from './health-lines.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { consumerPath, consumersPath } from '../consumers/names.ts';
-import { partnerPath, PARTNERS_PATH, SPEAK_AGAIN, verdictOf } from '../partners/verdict.ts';
+import { partnerPath, PARTNERS_PATH, verdictOf } from '../partners/verdict.ts';
 
 /** What waits and what did not end well: for those who may see receipts. */
 export type Operation = RecentOutcomes & {
@@ -62,7 +64,9 @@ export function needsOf(
   queue: Operation | undefined,
   viewer: Viewer,
 ): Need[] {
-  const parts = lines.filter(({ state }) => state === 'bad' || state === 'warn').map(needOfPart);
+  const parts = lines
+    .filter(({ urgency }) => urgency === 'bad' || urgency === 'warn')
+    .map(needOfPart);
   const all = [...(queue ? needsOfQueue(queue, viewer) : []), ...(queue?.worries ?? []), ...parts];
   return all.toSorted((left, right) => gravity(left) - gravity(right));
 }
@@ -78,7 +82,7 @@ function needsOfQueue(queue: Operation, viewer: Viewer): Need[] {
     {
       state: 'bad',
       total: failed,
-      heading: `${counted(failed, 'deletion')} ${failed === 1 ? 'needs' : 'need'} a person`,
+      heading: headingOf('FAILED', failed, 'deletion'),
       action: buttonTo(weekOf('FAILED', viewer.nowMs), 'See the dead letters'),
       steps: newest.FAILED.map((receipt) => deadLetterStep(receipt, viewer)),
     },
@@ -102,11 +106,17 @@ function deadLetterStep(receipt: ReceiptDetailOut, viewer: Viewer): Step {
   const issues = [...leadIds].slice(0, 3).map((number) => `#${number}`);
   const about = issues.length > 0 && html`Issue ${issues.join(', ')}: `;
   return {
-    what: html`${badge('bad', 'Dead letter')}${note(foreign(partnerId, 60), ', ', code(lastError))}`,
+    what: html`${badge('bad', outcomeNeeds.FAILED.title)}${note(foreign(partnerId, 60), ', ', code(lastError))}`,
     since: time(Date.parse(completedAt), viewer, 'minute'),
     next: html`${about}${remedyOf(lastError).step}.`,
     act: link(receiptPath(id), 'Open receipt', { more: id.slice(-8) }),
   };
+}
+
+/** `2 deletions need a person`. */
+function headingOf(outcome: EndedBadly, n: number, noun: string): string {
+  const { one, many } = outcomeNeeds[outcome];
+  return `${counted(n, noun)} ${n === 1 ? one : many}`;
 }
 
 /** All events that ended so, with a step for the newest. */
@@ -116,32 +126,33 @@ function needOfOutcome(
   viewer: Viewer,
 ): Need {
   const { [outcome]: total = 0 } = week;
-  const { state, words } = OUTCOME_WORDS[outcome];
-  const word = words.toLowerCase();
+  const { urgency, title } = eventOutcomes[outcome];
+  const { next } = outcomeNeeds[outcome];
+  const word = title.toLowerCase();
   const href = weekOf(outcome, viewer.nowMs);
   const all = total === 1 ? 'See it' : `See all ${count(total)}`;
   return {
     state: 'warn',
     total,
-    heading: `${counted(total, 'event')} ${outcome === 'UNMATCHED' ? 'matched no lead' : 'could not be used'}`,
+    heading: headingOf(outcome, total, 'event'),
     action: buttonTo(href, 'See them'),
     steps: newest[outcome].map(({ partnerId, receivedAt, events }) => ({
-      what: html`${badge(state, `${count(total)} ${word}`)}${note('last of ', foreign(partnerId, 60))}`,
+      what: html`${badge(urgency, `${count(total)} ${word}`)}${note('last of ', foreign(partnerId, 60))}`,
       since: time(Date.parse(receivedAt), viewer, 'minute'),
       next:
         outcome === 'UNMATCHED'
           ? html`${adviceFor(events.find((one) => one.outcome === outcome) ?? { names: [] }, partnerId)}
-            Replay when the lead turns up, or acknowledge it.`
-          : 'Tell the partner: an event has to say whom it means. Nobody was deleted by these. Then acknowledge them.',
+            ${next}.`
+          : next,
       act: link(href, all, { more: `${word} receipts` }),
     })),
   };
 }
 
 function needOfPart(line: HealthLine): Need {
-  const { label, word, heading = `${label}: ${word.toLowerCase()}`, setUp } = line;
+  const { label, title, heading = `${label}: ${title.toLowerCase()}`, setUp } = line;
   return {
-    state: line.state === 'bad' ? 'bad' : 'warn',
+    state: line.urgency === 'bad' ? 'bad' : 'warn',
     total: 1,
     heading,
     text: line.text,
@@ -176,10 +187,9 @@ type Affected = { badge: string; name: string; when?: Html; next: string; href: 
 
 const AFFECTED_SHOWN = 5;
 
-/** `headings`: of one, and of many. `href`: where all of them are. */
+/** `href`: where all of them are. */
 function worry(
-  state: Need['state'],
-  headings: readonly [string, string],
+  { urgency: state, headings }: (typeof callerNeeds)[keyof typeof callerNeeds],
   href: string,
   of: readonly Affected[],
 ): Need {
@@ -202,44 +212,36 @@ function worry(
 function refused({ partners }: Callers, { nowMs }: Viewer): Need {
   const of = partners.flatMap((partner) => {
     const { id } = partner;
-    const { state, words, nextStep = '' } = verdictOf(partner, nowMs);
-    const next = capitalized(nextStep);
-    return state === 'bad' ? [{ badge: words, name: id, next, href: partnerPath(id) }] : [];
+    const { urgency, title, next = '' } = verdictOf(partner, nowMs);
+    return urgency === 'bad' ? [{ badge: title, name: id, next, href: partnerPath(id) }] : [];
   });
-  return worry('bad', ['A partner is refused', 'partners are refused'], PARTNERS_PATH, of);
+  return worry(callerNeeds['partner-refused'], PARTNERS_PATH, of);
 }
 
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
 function silent({ partners }: Callers, viewer: Viewer): Need {
+  const { title, next } = partnerStates['fallen-silent'];
   const of = partners.flatMap(({ id, silentSince }) => {
     if (silentSince === undefined) return [];
     const when = time(silentSince, viewer, 'minute');
-    return [
-      { badge: 'Silent', name: id, when, next: capitalized(SPEAK_AGAIN), href: partnerPath(id) },
-    ];
+    return [{ badge: title, name: id, when, next, href: partnerPath(id) }];
   });
-  const headings = ['A partner has fallen silent', 'partners have fallen silent'] as const;
-  return worry('warn', headings, PARTNERS_PATH, of);
+  return worry(callerNeeds['partner-silent'], PARTNERS_PATH, of);
 }
 
 function endingKeys({ ending }: Callers, viewer: Viewer): Need {
+  const need = callerNeeds['key-ending'];
   const of = ending.flatMap(({ id, name, keys }) =>
     keys
       .filter((key) => endsInUse(key, viewer.nowMs))
       .map(({ expiresAt = 0, replacedBy }) => ({
-        badge: 'Key ends',
+        badge: need.title,
         name,
         when: ago(expiresAt, viewer),
-        next:
-          replacedBy === undefined
-            ? 'Rotate it: the old one goes on for the overlap.'
-            : 'It was replaced, and is still in use: bring the new one to its consumer.',
+        next: replacedBy === undefined ? need.next : need.nextIfReplaced,
         href: consumerPath(id),
       })),
   );
-  const headings = ['A key in use ends soon', 'keys in use end soon'] as const;
-  return worry('warn', headings, consumersPath({ expires: '30' }), of);
+  return worry(need, consumersPath({ expires: '30' }), of);
 }
 
 function endsInUse(key: Key, now: number): boolean {
@@ -250,12 +252,12 @@ function endsInUse(key: Key, now: number): boolean {
 }
 
 function keyless({ keyless: consumers }: Callers): Need {
+  const need = callerNeeds['without-key'];
   const of = consumers.map(({ id, name }) => ({
-    badge: 'No key',
+    badge: need.title,
     name,
-    next: 'Add a key, or revoke the consumer: nobody can read as it.',
+    next: need.next,
     href: consumerPath(id),
   }));
-  const headings = ['A consumer has no key', 'consumers have no key'] as const;
-  return worry('warn', headings, consumersPath({ state: 'no-key' }), of);
+  return worry(need, consumersPath({ state: 'no-key' }), of);
 }

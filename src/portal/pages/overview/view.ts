@@ -1,13 +1,14 @@
 import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Outcome } from '#partners/receipts/receipt.ts';
+import { eventOutcomes } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
 import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
-import { badge, code, link, note, type State } from '../../shell/elements.ts';
+import { badgeOf, code, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { RECEIPTS_PATH, OUTCOME_WORDS } from '../receipts/names.ts';
+import { RECEIPTS_PATH } from '../receipts/names.ts';
 import {
   type Need,
   needsOf,
@@ -62,7 +63,7 @@ export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
 }
 
 function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, viewer: Viewer) {
-  if (line.name !== 'tracker' || line.state === 'bad' || !trackerFailure) return line;
+  if (line.name !== 'tracker' || line.urgency === 'bad' || !trackerFailure) return line;
   const { cause, at } = trackerFailure;
   const said = html`Last failure ${time(at, viewer, 'minute')}: ${cause}.`;
   return { ...line, text: html`${line.text} ${said}` };
@@ -88,14 +89,16 @@ function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: str
 function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {
   const others = needs.slice(1).map(({ heading }) => `${heading}.`);
   const open = lines
-    .filter((line) => (line.state === 'mute' || line.state === 'wait') && !isKnownWell(line))
-    .map(({ label, word }) => `${label}: ${word.toLowerCase()}.`);
-  const well = lines.filter(({ state }) => state === 'ok').map(({ label }) => label.toLowerCase());
+    .filter((line) => (line.urgency === 'mute' || line.urgency === 'wait') && !isKnownWell(line))
+    .map(({ label, title }) => `${label}: ${title.toLowerCase()}.`);
+  const well = lines
+    .filter(({ urgency }) => urgency === 'ok')
+    .map(({ label }) => label.toLowerCase());
   return [...others, ...open, wellSentence(well)].filter((sentence) => sentence !== '').join(' ');
 }
 
-const isKnownWell = ({ state, isSettled }: HealthLine): boolean =>
-  state === 'ok' || isSettled === true;
+const isKnownWell = ({ urgency, isSettled }: HealthLine): boolean =>
+  urgency === 'ok' || isSettled === true;
 
 function wellSentence(names: readonly string[]): string {
   const [only] = names;
@@ -147,8 +150,8 @@ const STACKED: readonly Outcome[] = [
 ];
 
 const SERIES = STACKED.map((key) => {
-  const { state, words } = OUTCOME_WORDS[key];
-  return { key, label: words, state };
+  const { urgency, title } = eventOutcomes[key];
+  return { key, label: title, state: urgency };
 });
 
 function work(
@@ -175,8 +178,8 @@ function healthCard(
   { feed: { newestAt, listeners }, hasReadyz }: OverviewFacts,
   viewer: Viewer,
 ): Html {
-  const rows = lines.map(({ label, state, word, text }): Fact => {
-    return [label, html`${badge(state, word)}${text && note(text)}`];
+  const rows = lines.map((line): Fact => {
+    return [line.label, html`${badgeOf(line)}${line.text && note(line.text)}`];
   });
   const newest =
     newestAt === undefined ? 'No change yet' : html`Newest change ${ago(newestAt, viewer)}`;

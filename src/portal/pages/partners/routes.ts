@@ -3,6 +3,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { deliveryPath } from '#http/routes/partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
+import { partnerRefusals } from '#shared/outcomes/refusals.ts';
 import { withQuery } from '../../address.ts';
 import { receiptsPath } from '../receipts/names.ts';
 import { html, type Html } from '../../html.ts';
@@ -15,7 +16,7 @@ import {
   partnerAnchor,
   PARTNERS_PATH,
   partnersQuery,
-  reasonOf,
+  refusalOf,
   scope,
   standingBadge,
   verdictOf,
@@ -106,7 +107,7 @@ function overview(partners: readonly PartnerSummary[], viewer: Viewer): Html {
 
 function details(partner: PartnerSummary, publicUrl: string, viewer: Viewer): Html {
   const { id, scheme, headers, requireBearer, limitPerMinute } = partner;
-  const { nextStep } = verdictOf(partner, viewer.nowMs);
+  const { next } = verdictOf(partner, viewer.nowMs);
   return card(
     { id: partnerAnchor(id), heading: code(id), aside: verdictBadge(partner, viewer) },
     body(
@@ -128,7 +129,7 @@ function details(partner: PartnerSummary, publicUrl: string, viewer: Viewer): Ht
           copyable(`${id}-${path}`, `${publicUrl}${deliveryPath(id, path)}`, path),
         ]),
       ),
-      nextStep !== undefined && html`<p><b>Next step:</b> ${nextStep}</p>`,
+      next !== undefined && html`<p><b>Next step:</b> ${next}</p>`,
     ),
     secrets(partner, viewer),
     refusals(partner, viewer),
@@ -171,10 +172,10 @@ function refusals({ id, refusals }: PartnerSummary, viewer: Viewer): Html {
       caption: `Refused calls of ${id} by reason, the latest first`,
       rows: refusals,
       columns: [
-        ['Reason', ({ reason }) => reasonOf(reason).words],
+        ['Reason', ({ reason }) => refusalOf(partnerRefusals, reason).title],
         ['Calls', (refusal) => count(refusal.count), 'number'],
         ['Last', ({ lastAt }) => time(lastAt, viewer, 'minute')],
-        ['Look at', ({ reason }) => reasonOf(reason).remedy],
+        ['Look at', ({ reason }) => refusalOf(partnerRefusals, reason).next],
       ],
     })}`;
 }

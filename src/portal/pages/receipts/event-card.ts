@@ -1,6 +1,5 @@
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import {
-  type EventNote,
   type EventStep,
   type NameKind,
   type Outcome,
@@ -9,6 +8,7 @@ import {
   type RuleEffect,
   whyOf,
 } from '#partners/receipts/receipt.ts';
+import { eventNotes, eventOutcomes } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { body, card, row } from '../../shell/card.ts';
 import {
@@ -23,14 +23,7 @@ import {
   timeline,
 } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import {
-  claimPath,
-  issueLink,
-  issueLinks,
-  type Leads,
-  type ReceiptFacts,
-  OUTCOME_WORDS,
-} from './names.ts';
+import { claimPath, issueLink, issueLinks, type Leads, type ReceiptFacts } from './names.ts';
 import { nameWords, remedyOf } from './verdict.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
@@ -55,7 +48,7 @@ export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, viewer
     {
       id: name,
       heading: html`Event ${position + 1}: ${foreign(eventType, TYPE_CHARACTERS_MAX)}`,
-      aside: row(issues, badgeOf(OUTCOME_WORDS[outcome], { fill: true })),
+      aside: row(issues, badgeOf(eventOutcomes[outcome], { fill: true })),
       element: 'article',
     },
     body(
@@ -170,29 +163,10 @@ function leadLine(number: string, { issueAddress, claimed }: Leads): Html {
   return html`${issue}: no reader sees it. Wrong match? ${release}`;
 }
 
-const NOTES: Readonly<Record<EventNote, { heading: string; text: string }>> = {
-  'event-id-reused': {
-    heading: 'Its id came before with another person',
-    text: 'It was taken as an event of its own. Tell the partner.',
-  },
-  'lead-id-conflict': {
-    heading: 'The lead that it names belongs to somebody else',
-    text: 'Or got its number after the event came. It was left alone: the person decides.',
-  },
-  merged: {
-    heading: 'The partner made one person of several',
-    text: 'Whoever is known by an old id is found by the new one, too. No issue was changed.',
-  },
-  'claim-released': {
-    heading: 'An operator gave a lead back',
-    text: 'Readers see it again once it is approved and does not carry the deleted label; this event leaves it alone.',
-  },
-};
-
 function noted({ note: noteOf }: ReceiptEventDetail, atMs: number): Past | undefined {
   if (noteOf === undefined) return undefined;
-  const { heading, text } = NOTES[noteOf];
-  return { state: 'warn', heading, content: html`<p>${text}</p>`, atMs };
+  const { title, next } = eventNotes[noteOf];
+  return { state: 'warn', heading: title, content: html`<p>${next}</p>`, atMs };
 }
 
 /** What a step says: its state and its words, with who did it. */
@@ -213,7 +187,7 @@ function happened(step: EventStep): Past {
   const { at: atMs, what, outcome = 'FAILED', by = '' } = step;
   if (what === 'ended') return { ...ending(outcome, step.code), atMs };
   const [state, words] = STEPS[what];
-  const content = what === 'released' && html`<p>${NOTES['claim-released'].text}</p>`;
+  const content = what === 'released' && html`<p>${eventNotes['claim-released'].next}</p>`;
   return { state, heading: words(step, foreign(by, WHO_CHARACTERS_MAX)), content, atMs };
 }
 
@@ -227,7 +201,7 @@ function ended(event: ReceiptEventDetail, path: PartnerPath) {
 
 /** How an event ended, now or before it was worked again. */
 function ending(outcome: Outcome, why?: string, names: readonly NameKind[] = []) {
-  const { state } = OUTCOME_WORDS[outcome];
+  const { urgency: state } = eventOutcomes[outcome];
   const because = why === undefined ? undefined : html`<p>${remedyOf(why).means}.</p>`;
   switch (outcome) {
     case 'DONE':

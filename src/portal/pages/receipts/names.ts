@@ -10,6 +10,8 @@ import {
   type ReceiptSummary,
   IDENTIFIER_CHARACTERS_MAX,
 } from '#partners/receipts/receipt.ts';
+import { byUrgency } from '#shared/outcomes/entry.ts';
+import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import {
@@ -20,7 +22,7 @@ import {
   textFilter,
   withQuery,
 } from '../../address.ts';
-import { cut, badge, link, note, type BadgeWords } from '../../shell/elements.ts';
+import { cut, badge, link, note } from '../../shell/elements.ts';
 import { spanOf, count } from '../../shell/times.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { type PortalPerson, SECTIONS } from '../../page.ts';
@@ -128,8 +130,8 @@ const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
 
 /** How a filter in force reads. */
 export function filterText(name: string, value: string): string {
-  if (name === 'status') return `the receipt is ${STATUS_WORDS[value as ReceiptStatus].words}`;
-  if (name === 'outcome') return `an event is ${OUTCOME_WORDS[value as Outcome].words}`;
+  if (name === 'status') return `the receipt is ${receiptStates[value as ReceiptStatus].title}`;
+  if (name === 'outcome') return `an event is ${eventOutcomes[value as Outcome].title}`;
   return `${FILTER_WORDS[name as keyof ReceiptsFilters]} ${cut(value, 60)}`;
 }
 
@@ -140,42 +142,15 @@ export function filtersText(query: ReceiptsQuery): string {
     .join(', ');
 }
 
-export const OUTCOME_WORDS: Readonly<Record<Outcome, BadgeWords>> = {
-  PENDING: { state: 'wait', words: 'Pending' },
-  DONE: { state: 'ok', words: 'Done' },
-  UNMATCHED: { state: 'warn', words: 'Unmatched' },
-  IGNORED: { state: 'mute', words: 'Ignored' },
-  REJECTED: { state: 'odd', words: 'Rejected' },
-  FAILED: { state: 'bad', words: 'Failed' },
-};
-
-/** A receipt as a whole, in the words of its events. */
-export const STATUS_WORDS: Readonly<Record<ReceiptStatus, BadgeWords>> = {
-  ACCEPTED: OUTCOME_WORDS.PENDING,
-  PROCESSED: OUTCOME_WORDS.DONE,
-  UNMATCHED: OUTCOME_WORDS.UNMATCHED,
-  FAILED: OUTCOME_WORDS.FAILED,
-};
-
 export const WORDS_PATH = '/portal/receipts/words';
 
 /** To what these words mean. */
 export const wordsLink = (): Html => link(WORDS_PATH, 'What the words mean');
 
-/** From what needs somebody to what is over. */
-const URGENCY: readonly Outcome[] = [
-  'FAILED',
-  'UNMATCHED',
-  'REJECTED',
-  'PENDING',
-  'DONE',
-  'IGNORED',
-];
-
 /** `2 failed, 1 done`, what needs somebody first. */
 export function countWords(counts: Partial<Record<Outcome, number>>): string {
   return counted(counts)
-    .map(([outcome, n]) => `${count(n)} ${OUTCOME_WORDS[outcome].words.toLowerCase()}`)
+    .map(([outcome, n]) => `${count(n)} ${eventOutcomes[outcome].title.toLowerCase()}`)
     .join(', ');
 }
 
@@ -186,14 +161,15 @@ export function outcomeBadges({ outcomes: counts }: Pick<ReceiptSummary, 'outcom
   if (sum === 0) return note('no event');
   return html`<span class="row"
     >${given.map(([outcome, n]) => {
-      const { state, words } = OUTCOME_WORDS[outcome];
-      return html`${badge(state, sum === 1 ? words : `${count(n)} ${words.toLowerCase()}`)} `;
+      const { urgency, title } = eventOutcomes[outcome];
+      return html`${badge(urgency, sum === 1 ? title : `${count(n)} ${title.toLowerCase()}`)} `;
     })}</span
   >`;
 }
 
+/** From what needs somebody to what is over. */
 function counted(counts: Partial<Record<Outcome, number>>): [Outcome, number][] {
-  return URGENCY.flatMap((outcome): [Outcome, number][] => {
+  return byUrgency(eventOutcomes).flatMap((outcome): [Outcome, number][] => {
     const n = counts[outcome] ?? 0;
     return n === 0 ? [] : [[outcome, n]];
   });

@@ -2,25 +2,16 @@ import { z } from 'zod';
 import { STATUS_PATH } from '#http/routes/receipt-status.ts';
 import { PAYLOAD_KEPT_MS } from '#partners/receipts/purge-receipts.ts';
 import {
-  type Erasure,
   erasures,
   type ReceiptDetail,
   type ReceiptEventDetail,
   remainsOf,
 } from '#partners/receipts/receipt.ts';
+import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import {
-  badgeOf,
-  type BadgeWords,
-  code,
-  cut,
-  foreign,
-  link,
-  note,
-  details,
-} from '../../shell/elements.ts';
+import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claims.ts';
@@ -36,7 +27,6 @@ import {
   issueLinks,
   type ReceiptFacts,
   shortId,
-  STATUS_WORDS,
   wordsLink,
 } from './names.ts';
 import { partnerPath } from '../partners/verdict.ts';
@@ -175,7 +165,7 @@ function deliveryCard({ receipt, statusAddress }: ReceiptFacts, viewer: Viewer):
           html`${link(partnerPath(partnerId), foreign(partnerId))} ${link(all, 'its receipts')}`,
         ],
         ['Sent to', path],
-        ['Status', html`${badgeOf(STATUS_WORDS[status])} ${wordsLink()}`],
+        ['Status', html`${badgeOf(receiptStates[status])} ${wordsLink()}`],
         ['Received', time(receivedAt, viewer)],
         ['Events', eventWords(events)],
         ['Receipt id', code(id)],
@@ -194,16 +184,9 @@ function statusLink(address: string, receivedAt: number, viewer: Viewer): Html {
 
 const HISTORIES_MAX = 5;
 
-type Kind = Erasure | 'fields' | 'none' | 'open';
+const ERASURES = { ...erasureStates, ...erasureGaps };
 
-const WORDS: Readonly<Record<Kind, BadgeWords>> = {
-  complete: { state: 'ok', words: 'Complete' },
-  'incomplete-history': { state: 'warn', words: 'Incomplete: history' },
-  impossible: { state: 'bad', words: 'Deleting was not allowed' },
-  fields: { state: 'bad', words: 'Typed fields remain' },
-  none: { state: 'mute', words: 'Not erased, as configured' },
-  open: { state: 'wait', words: 'Not yet' },
-};
+type Kind = keyof typeof ERASURES;
 
 /** What of the persons' data is erased, and what is still there. */
 function erasureCard(
@@ -227,7 +210,7 @@ function kindOf(event: ReceiptEventDetail): Kind {
 }
 
 function part(kind: Kind, leadIds: readonly string[], issueAddress: IssueAddress): Html {
-  return html`<p>${badgeOf(WORDS[kind], { fill: true })}</p>
+  return html`<p>${badgeOf(ERASURES[kind], { fill: true })}</p>
     ${explanation(kind, leadIds, issueAddress)}`;
 }
 

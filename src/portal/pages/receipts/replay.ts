@@ -2,6 +2,7 @@ import type { Outcome } from '#partners/receipts/receipt.ts';
 import type { NotQueuedReason, Replayed } from '#partners/receipts/receipts.ts';
 import type { ReplayPreview } from '#partners/receipts/replay-receipts.ts';
 import { refuse } from '#shared/errors.ts';
+import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
 import { refuseTyped } from '../../routes/confirmation.ts';
@@ -119,18 +120,10 @@ function droppedWords(dropped: number): string {
   return `${count(dropped)} more cannot be worked again: their content was dropped after 30 days, and only the partner can send it again.`;
 }
 
-const REASONS: Readonly<Record<NotQueuedReason, string>> = {
-  pending: 'under way already',
-  done: 'done',
-  ignored: 'ignored',
-  rejected: 'rejected',
-  payloadDropped: 'cannot be worked again, their content was dropped after 30 days',
-};
-
 /** What a replay did, or why it did nothing, in a sentence. */
 export function replayNotice({ queued, notQueued = {} }: Replayed): Once {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
-  const rest = left.map(([reason, n]) => `${count(n)} ${REASONS[reason]}`).join(', ');
+  const rest = left.map(([reason, n]) => `${count(n)} ${notReplayed[reason]}`).join(', ');
   const others = rest === '' ? '' : ` Left as they are: ${rest}.`;
   if (queued > 0)
     return { notice: `${counted(queued, 'event')} queued: work begins now.${others}` };

@@ -2,6 +2,7 @@ import { deliveryPath } from '#http/routes/partners.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { pageOf } from '../../address.ts';
+import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
@@ -21,10 +22,8 @@ import { partnerPath, PARTNERS_PATH } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
 import {
   claimPath,
-  OUTCOME_WORDS,
   outcomeBadges,
   shortId,
-  STATUS_WORDS,
   filtersText,
   filterText,
   givenFilters,
@@ -155,13 +154,13 @@ function filtersFor(partnerIds: readonly string[], request: ListRequest<Receipts
       name: 'status',
       label: 'Receipt is',
       any: 'Any',
-      choices: choicesOf(receiptStatuses, STATUS_WORDS),
+      choices: choicesOf(receiptStatuses, receiptStates),
     },
     {
       name: 'outcome',
       label: 'An event is',
       any: 'Anything',
-      choices: choicesOf(outcomes, OUTCOME_WORDS),
+      choices: choicesOf(outcomes, eventOutcomes),
     },
     ...spanFilters,
     {

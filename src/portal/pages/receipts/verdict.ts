@@ -3,16 +3,17 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
   type NameKind,
-  type EventErrorCode,
-  eventErrors,
   remainsOf,
 } from '#partners/receipts/receipt.ts';
+import { capitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
+import { eventReasons } from '#shared/outcomes/event-reasons.ts';
+import { eventOutcomes, outcomeNeeds } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
-import { type BadgeWords, link, foreign } from '../../shell/elements.ts';
+import { link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { countWords, OUTCOME_WORDS, type ReceiptFacts, receiptPath } from './names.ts';
+import { countWords, type ReceiptFacts, receiptPath } from './names.ts';
 
 /** Issues of dead letters that a button leads to. */
 const ISSUES_MAX = 3;
@@ -37,14 +38,14 @@ function openOf({ events }: Pick<ReceiptDetail, 'events'>) {
 }
 
 /** The same as `verdict` in a word, beside the heading: what was acknowledged needs nobody. */
-export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): BadgeWords {
+export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): Standing {
   const { failed, unmatched, rejected, pending } = openOf(receipt);
-  if (failed.length > 0) return OUTCOME_WORDS.FAILED;
-  if (unmatched.length > 0) return OUTCOME_WORDS.UNMATCHED;
-  if (rejected.length > 0) return { ...OUTCOME_WORDS.REJECTED, state: 'warn' };
-  if (pending.length > 0) return OUTCOME_WORDS.PENDING;
+  if (failed.length > 0) return eventOutcomes.FAILED;
+  if (unmatched.length > 0) return eventOutcomes.UNMATCHED;
+  if (rejected.length > 0) return { ...eventOutcomes.REJECTED, urgency: 'warn' };
+  if (pending.length > 0) return eventOutcomes.PENDING;
   const isAcknowledged = receipt.events.some((one) => one.acknowledgedAt !== undefined);
-  return isAcknowledged ? { state: 'ok', words: 'Acknowledged' } : OUTCOME_WORDS.DONE;
+  return isAcknowledged ? { urgency: 'ok', title: 'Acknowledged' } : eventOutcomes.DONE;
 }
 
 /** What is so, and the next step beside it: what needs a person comes before what is under way. */
@@ -119,8 +120,8 @@ function cameToNothing(
   const { receipt, person } = given;
   const [first] = unmatched;
   const what = first
-    ? html`${adviceFor(first, receipt.partnerId)} Replay when the lead turns up, or acknowledge it:
-      a lead that comes later is not hidden by it.`
+    ? html`${adviceFor(first, receipt.partnerId)} ${outcomeNeeds.UNMATCHED.next}: a lead that comes
+      later is not hidden by it.`
     : html`${remedyOf(rejected[0]?.lastError ?? '').step}.`;
   const text = `Acknowledge ${counted(unmatched.length + rejected.length, 'event')}`;
   const action = receiptPath(receipt.id, 'acknowledge');
@@ -128,8 +129,8 @@ function cameToNothing(
     state: 'warn',
     id: 'verdict',
     heading: first
-      ? `${counted(unmatched.length, 'event')} found nobody`
-      : `${counted(rejected.length, 'event')} could not be used`,
+      ? `${counted(unmatched.length, 'event')} ${outcomeNeeds.UNMATCHED.many}`
+      : `${counted(rejected.length, 'event')} ${outcomeNeeds.REJECTED.many}`,
     text: html`${what} ${besides(waiting)}`,
     actions: html`${replayAction(given).actions} ${actionButton({ action, person, text })}`,
   });
@@ -176,84 +177,13 @@ export function eventWords(events: readonly ReceiptEventDetail[]): string {
   return events.length > 1 ? `${count(events.length)}: ${words}` : words || 'none';
 }
 
-type Remedy = {
-  /** What to do, as a heading. */
-  step: string;
-  /** Working it again is of no use, or harm, before something else was done. */
-  isLastResort?: boolean;
-};
-
-const wellAgain: Remedy = { step: 'Replay once the tracker is well' };
-const lookFirst: Remedy = { step: 'Look at the issue, then replay' };
-const byHand: Remedy = { step: 'Act on the issue by hand', isLastResort: true };
-const mayWrite: Remedy = {
-  step: 'Give the credential the right to write issues and labels, then replay',
-};
-
-const remedies: Readonly<Record<EventErrorCode, Remedy>> = {
-  'not-an-object': { step: 'Nothing here: the partner has to send it well', isLastResort: true },
-  'names-nobody': {
-    step: 'Nothing here: the partner has to say whom it means',
-    isLastResort: true,
-  },
-  'too-many-ids': { step: 'Nothing here: the partner has to merge in steps', isLastResort: true },
-  'no-rule': {
-    step: 'Nothing, unless a rule is missing: then have it sent again',
-    isLastResort: true,
-  },
-  'type-not-listed': {
-    step: 'Nothing, unless the type is to delete: add it to deletions.types, and have it sent again',
-    isLastResort: true,
-  },
-  'lead-claimed': { step: 'Nothing: a deleted lead is left alone', isLastResort: true },
-  'claim-released': { step: 'Nothing, unless the release was wrong: then replay' },
-  'partner-unknown': {
-    step: 'Put the partner into the file (enabled: false is enough) and send SIGHUP',
-  },
-  'payload-unreadable': { step: 'Put the old secretKey back and replay, or have it sent again' },
-  'repository-changed': { step: 'Name the old repository again and replay, or act there by hand' },
-  transferred: { step: 'Act in the repository where the issue is now', isLastResort: true },
-  'pull-request': { step: 'Ask the partner which lead it means', isLastResort: true },
-  'no-issue': { step: 'Ask the partner which lead it means', isLastResort: true },
-  locked: { step: 'Unlock the issue, then replay' },
-  'too-many-comments': byHand,
-  refused: { step: 'See that labels exist (doctor --fix) and logins can be assigned, then replay' },
-  forbidden: mayWrite,
-  unauthorized: { step: 'Renew the credential of the tracker, then replay' },
-  'version-retired': { step: 'Update Trackport, then replay' },
-  'repository-missing': { step: 'Check the repository’s name and the credential, then replay' },
-  'issues-disabled': { step: 'Switch issues on again, then replay' },
-  'not-found': lookFirst,
-  'not-applied': lookFirst,
-  'labels-dropped': mayWrite,
-  'fields-refused': {
-    step: 'Give the credential the right to push, which typed fields ask for, then replay',
-  },
-  'fields-remain': { step: 'Clear the fields by hand', isLastResort: true },
-  'field-unknown': {
-    step: 'See what doctor says of leads.issueFields and of the credential, then replay',
-  },
-  'delete-refused': { step: 'Check that tracker.adminToken may delete issues, then replay' },
-  'not-deleted': lookFirst,
-  'tracker-limited': wellAgain,
-  'tracker-timeout': wellAgain,
-  'tracker-network': wellAgain,
-  'tracker-server': wellAgain,
-  'tracker-nonsense': wellAgain,
-  'tracker-invalid': wellAgain,
-  server: wellAgain,
-  'internal-error': { step: 'Report it; replay with a version that mends it' },
-};
-
-/** What a code means, as a sentence, and what to do. One that is not known yet reads as that. */
-export function remedyOf(code: string): Remedy & { means: string } {
-  if (!isKnown(code)) return { means: 'Its meaning is not known here', step: 'Look at the issue' };
-  const words = eventErrors[code];
-  return {
-    ...remedies[code],
-    means: `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replaceAll('`', ''),
-  };
+/** Meaning of a code as a sentence, and what to do. One that is not known yet reads as that. */
+export function remedyOf(code: string): { means: string; step: string } {
+  const { meaning, next } = entryOf<typeof UNKNOWN>(eventReasons, code) ?? UNKNOWN;
+  return { means: capitalize(meaning).replaceAll('`', ''), step: next };
 }
+
+const UNKNOWN = { meaning: 'its meaning is not known here', next: 'Look at the issue' };
 
 const NAMES: Readonly<Record<NameKind, string>> = {
   'lead-id': 'lead number',
@@ -284,8 +214,4 @@ export function adviceFor({ names, lastError }: Unmatched, partnerId: string): H
   }
   const given = names.length > 0 ? names : (['external-id'] as const);
   return html`${given.map((name, at) => html`${at > 0 && ' '}${steps[name]}`)}`;
-}
-
-function isKnown(code: string): code is EventErrorCode {
-  return Object.hasOwn(eventErrors, code);
 }

@@ -1,27 +1,24 @@
-import { type Outcome, outcomes, type ReceiptStatus } from '#partners/receipts/receipt.ts';
+import {
+  type Outcome,
+  outcomes,
+  type ReceiptStatus,
+  receiptStatuses,
+} from '#partners/receipts/receipt.ts';
+import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
+import type { HtmlValue } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { plainCard } from '../../shell/card.ts';
 import { badgeOf, code } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
-import { OUTCOME_WORDS, scope, WORDS_PATH } from './names.ts';
+import { scope, WORDS_PATH } from './names.ts';
 
-const MEANINGS: Readonly<Record<Outcome, string>> = {
-  PENDING: 'It is on disk, and is worked on or waits for its next attempt. Nobody has to act.',
-  DONE: 'All that was to be done is done, or was so already.',
-  UNMATCHED: 'No lead is known by what it names.',
-  IGNORED: 'No rule is for its type, or a deletion has taken its lead.',
-  REJECTED: 'It cannot be used: it names nobody, or is no object. Its partner has to send it anew.',
-  FAILED: 'Trying again is of no use before somebody acts: a dead letter.',
-};
+/** For the status of a receipt that such an event decides; for none of the others. */
+function withStatus(outcome: Outcome, show: (status: ReceiptStatus) => HtmlValue): HtmlValue {
+  const status = receiptStatuses.find((one) => receiptStates[one].by === outcome);
+  return status && show(status);
+}
 
-const STATUSES: Readonly<Partial<Record<Outcome, { code: ReceiptStatus; meaning: string }>>> = {
-  PENDING: { code: 'ACCEPTED', meaning: 'Some event of it is pending.' },
-  DONE: { code: 'PROCESSED', meaning: 'Every event is done or ignored.' },
-  UNMATCHED: { code: 'UNMATCHED', meaning: 'None failed, but one found nobody or was rejected.' },
-  FAILED: { code: 'FAILED', meaning: 'At least one event failed.' },
-};
-
-/** What is said of receipts and of their events, with the words of the API. */
+/** Words for receipts and their events, with those of the API. */
 export function wordsPage(portal: PortalRoutes): void {
   portal.page(WORDS_PATH, { scope }, async () => ({
     title: 'What the words mean',
@@ -33,11 +30,14 @@ export function wordsPage(portal: PortalRoutes): void {
         caption: 'Words for receipts and events',
         rows: outcomes,
         columns: [
-          ['Word', (outcome) => badgeOf(OUTCOME_WORDS[outcome])],
-          ['Of an event', (outcome) => MEANINGS[outcome]],
-          ['Of a receipt', (outcome) => STATUSES[outcome]?.meaning],
+          ['Word', (outcome) => badgeOf(eventOutcomes[outcome])],
+          ['Of an event', (outcome) => eventOutcomes[outcome].meaning],
+          [
+            'Of a receipt',
+            (outcome) => withStatus(outcome, (status) => receiptStates[status].meaning),
+          ],
           ['Event in the API', (outcome) => code(outcome)],
-          ['Receipt in the API', (outcome) => STATUSES[outcome] && code(STATUSES[outcome].code)],
+          ['Receipt in the API', (outcome) => withStatus(outcome, code)],
         ],
       }),
     ),

@@ -2,13 +2,14 @@ import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { receiptsQuery } from '#portal/pages/receipts/names.ts';
 import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
 import type { Operation } from '#portal/pages/overview/needs.ts';
+import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
 import { flat, hoursUntil, viewer } from '../../shell/support.ts';
 
 const { nowMs } = viewer;
 const MINUTE = 60_000;
 
-const line = (name: string, state = 'ok', detail?: string) =>
+const line = (name: string, state: PartState = 'ok', detail?: string) =>
   toHealthLine(name, { isReady: true, state, ...(detail !== undefined && { detail }) }, viewer);
 
 const operation: Operation = {
@@ -49,7 +50,7 @@ test('when nothing is amiss the first words say so', () => {
   expect(text).not.toContain('Next steps');
 });
 
-test.each([
+test.each<[string, PartState, string]>([
   ['tracker', 'unknown', 'Tracker: not known yet. Store and webhook are well.'],
   ['directory', 'crawling', 'Directory: being filled. Store and webhook are well.'],
 ])('while the %s is %s, not all is well', (name, state, words) => {
@@ -74,7 +75,7 @@ test.each<[string, Partial<OverviewFacts>, string]>([
   [
     'unmatched events',
     { operation: { ...operation, week: { UNMATCHED: 5 } } },
-    '5 events matched no lead',
+    '5 events found nobody',
   ],
   [
     'rejected events',
@@ -127,7 +128,7 @@ test('what stops deletions comes before what can wait, and the rest stands below
   const text = page({ lines, operation: { ...operation, week: { UNMATCHED: 1 } } });
   expect(verdictIn(text)).toBe('The tracker does not let deletions be worked on');
   expect(text).toContain(
-    '1 event matched no lead. The issuer does not respond. Store and webhook are well.',
+    '1 event found nobody. The issuer does not respond. Store and webhook are well.',
   );
 });
 

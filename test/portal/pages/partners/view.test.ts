@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { reasonOf, verdictOf } from '#portal/pages/partners/verdict.ts';
+import { refusalOf, verdictOf } from '#portal/pages/partners/verdict.ts';
+import { partnerRefusals } from '#shared/outcomes/refusals.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { viewer } from '../../shell/support.ts';
 
@@ -19,7 +20,7 @@ const partner = (given: Partial<PartnerSummary> = {}): PartnerSummary => ({
 });
 
 const refusal = (reason: string, lastAt: number) => ({ reason, count: 35, lastAt });
-const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).words;
+const wordsFor = (given: Partial<PartnerSummary>) => verdictOf(partner(given), nowMs).title;
 
 test('the gravest thing about a partner is what is said of it', () => {
   const ending = { digest: '03fa9c6e', status: 'active' as const, notAfter: nowMs + 9 * DAY };
@@ -39,11 +40,12 @@ test('the gravest thing about a partner is what is said of it', () => {
   expect(wordsFor({ secrets: [ending] })).toBe('Secret ends soon');
   expect(wordsFor({ secrets: [ending, ...partner().secrets] })).toBe('Receiving');
   const { lastVerifiedAt: _, ...silent } = partner();
-  expect(verdictOf(silent, nowMs).words).toBe('Silent for 7 days');
+  expect(verdictOf(silent, nowMs).title).toBe('Silent for 7 days');
   const refused = { ...silent, refusals: [refusal('signature-wrong', before)] };
-  expect(verdictOf(refused, nowMs)).toMatchObject({ state: 'bad', words: 'Last call refused' });
+  expect(verdictOf(refused, nowMs)).toMatchObject({ urgency: 'bad', title: 'Last call refused' });
 });
 
 test('a reason that is not known stands for itself', () => {
-  for (const reason of ['new-one', 'toString']) expect(reasonOf(reason).words).toBe(reason);
+  for (const reason of ['new-one', 'toString'])
+    expect(refusalOf(partnerRefusals, reason).title).toBe(reason);
 });

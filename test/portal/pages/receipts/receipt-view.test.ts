@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  eventErrorCodes,
-  type ReceiptDetail,
-  type ReceiptEventDetail,
-} from '#partners/receipts/receipt.ts';
+import { type ReceiptDetail, type ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import { receiptView } from '#portal/pages/receipts/receipt.ts';
+import { codesOf } from '#shared/outcomes/entry.ts';
+import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import { remedyOf } from '#portal/pages/receipts/verdict.ts';
 import { flat, hostile, person, viewer } from '../../shell/support.ts';
 
@@ -155,7 +153,7 @@ test('a lead that nothing hides is not said to be hidden', () => {
 });
 
 test('every code has words and a step, one that is not known says that', () => {
-  for (const code of eventErrorCodes) expect(remedyOf(code).means.length).toBeGreaterThan(10);
+  for (const code of codesOf(eventReasons)) expect(remedyOf(code).means.length).toBeGreaterThan(10);
   expect(remedyOf('constructor').means).toBe('Its meaning is not known here');
 });
 

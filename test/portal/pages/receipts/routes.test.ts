@@ -1,4 +1,5 @@
 import { readClaim } from '#leads/claims/claimed-leads.ts';
+import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
 import { DAY } from '#shared/clock.ts';
 import { openReceiptPages } from './support.ts';
@@ -141,7 +142,7 @@ describe('one receipt', () => {
 
 describe('what is under way', () => {
   const since = '2026-11-21T13:31:00.000Z';
-  const check = (state: string, detail: string) => ({ isReady: true, state, detail });
+  const check = (state: PartState, detail: string) => ({ isReady: true, state, detail });
   const paused = `The tracker does not let us write: unauthorized. Paused since ${since}.`;
   const failing = `Calls have failed since ${since}. Last cause: server (503).`;
 
