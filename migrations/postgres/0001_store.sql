@@ -242,6 +242,7 @@ CREATE TABLE event (
   outcome text NOT NULL
     CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
   erasure text CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
+  remains jsonb, -- JSON array: what of a person is left on the issues, as the worker saw them; NULL: nothing is known to be
   note text, -- a code: what a reader of the receipt should know besides the outcome
   lead_ids jsonb, -- array of issue numbers as text; NULL: none
   attempts integer NOT NULL DEFAULT 0,

@@ -263,6 +263,7 @@ CREATE TABLE event (
   outcome TEXT NOT NULL
     CHECK (outcome IN ('PENDING', 'DONE', 'UNMATCHED', 'IGNORED', 'REJECTED', 'FAILED')),
   erasure TEXT CHECK (erasure IN ('complete', 'incomplete-history', 'impossible')),
+  remains TEXT, -- JSON array: what of a person is left on the issues, as the worker saw them; NULL: nothing is known to be
   note TEXT, -- a code: what a reader of the receipt should know besides the outcome
   lead_ids TEXT, -- JSON array of issue numbers as text
   attempts INTEGER NOT NULL DEFAULT 0,

@@ -21,6 +21,8 @@ export type NewIssue = AttributePatch & {
   /** Login; null is a deleted account. Default: who creates it. */
   author?: string | null;
   isPullRequest?: boolean;
+  /** How many there are below it; they are no issues here. */
+  subIssues?: number;
   state?: 'open' | 'closed';
   stateReason?: StateReason;
   /** Milliseconds; default now. */
@@ -76,6 +78,7 @@ function recordOf(world: World, target: Target, input: NewIssue): IssueRecord {
     comments: [],
     revisions: [],
     isPullRequest: input.isPullRequest ?? false,
+    subIssues: input.subIssues ?? 0,
     locked: false,
     createdAt,
     updatedAt,

@@ -67,6 +67,7 @@ export type IssueRecord = {
   readonly comments: readonly Comment[];
   readonly revisions: readonly Revision[];
   readonly isPullRequest: boolean;
+  readonly subIssues: number;
   readonly locked: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;

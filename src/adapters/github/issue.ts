@@ -143,7 +143,11 @@ function isText(value: unknown): value is string {
 
 /** An issue of the REST API with what the editor needs besides: its GraphQL id. */
 export const editableSchema = z
-  .looseObject({ node_id: z.string().min(1) })
+  .looseObject({
+    node_id: z.string().min(1),
+    comments: z.int().nullish().catch(undefined),
+    sub_issues_summary: z.object({ total: z.int() }).nullish().catch(undefined),
+  })
   .transform((wire, context): EditableIssue & { isPullRequest: boolean } => {
     const parsed = issueSchema.safeParse(wire);
     if (!parsed.success) {
@@ -153,7 +157,11 @@ export const editableSchema = z
     const { number, title, body, state, labels, assignees, fieldValues, isPullRequest } =
       parsed.data;
     const nodeId = wire.node_id;
-    return { number, title, body, state, labels, assignees, fieldValues, isPullRequest, nodeId };
+    const comments = wire.comments ?? undefined;
+    const subIssues = wire.sub_issues_summary?.total;
+    const isTouched = parsed.data.updatedAt > parsed.data.createdAt;
+    const more = { isPullRequest, nodeId, comments, subIssues, isTouched };
+    return { number, title, body, state, labels, assignees, fieldValues, ...more };
   });
 
 export const lockSchema = z.object({ locked: z.boolean().nullish() });

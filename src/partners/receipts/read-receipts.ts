@@ -8,6 +8,7 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
   type ReceiptSummary,
+  type Remainder,
   type RepeatedEvent,
 } from './receipt.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
@@ -22,7 +23,7 @@ const COLUMNS = `
 const READ_RECEIPT = `SELECT ${COLUMNS}, receipt.repeats FROM receipt WHERE id = @id`;
 
 const READ_EVENTS = `
-  SELECT position, event_type, event_id, external_id, outcome, erasure, note, lead_ids, attempts,
+  SELECT position, event_type, event_id, external_id, outcome, erasure, remains, note, lead_ids, attempts,
     last_error, completed_at, acknowledged_at, due_at, coalesce(names, '') AS names, history,
     EXISTS (SELECT 1 FROM claim WHERE claim.event = event.id AND claim.is_provisional
       AND claim.released_at IS NULL) AS is_provisional,
@@ -45,10 +46,11 @@ const NEXT_DUE = `
 type ReceiptRow = Receipt & { number: number; path: PartnerPath };
 type OutcomeRow = { receipt: number; outcome: Outcome; count: number };
 type DueRow = { receipt: number; dueAt: number };
-type Stored = 'leadIds' | 'names' | 'history';
+type Stored = 'leadIds' | 'names' | 'history' | 'remains';
 type EventRow = Omit<ReceiptEventDetail, Stored> & {
   names: string;
   leadIds?: string;
+  remains?: string;
   history: string;
 };
 
@@ -120,9 +122,10 @@ function toReceipt({ number: _number, path: _path, ...row }: ReceiptRow): Receip
   return row;
 }
 
-function toEvent({ leadIds, names, history, ...row }: EventRow): ReceiptEventDetail {
+function toEvent({ leadIds, names, history, remains, ...row }: EventRow): ReceiptEventDetail {
   return {
     ...row,
+    ...(remains !== undefined && { remains: JSON.parse(remains) as Remainder[] }),
     names: names === '' ? [] : (names.split(' ') as NameKind[]),
     leadIds: leadIds === undefined ? [] : (JSON.parse(leadIds) as string[]),
     history: JSON.parse(history, (_name, value: unknown) => value ?? undefined) as EventStep[],

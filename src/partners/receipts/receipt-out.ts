@@ -5,6 +5,7 @@ import { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import { eventNotes } from '#shared/outcomes/events.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import {
+  erasureOf,
   erasures,
   nameKinds,
   type Outcome,
@@ -15,7 +16,6 @@ import {
   type ReceiptEventDetail,
   receiptStatuses,
   remainders,
-  remainsOf,
   type ReceiptSummary,
   stepKinds,
   whyOf,
@@ -76,7 +76,7 @@ export const remainsOut = z
   .array(z.enum(remainders))
   .readonly()
   .describe(
-    'What was not erased, for the tracker did not allow it. `fields`: texts, numbers and dates in its typed fields.',
+    'Of a deletion: what there is on the issues that no action reached, when the last was done. `text`: title and body. `history`: earlier texts, in the edit history. `comments`: those that people wrote. `fields`: texts, numbers and dates in typed fields. `sub-issues`: issues below them.',
   );
 
 const receiptEventOut = z
@@ -186,10 +186,10 @@ function toEventOut(
     isProvisional: _now,
     ...shown
   } = event;
-  const { completedAt, acknowledgedAt, history, ...same } = shown;
+  const { completedAt, acknowledgedAt, history, erasure: _e, remains: _r, ...same } = shown;
   return {
     ...same,
-    remains: remainsOf(event),
+    ...erasureOf(event),
     lastError: whyOf(path, event),
     ...(completedAt !== undefined && { completedAt: toRfc3339(completedAt) }),
     ...(acknowledgedAt !== undefined && { acknowledgedAt: toRfc3339(acknowledgedAt) }),

@@ -32,8 +32,11 @@ export const erasures = codesOf(erasureStates);
 /** How complete the strongest action that succeeded has erased the person's data. */
 export type Erasure = keyof typeof erasureStates;
 
-/** What of a person can be left where it was. */
-export const remainders = ['fields'] as const;
+/** What of a person can be left on an issue: in this order. */
+export const remainders = ['text', 'history', 'comments', 'fields', 'sub-issues'] as const;
+
+/** `text`: title and body. `fields`: typed ones with a text, number or date. */
+export type Remainder = (typeof remainders)[number];
 
 /** Of a reader's concern besides the outcome; the last one counts. */
 export type EventNote = keyof typeof eventNotes;
@@ -115,6 +118,8 @@ type ReceiptEvent = {
   externalId?: string;
   outcome: Outcome;
   erasure?: Erasure;
+  /** What is left on the issues, as far as that is known; never empty. */
+  remains?: readonly Remainder[];
   note?: EventNote;
   /** By what it looks for its lead, in this order; never the values. None where that is not known. */
   names: readonly NameKind[];
@@ -187,13 +192,18 @@ export function whyOf(
   return path === 'events' ? 'no-rule' : 'type-not-listed';
 }
 
-/** What the event has left where it was, since the tracker did not let it be taken away. */
-export function remainsOf({
-  outcome,
-  lastError,
-}: {
-  outcome: Outcome;
-  lastError?: string;
-}): readonly (typeof remainders)[number][] | undefined {
-  return outcome === 'DONE' && lastError === 'fields-remain' ? ['fields'] : undefined;
+/** Whether the event has left typed fields as they were, since the credential may not clear them. */
+export function leftFields({ outcome, lastError }: ReceiptEvent): boolean {
+  return outcome === 'DONE' && lastError === 'fields-remain';
+}
+
+type Erased = Pick<ReceiptEventDetail, 'erasure' | 'remains' | 'completedAt'>;
+
+/** What is known of an erasure: nothing while the event is open, whatever it had come to before. */
+export function erasureOf({
+  completedAt,
+  erasure,
+  remains,
+}: Erased): Pick<Erased, 'erasure' | 'remains'> {
+  return completedAt === undefined ? {} : { erasure, remains };
 }

@@ -35,7 +35,7 @@ export const LASTING_NOTE = `
 export const AS_NEW = `
   history = ${withStep(GIVEN_STEP, WITH_END)}, asked_at = @now::bigint, due_at = @now::bigint,
   acknowledged_at = NULL,
-  outcome = 'PENDING', completed_at = NULL, attempts = 0, erasure = NULL, lead_ids = NULL,
+  outcome = 'PENDING', completed_at = NULL, attempts = 0, erasure = NULL, remains = NULL, lead_ids = NULL,
   last_error = NULL, note = ${LASTING_NOTE}, lease_token = NULL, lease_until = NULL, again = 0`;
 
 const LOOKED_AT_ANEW = either(

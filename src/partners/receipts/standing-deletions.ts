@@ -6,7 +6,7 @@ import type { IdentityKind } from '#leads/directory/lead-directory.ts';
 import type { ClaimLearnt, KnownRepository } from '#leads/lead-store.ts';
 import { matchLeads, type MatchName, NUMBER_TOLERANCE_MS } from '#leads/directory/match.ts';
 import type { Action } from '../partner.ts';
-import type { Erasure, Outcome } from './receipt.ts';
+import type { Erasure, Outcome, Remainder } from './receipt.ts';
 import type { ActProgress, EventProgress, LeadProgress } from '../worker/progress.ts';
 import type { Stage } from '../worker/work-item.ts';
 import { readDirectoryView } from '#leads/directory/directory-view.ts';
@@ -66,7 +66,7 @@ export const claimLearnt: ClaimLearnt = async (session, repository, learnt, now)
 };
 
 const STATE = `
-  SELECT event.id AS event, outcome, stage, progress, erasure, lead_ids, receipt, actions, created_before,
+  SELECT event.id AS event, outcome, stage, progress, erasure, remains, lead_ids, receipt, actions, created_before,
     receipt.id AS receipt_id
   FROM event JOIN receipt ON receipt.number = event.receipt WHERE event.id = @event`;
 
@@ -83,6 +83,7 @@ type EventState = {
   stage: Stage;
   progress?: string;
   erasure?: Erasure;
+  remains?: string;
   leadIds?: string;
   receipt: number;
   actions?: string;
@@ -166,10 +167,13 @@ async function addLeads(
 /** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
 function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
   const { outcome, erasure, progress } = state;
+  const remains = state.remains && (JSON.parse(state.remains) as Remainder[]);
   const leads = progress === undefined ? undefined : leadsIn(JSON.parse(progress) as EventProgress);
   if (leads) return leads;
   return numbers.map((number) =>
-    outcome === 'DONE' ? { number, state: 'done', erasure } : { number, state: 'open' },
+    outcome === 'DONE'
+      ? { number, state: 'done', erasure, ...(remains && { remains }) }
+      : { number, state: 'open' },
   );
 }
 

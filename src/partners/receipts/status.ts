@@ -4,13 +4,13 @@ import { type Clock, DAY, SECOND, toRfc3339 } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { TrackportError } from '#shared/errors.ts';
 import {
+  erasureOf,
   erasures,
   outcomes,
   type PartnerPath,
   type Receipt,
   type ReceiptEventDetail,
   receiptStatuses,
-  remainsOf,
   whyOf,
 } from './receipt.ts';
 import { noteOut, remainsOut, repeatsOut } from './receipt-out.ts';
@@ -150,14 +150,13 @@ export async function readStatus(
 
 /** Without personal data, and without issue numbers. */
 function toStatusEvent(path: PartnerPath, event: ReceiptEventDetail): StatusEvent {
-  const { position, eventType, eventId, outcome, erasure, note, completedAt } = event;
+  const { position, eventType, eventId, outcome, note, completedAt } = event;
   return {
     position,
     eventType,
     eventId,
     outcome,
-    erasure,
-    remains: remainsOf(event),
+    ...erasureOf(event),
     ...(completedAt !== undefined && {
       note,
       lastError: whyOf(path, event),

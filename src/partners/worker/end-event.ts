@@ -1,6 +1,7 @@
 import { claimedBy, provisionalClaims, toLeadIds } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import type { Tx } from '#shared/database.ts';
+import { toJson } from '#shared/sql.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/requeue.ts';
 import { IS_MINE, leaseOf } from './lease-events.ts';
@@ -9,7 +10,7 @@ import type { Settlement, SettleResult, WorkItem } from './work-item.ts';
 
 /** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
 const SETTLE = `
-  UPDATE event SET outcome = @outcome::text, erasure = @erasure, note = coalesce(@note, note),
+  UPDATE event SET outcome = @outcome::text, erasure = @erasure, remains = @remains, note = coalesce(@note, note),
     attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
     lease_token = NULL, lease_until = NULL, progress = NULL,
     payload = CASE WHEN @outcome::text IN ('DONE', 'IGNORED') THEN NULL ELSE payload END
@@ -28,7 +29,8 @@ export async function settle(
   settlement: Settlement & { now: number },
 ): Promise<SettleResult> {
   const { outcome, attempts, erasure, note, lastError, now } = settlement;
-  const row = { ...leaseOf(item), outcome, attempts, erasure, note, lastError, now };
+  const remains = toJson(settlement.remains);
+  const row = { ...leaseOf(item), outcome, attempts, erasure, remains, note, lastError, now };
   const [repeated, settled] = await Promise.all([
     session.run(REQUEUE_REPEATED, leaseOf(item)), // which takes the lease, so that nothing is settled
     session.get<{ receipt: number }>(SETTLE, row),

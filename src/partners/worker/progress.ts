@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deletionActions } from '../partner.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
-import { erasures } from '../receipts/receipt.ts';
+import { erasures, remainders } from '../receipts/receipt.ts';
 
 const leadSchema = z.strictObject({
   number: z.int(),
@@ -10,6 +10,8 @@ const leadSchema = z.strictObject({
   /** Why it failed. */
   error: z.enum(codesOf(eventReasons)).optional(),
   erasure: z.enum(erasures).optional(),
+  /** Of a deletion: what is left on the issue, as it was when it was seen last. */
+  remains: z.array(z.enum(remainders)).readonly().optional(),
   /**
    * `tried` is noted before the call, so that after a crash an absent issue counts as deleted;
    * `removed`: the tracker said that it is done.

@@ -6,6 +6,7 @@ import type {
   EventNote,
   Outcome,
   PartnerPath,
+  Remainder,
 } from '../receipts/receipt.ts';
 
 /** An event's way: first it is matched with leads, which a deletion claims, then the issues are changed. */
@@ -41,6 +42,7 @@ export type WorkItem<P extends EventProgress = EventProgress> = {
 export type Settlement = {
   outcome: Extract<Outcome, 'DONE' | 'UNMATCHED' | 'IGNORED' | 'FAILED'>;
   erasure?: Erasure;
+  remains?: readonly Remainder[];
   /** Replaces the one that the event has; without it that one stays. */
   note?: EventNote;
   lastError?: EventErrorCode;

@@ -104,7 +104,7 @@ export function issueDocument(
 function issueOnly(world: World, issue: IssueRecord): Document {
   return {
     ...attributeDocuments(world, issue),
-    sub_issues_summary: { total: 0, completed: 0, percent_completed: 0 },
+    sub_issues_summary: { total: issue.subIssues, completed: 0, percent_completed: 0 },
     issue_dependencies_summary: {
       blocked_by: 0,
       total_blocked_by: 0,

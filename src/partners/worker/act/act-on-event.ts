@@ -19,7 +19,7 @@ import {
   Overtaken,
 } from './leased-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { EventErrorCode } from '../../receipts/receipt.ts';
+import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { hasLeadsElsewhere } from '../event-leads.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
@@ -227,11 +227,11 @@ async function settleLeads(
   const error = leads.find(({ state }) => state === 'failed')?.error;
   if (error !== undefined) return endFailed(deps, item, leads, { lastError: error, attempts });
   if (leads.length === 0) return endWithoutLeads(deps, item, attempts);
-  const remains = leads.some(({ fieldsRemain }) => fieldsRemain);
+  const leftFields = leads.some(({ fieldsRemain }) => fieldsRemain);
   return end(deps, item, {
     outcome: 'DONE',
     ...erasureOf(leads),
-    ...(remains && { lastError: 'fields-remain' }),
+    ...(leftFields && { lastError: 'fields-remain' }),
     attempts,
   });
 }
@@ -259,9 +259,16 @@ function endFailed(
   return end(deps, item, settlement, issues);
 }
 
-function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure'> {
+/** Nothing is complete while one of the leads is not known to be. */
+function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure' | 'remains'> {
   const erasure = leastErasure(leads.map((lead) => lead.erasure));
-  return erasure === undefined ? {} : { erasure };
+  const isOverstated = erasure === 'complete' && leads.some((lead) => !lead.erasure);
+  const left = new Set(leads.flatMap(({ remains = [] }) => remains));
+  const remains = remainders.filter((one) => left.has(one));
+  return {
+    ...(!isOverstated && { erasure }),
+    ...(remains.length > 0 && { remains }),
+  };
 }
 
 async function end(

@@ -2,12 +2,11 @@ import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
+import { failed, finished, gone, seen, withoutOwnComment } from './lead-erasure.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
 import type { Effect, LeadProgress, Todo } from '../progress.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
-import type { Action } from '../../partner.ts';
-import type { Erasure, EventErrorCode } from '../../receipts/receipt.ts';
 
 /** When an issue that is not found is looked for again, after the first time, in ms. */
 export const MISSING_LOOKS_MS: readonly number[] = [5 * SECOND, MINUTE, 10 * MINUTE];
@@ -72,16 +71,18 @@ export async function actOnLead(deps: LeadDeps, task: LeadTask): Promise<LeadRes
   const edited = await editIssue(deps, { ...task, lead }, onTurn.issue);
   if ('refusal' in edited) return refused(deps, { ...task, lead }, edited.refusal);
   const { issue } = edited;
+  lead = seen(task, lead, issue);
   const fields = await writeFields(deps, { ...task, lead }, issue);
   ({ lead } = fields);
   if (fields.refusal) return refused(deps, { ...task, lead }, seenBefore(fields.refusal));
   const comment = commentFor(task, task.receiptId);
   if (comment && !lead.isCommented) {
     const commented = await postComment(deps, { ...task, lead }, comment);
-    if (commented) return refused(deps, { ...task, lead }, commented);
+    if (typeof commented === 'object') return refused(deps, { ...task, lead }, commented);
+    if (commented === 'found') lead = withoutOwnComment(lead, issue);
     lead = { ...lead, isCommented: true };
   }
-  return { lead: done(lead, await erasureOf(deps, { actions, lead }, issue)) };
+  return { lead: await finished(deps, { ...task, lead }, issue) };
 }
 
 type FoundIssue = { kind: 'issue'; issue: EditableIssue; lead: LeadProgress };
@@ -96,7 +97,7 @@ async function readOnTurn(deps: LeadDeps, task: LeadTask, lead: LeadProgress): P
   if (read.kind !== 'issue')
     return { kind: 'none', result: await refused(deps, { ...task, lead }, read) };
   const { missingSince: _, ...found } = lead;
-  return { kind: 'issue', issue: read.issue, lead: found };
+  return { kind: 'issue', issue: read.issue, lead: seen(task, found, read.issue) };
 }
 
 /** An issue is left where the tracker does not allow its removal: as it is when its turn has come again. */
@@ -160,7 +161,8 @@ async function editIssue(
   const left = planFor(task, edited.issue, labels);
   if (!left) {
     refusals.noteSuccess();
-    return { issue: { ...issue, fieldValues: edited.issue.fieldValues ?? issue.fieldValues } };
+    const { fieldValues = issue.fieldValues } = edited.issue;
+    return { issue: { ...issue, ...edited.issue, fieldValues, isTouched: issue.isTouched } };
   }
   if (!left.labels) return { refusal: { kind: 'transient', code: 'not-applied' } };
   const writing = await editor.checkWriting();
@@ -177,34 +179,22 @@ async function postComment(
   { editor, pacer, refusals }: LeadDeps,
   { lead, turn }: LeadTask,
   { marker, text }: NonNullable<Effect['comment']>,
-): Promise<Refusal | undefined> {
+): Promise<Refusal | 'found' | 'posted'> {
   await turn();
   const found = await editor.findComment(lead.number, marker);
-  if (found.kind === 'found') return undefined;
+  if (found.kind === 'found') return 'found';
   if (found.kind !== 'none') return seenBefore(found);
   await turn();
   pacer.noteWrite();
   const posted = await editor.comment(lead.number, text);
   if (posted.kind !== 'done') return seenBefore(posted);
   refusals.noteSuccess();
-  return undefined;
+  return 'posted';
 }
 
 /** The issue was read a moment ago: whether it is gone since then is for the next read to say. */
 function seenBefore(refusal: Refusal): Refusal {
   return refusal.kind === 'gone' ? { kind: 'transient', code: 'not-found' } : refusal;
-}
-
-/** An edit leaves the old text in the issue's history, where only a person can take it out. */
-async function erasureOf(
-  { editor, log }: LeadDeps,
-  { actions, lead }: Pick<LeadTask, 'actions' | 'lead'>,
-  issue: EditableIssue,
-): Promise<Erasure | undefined> {
-  if (!actions.includes('redact')) return actions.includes('delete') ? 'impossible' : undefined;
-  const revisions = await editor.countRevisions(issue.nodeId);
-  log.info({ issue: issue.number, revisions }, 'a redacted lead keeps its edit history');
-  return lead.fieldsRemain ? 'impossible' : 'incomplete-history';
 }
 
 async function refused(deps: LeadDeps, task: LeadTask, refusal: Refusal): Promise<LeadResult> {
@@ -234,8 +224,7 @@ async function absent(
   { actions, lead }: LeadTask,
   { isDeleted }: { isDeleted: boolean },
 ): Promise<LeadResult> {
-  if (isDeleted || lead.removal === 'removed')
-    return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
+  if (isDeleted || lead.removal === 'removed') return { lead: gone(lead, actions, isDeleted) };
   const now = deps.clock.now();
   const missingSince = Math.min(now, lead.missingSince ?? now);
   const missing: LeadProgress = { ...lead, missingSince };
@@ -248,7 +237,7 @@ async function absent(
     case 'listed':
       return { lead: missing, delay: { kind: 'transient', code: 'not-found' } };
     case 'unlisted':
-      return { lead: done(lead, erasureOfAbsent(lead, actions, isDeleted)) };
+      return { lead: gone(lead, actions, isDeleted) };
   }
 }
 
@@ -264,23 +253,4 @@ async function isListed(
     if (isTrackportError(error, 'store-unavailable') || !isTrackportError(error)) throw error;
     return 'unknown';
   }
-}
-
-/** Only what is known to be deleted counts as erased: a hidden issue looks the same as none. */
-function erasureOfAbsent(
-  { removal }: LeadProgress,
-  actions: readonly Action[],
-  isDeleted: boolean,
-): Erasure | undefined {
-  if (removal === 'tried' || removal === 'removed') return 'complete';
-  const isWanted = actions.includes('delete') || actions.includes('redact');
-  return isDeleted && isWanted ? 'complete' : undefined;
-}
-
-function done(lead: LeadProgress, erasure: Erasure | undefined): LeadProgress {
-  return { ...lead, state: 'done', ...(erasure !== undefined && { erasure }) };
-}
-
-function failed(lead: LeadProgress, error: EventErrorCode): LeadProgress {
-  return { ...lead, state: 'failed', error };
 }

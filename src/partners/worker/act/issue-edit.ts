@@ -4,7 +4,7 @@ import { foldLabel, foldLabels } from '#leads/model/labels.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
-import { type Erasure, erasures } from '../../receipts/receipt.ts';
+import { type Erasure, erasures, type Remainder, remainders } from '../../receipts/receipt.ts';
 import type { Effect, FieldSetting, Todo } from '../progress.ts';
 
 /** What `redact` leaves in place of a lead's content. */
@@ -76,7 +76,26 @@ export function fieldsToClear(
   actions: readonly Action[],
 ): readonly FieldValue[] {
   if (!actions.includes('redact')) return [];
-  return fieldValues.filter(({ kind }) => !kind.endsWith('_select'));
+  return fieldValues.filter(isTyped);
+}
+
+/** Somebody typed it, or of its kind nobody knows who did. */
+const isTyped = ({ kind }: FieldValue): boolean => !kind.endsWith('_select');
+
+type IssueFacts = IssueContent & { comments?: number | undefined; subIssues?: number | undefined };
+
+/** What an issue is seen to hold of a person; `ownComments` are no person's. */
+export function remaindersIn(issue: IssueFacts, ownComments = 0): Remainder[] {
+  const { title, body, comments = 0, subIssues = 0, fieldValues = [] } = issue;
+  const isRedacted = title === REDACTED_TITLE && body.trim() === REDACTED_BODY;
+  const held: Partial<Record<Remainder, boolean>> = {
+    text: !isRedacted,
+    history: isRedacted, // of one that was edited otherwise, too: the editor counts those
+    comments: comments > ownComments,
+    fields: fieldValues.some(isTyped),
+    'sub-issues': subIssues > 0,
+  };
+  return remainders.filter((one) => held[one]);
 }
 
 /** How completely the leads of one event were erased: no better than the worst of them. */

@@ -32,6 +32,11 @@ export type EditableIssue = IssueContent & {
   number: number;
   /** Id in GraphQL. */
   nodeId: string;
+  /** How many; undefined where the tracker does not say. */
+  comments?: number | undefined;
+  subIssues?: number | undefined;
+  /** Something happened to it since the second of its creation: it may have earlier texts. */
+  isTouched?: boolean | undefined;
 };
 
 /**

@@ -46,7 +46,8 @@ async function clearFields(
     if (cleared.kind !== 'done') return { lead, refusal: cleared };
     refusals.noteSuccess();
   }
-  return { lead };
+  const cleared = task.actions.includes('redact') && lead.remains;
+  return { lead: cleared ? { ...lead, remains: cleared.filter((one) => one !== 'fields') } : lead };
 }
 
 /** Gives the typed fields what a rule wants of them, all by one call. */

@@ -5,7 +5,7 @@ import {
   erasures,
   type ReceiptDetail,
   type ReceiptEventDetail,
-  remainsOf,
+  leftFields,
 } from '#partners/receipts/receipt.ts';
 import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
@@ -204,7 +204,7 @@ function erasureCard(
 
 function kindOf(event: ReceiptEventDetail): Kind {
   const { outcome, erasure } = event;
-  if (remainsOf(event)) return 'fields';
+  if (leftFields(event)) return 'fields';
   if (erasure !== undefined) return erasure;
   return outcome === 'DONE' ? 'none' : 'open';
 }

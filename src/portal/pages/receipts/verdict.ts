@@ -3,7 +3,7 @@ import {
   type ReceiptDetail,
   type ReceiptEventDetail,
   type NameKind,
-  remainsOf,
+  leftFields,
 } from '#partners/receipts/receipt.ts';
 import { capitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
 import { eventReasons } from '#shared/outcomes/event-reasons.ts';
@@ -72,7 +72,7 @@ function settledWords(events: readonly ReceiptEventDetail[]): string {
       `${counted(acknowledged, 'event')} came to nothing, and that was acknowledged.`,
     events.some(({ note }) => note === 'claim-released') &&
       'An operator gave a lead back: if that was wrong, the partner has to send the deletion anew.',
-    events.some(remainsOf) && `${remedyOf('fields-remain').means}: clear them by hand.`,
+    events.some(leftFields) && `${remedyOf('fields-remain').means}: clear them by hand.`,
   ].filter((one) => one !== false);
   return words.length > 0 ? words.join(' ') : 'All of it ended as it should.';
 }
