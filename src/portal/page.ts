@@ -1,21 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Html, HtmlValue } from './html.ts';
 import type { Scope } from '#access/tokens.ts';
-
-/** In the order of the navigation; with a scope only for whoever has it. */
-export const SECTIONS = {
-  overview: { label: 'Overview', path: '/portal', scope: undefined },
-  consumers: { label: 'Consumers', path: '/portal/consumers', scope: 'trackport:admin' },
-  receipts: { label: 'Receipts', path: '/portal/receipts', scope: 'trackport:admin' },
-  claims: { label: 'Claims', path: '/portal/claims', scope: 'trackport:admin' },
-  partners: { label: 'Partners', path: '/portal/partners', scope: 'trackport:admin' },
-  catalog: { label: 'Catalog', path: '/portal/catalog', scope: 'catalog:read' },
-  audit: { label: 'Audit', path: '/portal/audit', scope: 'trackport:admin' },
-} as const satisfies Record<string, { label: string; path: string; scope: Scope | undefined }>;
-
-export type Section = keyof typeof SECTIONS;
-
-export const sections = Object.keys(SECTIONS) as Section[];
+import type { Section } from './paths.ts';
 
 /** What the handler of a page returns; the frame around it is the portal's. */
 export type PortalPage = {

@@ -15,7 +15,6 @@ import {
   withQuery,
 } from '../address.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { SECTIONS } from '../page.ts';
 import type { PortalRoutes } from '../routes/route-types.ts';
 import { choicesOf } from '../shell/forms.ts';
 import {
@@ -30,6 +29,7 @@ import { code, foreign, link, note } from '../shell/elements.ts';
 import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
 import { grantWords } from './consumers/names.ts';
 import type { PagesContext } from '../context.ts';
+import { AUDIT_PATH, SECTIONS } from '../paths.ts';
 
 /** The address of the page: what a form leaves empty is no filter. */
 export const auditQuery = z.strictObject({
@@ -54,11 +54,7 @@ const PAGE_ENTRIES = 20;
 const FILE_ENTRIES_MAX = 10_000;
 const FILE_STEP = 100;
 
-const { path: AUDIT_PATH, scope } = SECTIONS.audit;
-
-/** What was done to a subject. */
-export const auditOf = (subject: string): string =>
-  `${AUDIT_PATH}?on=${encodeURIComponent(subject)}`;
+const { scope } = SECTIONS.audit;
 
 /** `/portal/audit` and what is filtered there as a file for spreadsheets. */
 export function auditPages(portal: PortalRoutes, context: PagesContext): void {

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { present } from '../address.ts';
 import { html, type Html } from '../html.ts';
-import { type PortalPage, SECTIONS } from '../page.ts';
+import { type PortalPage } from '../page.ts';
 import { input, button, postForm, type PostFormFacts } from '../shell/forms.ts';
 import { list, row } from '../shell/card.ts';
 import { link } from '../shell/elements.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { Confirmation, FormRequest } from './route-types.ts';
+import { SECTIONS } from '../paths.ts';
 
 /** What is asked, and when its form came back the same with what is wrong; or a page why nothing can be done. */
 export function confirmationPage<Params, Query>(

@@ -5,12 +5,13 @@ import { problems } from '#shared/outcomes/problems.ts';
 import { ownPath, withQuery } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import { may, type PortalPage, type Section, SECTIONS, sections } from '../page.ts';
+import { may, type PortalPage } from '../page.ts';
 import { body, card, facts, row } from '../shell/card.ts';
 import { renderLonePage } from '../shell/frame.ts';
 import { code, cut, link } from '../shell/elements.ts';
 import { type Viewer, time } from '../shell/times.ts';
 import { type PortalRefusal, type PortalRefusalKind, viewerOf } from './portal-request.ts';
+import { SECTIONS, sections, type Section } from '../paths.ts';
 
 export type RefusalFacts = {
   code: ErrorCode;

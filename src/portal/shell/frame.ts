@@ -1,20 +1,13 @@
 /** Whole pages: the frame, and what every page has. */
 import type { PortalContext } from '../context.ts';
-import {
-  may,
-  type PortalFrame,
-  type PortalPage,
-  roleOf,
-  SECTIONS,
-  sections,
-  type ShownSecret,
-} from '../page.ts';
+import { may, type PortalFrame, type PortalPage, roleOf, type ShownSecret } from '../page.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { assetPath } from '../assets.ts';
 import { count, time } from './times.ts';
 import { codeBlock, details, attributes, cut, foreign, hidden, link } from './elements.ts';
 import { FORM_TOKEN_FIELD, hiddenField } from './forms.ts';
 import { doneNotice } from './notice.ts';
+import { SECTIONS, sections } from '../paths.ts';
 
 /** A whole page, in the frame of who is signed in. */
 export function renderPage(

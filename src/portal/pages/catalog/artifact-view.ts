@@ -1,7 +1,7 @@
 import { foldId, type Member, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { withQuery } from '../../address.ts';
-import { may, SECTIONS } from '../../page.ts';
+import { may } from '../../page.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, facts, list, pair, row, split } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
@@ -19,12 +19,12 @@ import {
   excerptOf,
 } from '../../shell/elements.ts';
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
-import { auditOf } from '../audit.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { readersCard } from './readers-card.ts';
-import { artifactPath, groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
+import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
+import { SECTIONS, artifactPath, auditOf } from '../../paths.ts';
 
 const LANES_SHOWN = 12;
 const MEMBERS_SHOWN = 20;

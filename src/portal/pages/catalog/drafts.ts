@@ -25,7 +25,6 @@ import {
   newDraftForm,
   toFields,
 } from './draft-form.ts';
-import { artifactPath, CATALOG_PATH, NEW_PATH, versionPath } from './names.ts';
 import {
   addVersionAction,
   asSeen,
@@ -34,10 +33,16 @@ import {
   placeOf,
   seenOf,
   shown,
-  VERSION_PATH,
   type VersionName,
   writing,
 } from './version.ts';
+import {
+  CATALOG_PATH,
+  NEW_DRAFT_PATH,
+  VERSION_PATH,
+  artifactPath,
+  versionPath,
+} from '../../paths.ts';
 
 /** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
 export function addDrafts(portal: PortalRoutes, context: PagesContext): void {
@@ -51,7 +56,7 @@ const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
 type NewRequest = FormRequest<unknown, z.output<typeof newQuery>>;
 
 function addCreate(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(NEW_PATH, {
+  portal.action(NEW_DRAFT_PATH, {
     scope: 'catalog:write',
     query: newQuery,
     form: newDraftForm,
@@ -83,7 +88,7 @@ async function createPage(context: PagesContext, request: NewRequest): Promise<P
     crumbs: [],
     body: draftFormView({
       person,
-      action: NEW_PATH,
+      action: NEW_DRAFT_PATH,
       kind: 'new',
       fields,
       words: context.catalog.words,

@@ -4,15 +4,11 @@ import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
 import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
 import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
-import { SECTIONS } from '../../page.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note } from '../../shell/elements.ts';
 import { calendarDay, counted, type Viewer, time } from '../../shell/times.ts';
-
-export const { path: CATALOG_PATH } = SECTIONS.catalog;
-/** No id can be a hyphen alone. */
-export const NEW_PATH = `${CATALOG_PATH}/-/new`;
+import { catalogPath } from '../../paths.ts';
 
 /** Every filter stands in every link of the page. */
 const FILTERS_BYTES_MAX = 2400;
@@ -42,28 +38,10 @@ export function toFilters({ cursor: _cursor, ...query }: CatalogQuery): CatalogF
   return present(query);
 }
 
-/** The list with these filters; undefined ones are left out. */
-export function catalogPath(query: CatalogQuery): string {
-  return withQuery(CATALOG_PATH, query);
-}
-
 /** The list of a group; empty, and no link, for a path that is too long for the address. */
 export function groupPathOf(groupPath: string): string {
   const path = catalogPath({ groupPath });
   return path.length <= FILTERS_BYTES_MAX ? path : '';
-}
-
-/** A page or an action of one version. */
-export function versionPath(id: string, version: string, below: string): string {
-  return [artifactPath(id), 'versions', encodeURIComponent(version), below].join('/');
-}
-
-/** The page of one artifact. */
-export function artifactPath(
-  id: string,
-  query: Readonly<Record<string, string | undefined>> = {},
-): string {
-  return withQuery(`${CATALOG_PATH}/${encodeURIComponent(id)}`, query);
 }
 
 export const LIFECYCLE_WORDS: Readonly<Record<Lifecycle, Standing>> = {

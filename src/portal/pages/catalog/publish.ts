@@ -13,8 +13,8 @@ import { code, link, note, place, sentence } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact-view.ts';
-import { versionPath } from './names.ts';
 import { readDefault, addVersionAction, callerOf, shown, type VersionRequest } from './version.ts';
+import { versionPath } from '../../paths.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
 export function addPublish(portal: PortalRoutes, context: PagesContext): void {

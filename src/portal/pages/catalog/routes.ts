@@ -26,12 +26,8 @@ import { addDrafts } from './drafts.ts';
 import { addLifecycle } from './lifecycle.ts';
 import { addPublish } from './publish.ts';
 import {
-  artifactPath,
-  CATALOG_PATH,
-  catalogPath,
   catalogQuery,
   type CatalogQuery,
-  NEW_PATH,
   toFilters,
   groupPathOf,
   LIFECYCLE_WORDS,
@@ -40,10 +36,11 @@ import {
 import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
 import { artifactView } from './artifact-view.ts';
 import { readDefault } from './version.ts';
+import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
 
 const PAGE_ARTIFACTS = 50;
 
-const CREATE = link(NEW_PATH, 'Create draft', { look: 'primary' });
+const CREATE = link(NEW_DRAFT_PATH, 'Create draft', { look: 'primary' });
 
 const ofArtifact = {
   scope: 'catalog:read',
@@ -252,7 +249,7 @@ async function highestVersion(catalog: Catalog, person: PortalPerson, id: string
 function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: string | undefined) {
   const { id, version, title, type, owner, groupPath, lifecycle } = record;
   const group = groupPath !== undefined && { href: groupPathOf(groupPath), text: groupPath };
-  const created = withQuery(NEW_PATH, { id, version });
+  const created = withQuery(NEW_DRAFT_PATH, { id, version });
   return {
     title,
     section: 'catalog',

@@ -23,9 +23,8 @@ import type {
 } from '../../routes/route-types.ts';
 import { code } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
-import { artifactPath, CATALOG_PATH } from './names.ts';
+import { artifactPath, VERSION_PATH } from '../../paths.ts';
 
-export const VERSION_PATH = `${CATALOG_PATH}/:id/versions/:version`;
 const params = z.object({ id: z.string(), version: z.string() });
 export type VersionName = z.output<typeof params>;
 export const writing = { scope: 'catalog:write', params } as const;

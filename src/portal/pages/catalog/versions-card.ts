@@ -11,11 +11,12 @@ import { body, card, row } from '../../shell/card.ts';
 import { badge, badgeOf, code, link, note, place, sentence, tag } from '../../shell/elements.ts';
 import { pager, table } from '../../shell/list.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { artifactPath, versionPath, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
+import { LIFECYCLE_WORDS, sunsetDay } from './names.ts';
 import { VERSION_ACTIONS, type VersionAct } from './version.ts';
 import { actionButton, filters, choicesOf, select } from '../../shell/forms.ts';
 import type { Change, Impact } from '#catalog/diff/changes.ts';
 import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
+import { artifactPath, versionPath } from '../../paths.ts';
 
 /** An artifact as its page shows it. */
 export type ArtifactFacts = {

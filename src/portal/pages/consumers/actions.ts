@@ -31,7 +31,8 @@ import {
   limitField,
   grantFields,
 } from './forms.ts';
-import { consumerPath, CONSUMERS_PATH, ofConsumer, placeOf, scope } from './names.ts';
+import { ofConsumer, placeOf, scope } from './names.ts';
+import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
 
 /** What is done without a question; each goes through the same use case as the API. */
 export function addConsumerActions(portal: PortalRoutes, context: PagesContext): void {

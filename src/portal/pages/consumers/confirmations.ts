@@ -20,7 +20,8 @@ import {
   OVERLAPS,
   rotateForm,
 } from './forms.ts';
-import { consumerPath, CONSUMERS_PATH, ofConsumer, ofKey, placeOf } from './names.ts';
+import { ofConsumer, ofKey, placeOf } from './names.ts';
+import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
 
 const KEY_PATH = `${CONSUMERS_PATH}/:id/keys/:keyId`;
 

@@ -23,7 +23,6 @@ import {
   grantFields,
 } from './forms.ts';
 import {
-  consumerPath,
   placeOf,
   consumerBadge,
   expiryWords,
@@ -32,9 +31,10 @@ import {
   keyBadge,
   lastUsedWords,
 } from './names.ts';
-import { auditOf, changesText } from '../audit.ts';
+import { changesText } from '../audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
+import { auditOf, consumerPath } from '../../paths.ts';
 
 export type ConsumerFacts = {
   consumer: Consumer;

@@ -10,15 +10,15 @@ import {
   type ConsumerStatus,
   statusAt,
 } from '#access/consumers/find-consumers.ts';
-import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
-import { SECTIONS } from '../../page.ts';
+import { cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, tag } from '../../shell/elements.ts';
 import { ago, duration, type Viewer, time } from '../../shell/times.ts';
+import { SECTIONS, consumerPath } from '../../paths.ts';
 
-export const { path: CONSUMERS_PATH, scope } = SECTIONS.consumers;
+export const { scope } = SECTIONS.consumers;
 export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
 export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string() }) } as const;
 
@@ -37,16 +37,6 @@ export type ConsumersQuery = z.output<typeof consumersQuery>;
 
 export function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
   return present({ text: q, status: state, endsWithinDays: expires && Number(expires) });
-}
-
-/** The list with these filters; undefined ones are left out. */
-export function consumersPath(query: ConsumersQuery): string {
-  return withQuery(CONSUMERS_PATH, query);
-}
-
-/** The page of one consumer, or one below it. */
-export function consumerPath(id: string, ...below: string[]): string {
-  return [CONSUMERS_PATH, id, ...below].join('/');
 }
 
 /** Where a page below the list, or below one consumer, stands. */

@@ -12,9 +12,6 @@ import { addConsumerActions } from './actions.ts';
 import { addConsumerConfirmations } from './confirmations.ts';
 import { consumerPage } from './consumer-view.ts';
 import {
-  consumerPath,
-  CONSUMERS_PATH,
-  consumersPath,
   consumersQuery,
   type ConsumersQuery,
   ofConsumer,
@@ -26,6 +23,7 @@ import {
   CONSUMER_STATUS_WORDS,
   consumerBadge,
 } from './names.ts';
+import { CONSUMERS_PATH, consumerPath, consumersPath } from '../../paths.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;

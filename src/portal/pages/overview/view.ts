@@ -8,7 +8,6 @@ import { body, card, empty, type Fact, facts, pair, row, split, stats } from '..
 import { notice } from '../../shell/notice.ts';
 import { badgeOf, code, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { RECEIPTS_PATH } from '../receipts/names.ts';
 import {
   type Need,
   needsOf,
@@ -20,6 +19,7 @@ import {
 } from './needs.ts';
 import { type HealthLine, type WebhookFacts, webhookLine } from './health-lines.ts';
 import { type Column, table } from '../../shell/list.ts';
+import { RECEIPTS_PATH } from '../../paths.ts';
 
 export type OverviewFacts = {
   lines: readonly HealthLine[];

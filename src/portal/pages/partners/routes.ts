@@ -5,22 +5,14 @@ import { deliveryPath } from '#http/routes/partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';
 import { partnerRefusals } from '#shared/outcomes/refusals.ts';
 import { withQuery } from '../../address.ts';
-import { receiptsPath } from '../receipts/names.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, empty, facts, plainCard, stack } from '../../shell/card.ts';
 import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import {
-  partnerAnchor,
-  PARTNERS_PATH,
-  partnersQuery,
-  refusalOf,
-  scope,
-  standingBadge,
-  verdictOf,
-} from './verdict.ts';
+import { partnersQuery, refusalOf, scope, standingBadge, verdictOf } from './verdict.ts';
+import { PARTNERS_PATH, partnerAnchor, receiptsPath } from '../../paths.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */
 const PARTNERS_SHOWN = 5;

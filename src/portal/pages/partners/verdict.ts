@@ -4,11 +4,11 @@ import { DAY } from '#shared/clock.ts';
 import { type CallerState, partnerStates, secretStates } from '#shared/outcomes/callers.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
 import { partnerRefusals, type Refusal } from '#shared/outcomes/refusals.ts';
-import { startParameter, textFilter, withQuery } from '../../address.ts';
+import { startParameter, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
-import { SECTIONS } from '../../page.ts';
 import { badgeOf } from '../../shell/elements.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
+import { SECTIONS } from '../../paths.ts';
 
 /** A secret that ends within this time is shown as ending. */
 const ENDS_SOON_MS = 14 * DAY;
@@ -48,19 +48,10 @@ export function standingBadge(secret: PartnerSummary['secrets'][number], nowMs: 
 export const refusalOf = (table: Readonly<Record<string, Refusal>>, code: string): Refusal =>
   entryOf(table, code) ?? { title: code, next: 'See the log: it names the reason.' };
 
-export const { path: PARTNERS_PATH, scope } = SECTIONS.partners;
+export const { scope } = SECTIONS.partners;
 
 /** The address of the page: which partner it is to show, or how many stand before it. */
 export const partnersQuery = z.strictObject({
   id: textFilter(PARTNER_ID_CHARACTERS_MAX),
   start: startParameter,
 });
-
-/** The place of one partner on the page that shows it. */
-export function partnerPath(id: string): string {
-  return `${withQuery(PARTNERS_PATH, { id })}#${partnerAnchor(id)}`;
-}
-
-export function partnerAnchor(id: string): string {
-  return `p-${id}`;
-}

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { cursorFilter, pageOf, withQuery } from '../../address.ts';
 import { type Column, type Found, listCard, type ListRequest } from '../../shell/list.ts';
-import { SECTIONS } from '../../page.ts';
 import { type ClaimOut, listClaims, readClaim } from '#leads/claims/claimed-leads.ts';
 import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
@@ -14,10 +13,17 @@ import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { auditOf } from '../audit.ts';
-import { claimPath, type IssueAddress, issueLink, receiptPath, receiptsPath } from './names.ts';
+import { type IssueAddress, issueLink } from './names.ts';
+import {
+  CLAIMS_PATH,
+  SECTIONS,
+  auditOf,
+  claimPath,
+  receiptPath,
+  receiptsPath,
+} from '../../paths.ts';
 
-const { path: CLAIMS_PATH, scope } = SECTIONS.claims;
+const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;
 const PAGE_CLAIMS = 25;
 

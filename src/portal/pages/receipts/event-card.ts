@@ -23,8 +23,9 @@ import {
   timeline,
 } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { claimPath, issueLink, issueLinks, type Leads, type ReceiptFacts } from './names.ts';
+import { issueLink, issueLinks, type Leads, type ReceiptFacts } from './names.ts';
 import { nameWords, remedyOf } from './verdict.ts';
+import { claimPath } from '../../paths.ts';
 
 const TYPE_CHARACTERS_MAX = 60;
 const ID_CHARACTERS_MAX = 120;

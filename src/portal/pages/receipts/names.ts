@@ -14,21 +14,15 @@ import { byUrgency } from '#shared/outcomes/entry.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { PARTNER_ID_CHARACTERS_MAX } from '#shared/ids.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
-import {
-  cursorFilter,
-  instantFilter,
-  oneOfFilter,
-  present,
-  textFilter,
-  withQuery,
-} from '../../address.ts';
+import { cursorFilter, instantFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import { cut, badge, link, note } from '../../shell/elements.ts';
 import { spanOf, count } from '../../shell/times.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import { type PortalPerson, SECTIONS } from '../../page.ts';
+import { type PortalPerson } from '../../page.ts';
 import type { PagesContext } from '../../context.ts';
+import { SECTIONS, WORDS_PATH, receiptFilters } from '../../paths.ts';
 
-export const { path: RECEIPTS_PATH, scope } = SECTIONS.receipts;
+export const { scope } = SECTIONS.receipts;
 
 const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
@@ -97,22 +91,10 @@ export function toFilter(query: ReceiptsQuery): ReceiptFilter {
 
 /** The filters in force, as the address has them, in the order of the form. */
 export function givenFilters(query: ReceiptsQuery): [keyof ReceiptsFilters, string][] {
-  const names = Object.keys(filters).filter((name) => name !== 'by' && name !== 'id');
-  return (names as (keyof ReceiptsFilters)[]).flatMap((name) => {
+  return receiptFilters.flatMap((name): [keyof ReceiptsFilters, string][] => {
     const value = query[name];
     return value === undefined ? [] : [[name, value]];
   });
-}
-
-/** The list with these filters, or a page below it; undefined ones are left out. */
-export function receiptsPath(query: ReceiptsQuery, ...below: string[]): string {
-  const given = { ...Object.fromEntries(givenFilters(query)), cursor: query.cursor };
-  return withQuery([RECEIPTS_PATH, ...below].join('/'), given);
-}
-
-/** The page of one receipt, or one below it. */
-export function receiptPath(id: string, ...below: string[]): string {
-  return [RECEIPTS_PATH, encodeURIComponent(id), ...below].join('/');
 }
 
 const FILTER_WORDS: Readonly<Record<keyof ReceiptsFilters, string>> = {
@@ -141,8 +123,6 @@ export function filtersText(query: ReceiptsQuery): string {
     .map(([name, value]) => filterText(name, value))
     .join(', ');
 }
-
-export const WORDS_PATH = '/portal/receipts/words';
 
 /** To what these words mean. */
 export const wordsLink = (): Html => link(WORDS_PATH, 'What the words mean');
@@ -217,9 +197,4 @@ export function issueLinks(numbers: readonly string[], issueAddress: IssueAddres
   return html`${shown.map(
     (number, at) => html`${at > 0 && ', '}${issueLink(number, issueAddress)}`,
   )}${more > 0 && ` and ${count(more)} more`}`;
-}
-
-/** The page of the claim on a lead, or one below it. */
-export function claimPath(number: string, ...below: string[]): string {
-  return ['/portal/claims', encodeURIComponent(number), ...below].join('/');
 }

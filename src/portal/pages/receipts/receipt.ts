@@ -18,9 +18,6 @@ import { findClaim } from './claims.ts';
 import { holdUp } from './hold.ts';
 import { replayNotice } from './replay.ts';
 import {
-  receiptPath,
-  RECEIPTS_PATH,
-  receiptsPath,
   scope,
   type IssueAddress,
   issueLink,
@@ -29,12 +26,12 @@ import {
   shortId,
   wordsLink,
 } from './names.ts';
-import { partnerPath } from '../partners/verdict.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, standingOf, verdict } from './verdict.ts';
+import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;

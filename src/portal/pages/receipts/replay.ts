@@ -14,16 +14,15 @@ import type { PagesContext } from '../../context.ts';
 import {
   filtersText,
   givenFilters,
-  RECEIPTS_PATH,
   type ReceiptsFilters,
   receiptsForm,
-  receiptsPath,
   receiptsQuery,
   type ReceiptsQuery,
   scope,
   toFilter,
   countWords,
 } from './names.ts';
+import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export function replayPages(portal: PortalRoutes, { partners: { receipts } }: PagesContext): void {

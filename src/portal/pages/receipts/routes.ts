@@ -18,10 +18,8 @@ import {
 import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { partnerPath, PARTNERS_PATH } from '../partners/verdict.ts';
 import { claimPages } from './claims.ts';
 import {
-  claimPath,
   outcomeBadges,
   shortId,
   filtersText,
@@ -29,10 +27,7 @@ import {
   givenFilters,
   type Identifier,
   identifiers,
-  receiptPath,
-  RECEIPTS_PATH,
   type ReceiptsFilters,
-  receiptsPath,
   receiptsQuery,
   type ReceiptsQuery,
   scope,
@@ -42,6 +37,14 @@ import {
 import { receiptPage } from './receipt.ts';
 import { replayPages } from './replay.ts';
 import { wordsPage } from './words.ts';
+import {
+  PARTNERS_PATH,
+  RECEIPTS_PATH,
+  claimPath,
+  partnerPath,
+  receiptPath,
+  receiptsPath,
+} from '../../paths.ts';
 
 const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
 import { receiptListView } from '#portal/pages/receipts/routes.ts';
-import { receiptsPath, receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
+import { receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { hostile, viewer } from '../../shell/support.ts';
+import { receiptsPath } from '#portal/paths.ts';
 
 const receipt = (given: Partial<ReceiptSummary> = {}): ReceiptSummary => ({
   id: '0193500e-7a52-7c1d-9b7e-2f6d5b0f3c1e',
