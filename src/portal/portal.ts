@@ -9,11 +9,11 @@ import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/po
 import { addSignInRoutes } from './sign-in/routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { auditPages } from './pages/audit.ts';
-import { catalogPages } from './pages/catalog/routes.ts';
-import { consumerPages } from './pages/consumers/routes.ts';
-import { overviewPages } from './pages/overview/routes.ts';
-import { partnerPages } from './pages/partners/routes.ts';
-import { receiptPages } from './pages/receipts/routes.ts';
+import { catalogPages } from './pages/catalog/catalog-list.ts';
+import { consumerPages } from './pages/consumers/consumer-list.ts';
+import { overviewPages } from './pages/overview/overview-page.ts';
+import { partnerPages } from './pages/partners/partners-page.ts';
+import { receiptPages } from './pages/receipts/receipt-list.ts';
 
 /** Everything below `/portal`. */
 export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): void {

@@ -27,7 +27,7 @@ import {
 } from '../shell/list.ts';
 import { code, foreign, link, note } from '../shell/elements.ts';
 import { count, counted, type Viewer, spanOf, time } from '../shell/times.ts';
-import { grantWords } from './consumers/names.ts';
+import { grantWords } from './consumers/consumer-words.ts';
 import type { PagesContext } from '../context.ts';
 import { AUDIT_PATH, SECTIONS } from '../paths.ts';
 

@@ -21,7 +21,7 @@ import {
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
 import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
 import { readersCard } from './readers-card.ts';
-import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './names.ts';
+import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './catalog-words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';
 import { SECTIONS, artifactPath, auditOf } from '../../paths.ts';

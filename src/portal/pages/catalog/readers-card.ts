@@ -7,7 +7,7 @@ import { code, cut, foreign, link, note, tag } from '../../shell/elements.ts';
 import { type Column, table } from '../../shell/list.ts';
 import { shares } from '../../shell/pictures.ts';
 import { ago, agoText, count, counted, type Viewer } from '../../shell/times.ts';
-import { LIFECYCLE_WORDS } from './names.ts';
+import { LIFECYCLE_WORDS } from './catalog-words.ts';
 import { artifactPath, consumerPath } from '../../paths.ts';
 
 const VERSIONS_SHOWN = 12;

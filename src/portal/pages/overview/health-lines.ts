@@ -7,7 +7,7 @@ import { decapitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts'
 import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.ts';
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
-import { refusalOf } from '../partners/verdict.ts';
+import { refusalOf } from '../partners/partner-verdict.ts';
 
 /** One part of the service on the page. */
 export type HealthLine = Standing & {

@@ -6,12 +6,12 @@ import { eventOutcomes, outcomeNeeds } from '#shared/outcomes/events.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, code, foreign, link, note, type State } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
-import { adviceFor, remedyOf } from '../receipts/verdict.ts';
+import { adviceFor, remedyOf } from '../receipts/receipt-verdict.ts';
 import type { HealthLine } from './health-lines.ts';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
-import { verdictOf } from '../partners/verdict.ts';
+import { verdictOf } from '../partners/partner-verdict.ts';
 import {
   PARTNERS_PATH,
   consumerPath,

@@ -23,8 +23,8 @@ import {
   timeline,
 } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { issueLink, issueLinks, type Leads, type ReceiptFacts } from './names.ts';
-import { nameWords, remedyOf } from './verdict.ts';
+import { issueLink, issueLinks, type Leads, type ReceiptFacts } from './receipt-filters.ts';
+import { nameWords, remedyOf } from './receipt-verdict.ts';
 import { claimPath } from '../../paths.ts';
 
 const TYPE_CHARACTERS_MAX = 60;

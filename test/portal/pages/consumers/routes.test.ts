@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { consumerPages } from '#portal/pages/consumers/routes.ts';
+import { consumerPages } from '#portal/pages/consumers/consumer-list.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { AuditEntryOut } from '#access/audit.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { consumerView } from '#portal/pages/consumers/consumer-view.ts';
-import { consumerListView } from '#portal/pages/consumers/routes.ts';
-import { consumersQuery } from '#portal/pages/consumers/names.ts';
+import { consumerView } from '#portal/pages/consumers/consumer-page.ts';
+import { consumerListView } from '#portal/pages/consumers/consumer-list.ts';
+import { consumersQuery } from '#portal/pages/consumers/consumer-words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { shownKey } from '#portal/pages/consumers/actions.ts';
+import { shownKey } from '#portal/pages/consumers/consumer-settings.ts';
 
 const { nowMs } = viewer;
 

@@ -1,4 +1,4 @@
-import { overviewPages } from '#portal/pages/overview/routes.ts';
+import { overviewPages } from '#portal/pages/overview/overview-page.ts';
 import type { DirectoryFiller } from '#leads/directory/fill-directory.ts';
 import { TRACKER } from '#partners/traffic.ts';
 import { TrackportError } from '#shared/errors.ts';

@@ -1,6 +1,6 @@
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
-import { receiptsQuery } from '#portal/pages/receipts/names.ts';
-import { type OverviewFacts, overviewPage } from '#portal/pages/overview/view.ts';
+import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
+import { type OverviewFacts, overviewPage } from '#portal/pages/overview/overview-view.ts';
 import type { Operation } from '#portal/pages/overview/needs.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReceiptSummary } from '#partners/receipts/receipt.ts';
-import { receiptListView } from '#portal/pages/receipts/routes.ts';
-import { receiptsQuery, toFilter } from '#portal/pages/receipts/names.ts';
+import { receiptListView } from '#portal/pages/receipts/receipt-list.ts';
+import { receiptsQuery, toFilter } from '#portal/pages/receipts/receipt-filters.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { hostile, viewer } from '../../shell/support.ts';
 import { receiptsPath } from '#portal/paths.ts';

@@ -35,7 +35,7 @@ import {
   shown,
   type VersionName,
   writing,
-} from './version.ts';
+} from './version-actions.ts';
 import {
   CATALOG_PATH,
   NEW_DRAFT_PATH,

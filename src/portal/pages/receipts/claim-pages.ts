@@ -13,7 +13,7 @@ import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { type IssueAddress, issueLink } from './names.ts';
+import { type IssueAddress, issueLink } from './receipt-filters.ts';
 import {
   CLAIMS_PATH,
   SECTIONS,

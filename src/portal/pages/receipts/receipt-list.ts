@@ -18,7 +18,7 @@ import {
 import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { claimPages } from './claims.ts';
+import { claimPages } from './claim-pages.ts';
 import {
   outcomeBadges,
   shortId,
@@ -33,10 +33,10 @@ import {
   scope,
   toFilter,
   wordsLink,
-} from './names.ts';
-import { receiptPage } from './receipt.ts';
-import { replayPages } from './replay.ts';
-import { wordsPage } from './words.ts';
+} from './receipt-filters.ts';
+import { receiptPage } from './receipt-page.ts';
+import { replayPages } from './replay-page.ts';
+import { wordsPage } from './words-page.ts';
 import {
   PARTNERS_PATH,
   RECEIPTS_PATH,

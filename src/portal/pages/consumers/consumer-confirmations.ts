@@ -11,7 +11,7 @@ import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/elements.ts';
 import { agoText, time, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { shownKey } from './actions.ts';
+import { shownKey } from './consumer-settings.ts';
 import {
   keyForm,
   LIFETIME_DEFAULT,
@@ -19,8 +19,8 @@ import {
   OVERLAP_DEFAULT,
   OVERLAPS,
   rotateForm,
-} from './forms.ts';
-import { ofConsumer, ofKey, placeOf } from './names.ts';
+} from './grant-fields.ts';
+import { ofConsumer, ofKey, placeOf } from './consumer-words.ts';
 import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
 
 const KEY_PATH = `${CONSUMERS_PATH}/:id/keys/:keyId`;

@@ -14,9 +14,9 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { findClaim } from './claims.ts';
+import { findClaim } from './claim-pages.ts';
 import { holdUp } from './hold.ts';
-import { replayNotice } from './replay.ts';
+import { replayNotice } from './replay-page.ts';
 import {
   scope,
   type IssueAddress,
@@ -25,12 +25,12 @@ import {
   type ReceiptFacts,
   shortId,
   wordsLink,
-} from './names.ts';
+} from './receipt-filters.ts';
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
-import { eventWords, standingOf, verdict } from './verdict.ts';
+import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
 import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
 
 /** Of one event: the others stand without what is known of them. */

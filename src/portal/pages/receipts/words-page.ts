@@ -10,7 +10,7 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import { plainCard } from '../../shell/card.ts';
 import { badgeOf, code } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';
-import { scope } from './names.ts';
+import { scope } from './receipt-filters.ts';
 import { WORDS_PATH } from '../../paths.ts';
 
 /** For the status of a receipt that such an event decides; for none of the others. */

@@ -11,7 +11,7 @@ import { badgeOf, code, copyable, link } from '../../shell/elements.ts';
 import { partPager, table } from '../../shell/list.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { partnersQuery, refusalOf, scope, standingBadge, verdictOf } from './verdict.ts';
+import { partnersQuery, refusalOf, scope, standingBadge, verdictOf } from './partner-verdict.ts';
 import { PARTNERS_PATH, partnerAnchor, receiptsPath } from '../../paths.ts';
 
 /** As many as fit into a page, each with all its reasons and some secrets. */

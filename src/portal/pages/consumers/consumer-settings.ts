@@ -12,7 +12,7 @@ import { errorSummary } from '../../shell/notice.ts';
 import { held, input, select, button, postForm } from '../../shell/forms.ts';
 import { link } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
-import { consumerPage } from './consumer-view.ts';
+import { consumerPage } from './consumer-page.ts';
 import {
   grantsDigest,
   grantsForm,
@@ -30,8 +30,8 @@ import {
   labelProblems,
   limitField,
   grantFields,
-} from './forms.ts';
-import { ofConsumer, placeOf, scope } from './names.ts';
+} from './grant-fields.ts';
+import { ofConsumer, placeOf, scope } from './consumer-words.ts';
 import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
 
 /** What is done without a question; each goes through the same use case as the API. */

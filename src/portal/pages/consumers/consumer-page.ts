@@ -21,7 +21,7 @@ import {
   knownLabels,
   limitField,
   grantFields,
-} from './forms.ts';
+} from './grant-fields.ts';
 import {
   placeOf,
   consumerBadge,
@@ -30,7 +30,7 @@ import {
   grantWords,
   keyBadge,
   lastUsedWords,
-} from './names.ts';
+} from './consumer-words.ts';
 import { changesText } from '../audit.ts';
 import { DAY, HOUR } from '#shared/clock.ts';
 import { type Lane, lanes } from '../../shell/pictures.ts';

@@ -22,9 +22,9 @@ import {
 import { badgeOf, code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { addDrafts } from './drafts.ts';
-import { addLifecycle } from './lifecycle.ts';
-import { addPublish } from './publish.ts';
+import { addDrafts } from './draft-pages.ts';
+import { addLifecycle } from './lifecycle-actions.ts';
+import { addPublish } from './publish-action.ts';
 import {
   catalogQuery,
   type CatalogQuery,
@@ -32,10 +32,10 @@ import {
   groupPathOf,
   LIFECYCLE_WORDS,
   lifecycleStatus,
-} from './names.ts';
+} from './catalog-words.ts';
 import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
 import { artifactView } from './artifact-view.ts';
-import { readDefault } from './version.ts';
+import { readDefault } from './version-actions.ts';
 import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
 
 const PAGE_ARTIFACTS = 50;

@@ -21,7 +21,7 @@ import {
   scope,
   toFilter,
   countWords,
-} from './names.ts';
+} from './receipt-filters.ts';
 import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */

@@ -13,7 +13,7 @@ import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { countWords, type ReceiptFacts } from './names.ts';
+import { countWords, type ReceiptFacts } from './receipt-filters.ts';
 import { receiptPath } from '../../paths.ts';
 
 /** Issues of dead letters that a button leads to. */

@@ -8,9 +8,9 @@ import { type ListRequest, type Found, listCard, type Column } from '../../shell
 import { foreign, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { addConsumerActions } from './actions.ts';
-import { addConsumerConfirmations } from './confirmations.ts';
-import { consumerPage } from './consumer-view.ts';
+import { addConsumerActions } from './consumer-settings.ts';
+import { addConsumerConfirmations } from './consumer-confirmations.ts';
+import { consumerPage } from './consumer-page.ts';
 import {
   consumersQuery,
   type ConsumersQuery,
@@ -22,7 +22,7 @@ import {
   lastUsedWords,
   CONSUMER_STATUS_WORDS,
   consumerBadge,
-} from './names.ts';
+} from './consumer-words.ts';
 import { CONSUMERS_PATH, consumerPath, consumersPath } from '../../paths.ts';
 
 /** With the longest names and labels the page stays below 50 KB. */

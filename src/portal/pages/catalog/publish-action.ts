@@ -13,7 +13,13 @@ import { code, link, note, place, sentence } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact-view.ts';
-import { readDefault, addVersionAction, callerOf, shown, type VersionRequest } from './version.ts';
+import {
+  readDefault,
+  addVersionAction,
+  callerOf,
+  shown,
+  type VersionRequest,
+} from './version-actions.ts';
 import { versionPath } from '../../paths.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */

@@ -9,10 +9,10 @@ import type { PortalRoutes } from '../../routes/route-types.ts';
 import type { Viewer } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PagesContext } from '../../context.ts';
-import { scope } from '../receipts/names.ts';
+import { scope } from '../receipts/receipt-filters.ts';
 import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
 import { toHealthLine, type WebhookFacts } from './health-lines.ts';
-import { overviewPage } from './view.ts';
+import { overviewPage } from './overview-view.ts';
 
 const WEBHOOK_DAYS = 30;
 const ROWS = 5;

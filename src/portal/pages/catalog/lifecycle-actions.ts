@@ -19,9 +19,15 @@ import { code, foreign, link } from '../../shell/elements.ts';
 import { ago, count, counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { may } from '../../page.ts';
-import { sunsetDay } from './names.ts';
+import { sunsetDay } from './catalog-words.ts';
 import { readerName } from './readers-card.ts';
-import { addVersionAction, callerOf, publishing, shown, type VersionRequest } from './version.ts';
+import {
+  addVersionAction,
+  callerOf,
+  publishing,
+  shown,
+  type VersionRequest,
+} from './version-actions.ts';
 import { VERSION_PATH, artifactPath } from '../../paths.ts';
 
 /** The life of a version after it was published, and which one is the default. */
