@@ -124,8 +124,8 @@ export type TestOrder = {
 /** Claims leads as the worker does, for tests that are not about the worker. */
 export async function claimLeads(session: Tx | Database, order: TestOrder): Promise<void> {
   const { numbers, event = 1, at = 0, repositoryId = REPOSITORY_ID } = order;
-  const claims = claimsOf({ repositoryId, receiptId: `receipt-${event}`, event, numbers }, at);
-  const claim = (tx: Tx): Promise<void> => insertClaims(tx, claims);
+  const claims = claimsOf({ receiptId: `receipt-${event}`, event, numbers }, at);
+  const claim = (tx: Tx): Promise<void> => insertClaims(tx, repositoryId, claims);
   await ('exclusive' in session ? session.exclusive(claim) : claim(session));
 }
 

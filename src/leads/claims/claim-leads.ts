@@ -1,6 +1,6 @@
 import type { MatchName } from '../directory/match.ts';
 import { DAY } from '#shared/clock.ts';
-import { hideClaimed, noteLeads } from '../lead-feed/note-changes.ts';
+import { hideClaimed, hideKnown, noteLeads, readKnown } from '../lead-feed/note-changes.ts';
 import type { Statements, Tx } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 
@@ -17,30 +17,54 @@ export type ClaimOrder = {
 export const REPOSITORY_NOT_KNOWN = 0;
 
 /** A claim to be made. */
-export type NewClaim = Omit<ClaimOrder, 'numbers'> & { number: number; at: number };
+export type NewClaim = Omit<ClaimOrder, 'numbers' | 'repositoryId'> & {
+  number: number;
+  at: number;
+};
 
 /** An event does not claim again what an operator released from it. */
 const INSERT = `
   INSERT INTO claim (repository_id, number, receipt_id, event, is_provisional, claimed_at)
-  SELECT repository_id, number, receipt_id, event, true, at
+  SELECT @repositoryId::bigint, number, receipt_id, event, true, at
   FROM jsonb_to_recordset(@claims)
-    AS given (repository_id bigint, number bigint, receipt_id text, event bigint, at bigint, place bigint)
+    AS given (number bigint, receipt_id text, event bigint, at bigint, place bigint)
   ORDER BY place
   ON CONFLICT (repository_id, number, event) DO NOTHING`;
 
-/** Claims leads for their events until a match is certain. */
-export async function insertClaims(session: Tx, claims: readonly NewClaim[]): Promise<void> {
+const RELEASED = `
+  SELECT number, event FROM claim
+  WHERE event = ANY(@events::bigint[]) AND repository_id = @repositoryId AND released_at IS NOT NULL`;
+
+/**
+ * Claims leads of one repository for their events until a match is certain. Reads before it writes, which spares a way
+ * to the engine.
+ */
+export async function insertClaims(
+  session: Tx,
+  repositoryId: number,
+  claims: readonly NewClaim[],
+): Promise<void> {
   if (claims.length === 0) return;
-  const placed = claims.map((claim, place) => ({ ...claim, place }));
-  void session.run(INSERT, { claims: toRecords(placed) });
-  for (const [id, ofRepository] of Map.groupBy(claims, ({ repositoryId }) => repositoryId)) {
-    const at = Math.max(...ofRepository.map((claim) => claim.at));
-    await hideClaimed(session, { id, numbers: numbersOf(ofRepository), at });
-  }
+  const at = Math.max(...claims.map((claim) => claim.at));
+  const hide = { id: repositoryId, numbers: numbersOf(claims), at };
+  const events = claims.map(({ event }) => event);
+  const [released, known] = await Promise.all([
+    session.all<{ event: number; number: number }>(RELEASED, { repositoryId, events }),
+    readKnown(session, hide),
+  ]);
+  const made = claims.filter(
+    (claim) => !released.some((one) => one.event === claim.event && one.number === claim.number),
+  );
+  hideKnown(session, hide, known, numbersOf(made));
+  const placed = made.map((claim, place) => ({ ...claim, place }));
+  if (made.length > 0) void session.run(INSERT, { repositoryId, claims: toRecords(placed) });
 }
 
 /** The claims of one order. */
-export function claimsOf({ numbers, ...order }: ClaimOrder, at: number): NewClaim[] {
+export function claimsOf(
+  { numbers, ...order }: Omit<ClaimOrder, 'repositoryId'>,
+  at: number,
+): NewClaim[] {
   return numbers.map((number) => ({ ...order, number, at }));
 }
 

@@ -91,10 +91,10 @@ export async function noteLeads(
 
 type StateRow = { number: number; updatedAt: number; labels: string; isVisible: boolean };
 
-type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
+export type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
 
-/** `position`: of what changes now. */
-async function readKnown(session: Tx, touched: Touched): Promise<Known> {
+/** What the feed has of these leads. `position`: of what changes now. */
+export async function readKnown(session: Tx, touched: Touched): Promise<Known> {
   const [rows, last] = await Promise.all([
     session.all<ChangeRow>(KNOWN, touched),
     session.get<{ position?: number }>(LAST, touched),
@@ -119,25 +119,31 @@ function putChanges(
 /** The same of leads that nobody can read any more, whatever the directory knows of them. */
 export async function hideLeads(session: Tx, touched: Touched): Promise<void> {
   if (touched.numbers.length === 0) return;
-  hideKnown(session, touched.id, await readKnown(session, touched));
+  hideKnown(session, touched, await readKnown(session, touched));
 }
 
-function hideKnown(session: Tx, id: number, { known, position }: Known): void {
-  const changes = [...known.values()].flatMap(
-    (before) => nextChange(before, { ...before, isVisible: false }, position) ?? [],
-  );
+/** The same, of what was read before, and of `numbers` alone. */
+export function hideKnown(
+  session: Tx,
+  { id, ...touched }: Touched,
+  { known, position }: Known,
+  numbers = touched.numbers,
+): void {
+  const changes = [...new Set(numbers)].flatMap((number) => {
+    const before = known.get(number);
+    return before ? (nextChange(before, { ...before, isVisible: false }, position) ?? []) : [];
+  });
   putChanges(session, id, { changes, position });
 }
 
 /** The same of those among them that are claimed. */
 export async function hideClaimed(session: Tx, touched: Touched): Promise<void> {
-  const [claimed, { known, position }] = await Promise.all([
+  const [claimed, known] = await Promise.all([
     session.all<{ number: number }>(CLAIMED, touched),
     readKnown(session, touched),
   ]);
-  const numbers = new Set(claimed.map(({ number }) => number));
-  const ofClaimed = [...known].filter(([number]) => numbers.has(number));
-  hideKnown(session, touched.id, { known: new Map(ofClaimed), position });
+  const numbers = claimed.map(({ number }) => number);
+  hideKnown(session, touched, known, numbers);
 }
 
 /** At the end of a full crawl. */

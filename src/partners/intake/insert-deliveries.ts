@@ -113,11 +113,13 @@ export async function insertDeliveries(
     }),
   );
   const events = rows.map((row) => toEventRow(row, { sealer, isIdReused }));
+  const deletions = rows.filter(isDeletion).map(toClaim);
+  await claims.claim(deletions);
   // Nothing is read of them: the commit goes the same way.
   void session.insert(RECEIPTS, receipts.map(toReceiptRow));
   void session.insert(EVENTS, events);
   void session.insert(SAME_EVENTS, rows.map(toSameEventRow));
-  await claims.claim(rows.filter(isDeletion).map(toClaim));
+  claims.stand(deletions);
 }
 
 /** Only these claim what they name. */
@@ -205,8 +207,10 @@ type AcceptedDeletion = {
 export type AcceptanceClaims = {
   /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
   find(names: readonly MatchName[], createdBefore: number): number[];
-  /** Claims them, and what the directory learns while the deletions stand. */
+  /** Claims them. */
   claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
+  /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
+  stand(deletions: readonly AcceptedDeletion[]): void;
   /** What the event holds; an operator may have given leads of it back. */
   claimedBy(event: number): Promise<number[]>;
 };
@@ -226,11 +230,11 @@ export async function openAcceptanceClaims(
       leadsToClaim(own, directory, createdBefore).sort((left, right) => left - right),
     claim: async (deletions) => {
       const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
-        claimsOf({ event, receiptId, repositoryId, numbers: leads }, at),
+        claimsOf({ event, receiptId, numbers: leads }, at),
       );
-      putStanding(session, repositoryId, deletions);
-      await insertClaims(session, claims);
+      await insertClaims(session, repositoryId, claims);
     },
+    stand: (deletions) => putStanding(session, repositoryId, deletions),
     claimedBy: (event) => claimedBy(session, { repositoryId, event }),
   };
 }

@@ -107,7 +107,9 @@ export async function workRepeat(
   const leads = claims.find(names, createdBefore);
   if (path === 'deletions') {
     await forgetNames(session, before.event);
-    await claims.claim([{ ...before, names, leads, at: now }]);
+    const deletion = { ...before, names, leads, at: now };
+    await claims.claim([deletion]);
+    claims.stand([deletion]);
   }
   const has = path === 'deletions' ? await claims.claimedBy(before.event) : leads;
   await session.run(SET_LEADS, { ...owner, leadIds: toLeadIds(has) });

@@ -146,7 +146,7 @@ async function addLeads(
   const leadIds = toLeadIds(
     [...new Set([...fromLeadIds(state.leadIds), ...late])].sort((left, right) => left - right),
   );
-  await insertClaims(session, claimsOf(order, now));
+  await insertClaims(session, order.repositoryId, claimsOf(order, now));
   if (state.outcome === 'PENDING' && state.stage === 'match') {
     await session.run(MATCH_ANEW, { event, leadIds });
     return;

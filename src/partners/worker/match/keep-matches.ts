@@ -98,6 +98,7 @@ async function claimMatches(
   }));
   await insertClaims(
     session,
+    repositoryId,
     orders.flatMap(({ order, now }) => claimsOf(order, now)),
   );
   for (const { order, conflicts, isForGood, now } of orders) {
