@@ -154,6 +154,7 @@ async function startServer(accept: Accept) {
     readDelivery,
     directoryKey,
     statusKey: Buffer.alloc(32, 3),
+    certificates: unserved,
     newId: createTimedIds(clock),
     random: Math.random,
     countOutcome: () => undefined,

@@ -74,7 +74,7 @@ export async function untilSettled(
       params,
       ...(signal && { signal }),
     });
-    const status = unwrap(result);
+    const status = unwrap(result) as DeliveryStatus; // a certificate comes only where it is asked for
     if (!status.events.some(({ outcome }) => outcome === 'PENDING')) return status;
     await sleep(readRetryAfter(result.response.headers) ?? WAIT_MS, signal);
   }

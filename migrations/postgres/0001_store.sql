@@ -473,6 +473,13 @@ CREATE TABLE secret_key (
   fingerprint bytea NOT NULL -- of a sub-key: nothing of the key can be told from it
 );
 
+-- Public keys that certificates were signed with: what was handed out stays to be checked when the secretKey is another.
+CREATE TABLE certificate_key (
+  kid text PRIMARY KEY, -- thumbprint of the key (RFC 7638)
+  x text NOT NULL, -- of Ed25519, base64url (RFC 8037)
+  first_used_at bigint NOT NULL
+);
+
 -- A row that is written now and then, to find out whether the store takes writes.
 CREATE TABLE write_check (
   id integer PRIMARY KEY CHECK (id = 1),

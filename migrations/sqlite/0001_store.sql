@@ -499,6 +499,13 @@ CREATE TABLE secret_key (
   fingerprint BLOB NOT NULL -- of a sub-key: nothing of the key can be told from it
 ) STRICT;
 
+-- Public keys that certificates were signed with: what was handed out stays to be checked when the secretKey is another.
+CREATE TABLE certificate_key (
+  kid TEXT PRIMARY KEY, -- thumbprint of the key (RFC 7638)
+  x TEXT NOT NULL, -- of Ed25519, base64url (RFC 8037)
+  first_used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- A row that is written now and then, to find out whether the store takes writes.
 CREATE TABLE write_check (
   one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -161,6 +161,12 @@ CREATE TABLE 'catalog_version_text_docsize'(id INTEGER PRIMARY KEY, sz BLOB, ori
 
 CREATE TABLE 'catalog_version_text_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
+CREATE TABLE certificate_key (
+  kid TEXT PRIMARY KEY, -- thumbprint of the key (RFC 7638)
+  x TEXT NOT NULL, -- of Ed25519, base64url (RFC 8037)
+  first_used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE change_batch (
   position INTEGER PRIMARY KEY,
   instance_id TEXT NOT NULL, -- which process wrote it

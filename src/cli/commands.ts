@@ -7,6 +7,7 @@ import type { DoctorServices } from './commands/doctor.ts';
 import type { OpenApiServices } from './commands/openapi.ts';
 import type { ReceiptServices } from './commands/receipt.ts';
 import type { ServeServices } from './commands/serve.ts';
+import type { VerifyServices } from './commands/verify.ts';
 import type { BackupServices, RestoreServices } from './commands/backup.ts';
 import type { MigrateServices, StoreServices } from './commands/store.ts';
 
@@ -66,7 +67,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'receipt',
-    summary: 'list what partners sent, show what became of it, and replay',
+    summary: 'list what partners sent, show what became of it, replay, and verify certificates',
     load: async () => (await import('./commands/receipt.ts')).registerReceipt,
   },
   {
@@ -110,6 +111,7 @@ export type Services = {
   restore: Open<RestoreServices>;
   consumer: Open<ConsumerServices>;
   receipt: Open<ReceiptServices>;
+  verify: VerifyServices;
   claim: Open<ClaimServices>;
   audit: Open<AuditServices>;
   catalog: CatalogServices;

@@ -5,7 +5,8 @@ import type { Environment } from '#config/interpolate.ts';
 import { readTracing } from '#config/tracing.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { createReceipts } from '#partners/receipts/receipts.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, SECOND } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
 import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
@@ -14,6 +15,8 @@ import { createLog, type LogOutput } from './telemetry/log.ts';
 import { logWarnings, reloadService } from './reload.ts';
 import { openStore, type Store } from './store.ts';
 import type { TrackerRequest } from './tracker-alone.ts';
+
+const FETCH_TIMEOUT_MS = 10 * SECOND;
 
 type CopyRequest = { from: string; to: string; onProgress: OnProgress };
 
@@ -106,6 +109,21 @@ function createStoreServices(clock: Clock) {
         wakeWorker: () => undefined,
       }),
     })),
+    verify: {
+      check: async (text: string, keySet: unknown) =>
+        (await import('#adapters/jose/certificates.ts')).verifyCertificate(text, keySet),
+      fetchKeys: async (url: string) => {
+        const { fetchJson } = await import('#adapters/jose/fetch-json.ts');
+        return fetchJson(url, AbortSignal.timeout(FETCH_TIMEOUT_MS));
+      },
+      keys: withStore(({ database, secretKey }) => ({
+        readKeys: async () => {
+          const { createCertificateSigner } = await import('#adapters/jose/certificates.ts');
+          const seed = deriveKey(secretKey, 'certificates');
+          return createCertificateSigner({ seed, db: database, clock }).keys();
+        },
+      })),
+    },
     claim: withStore(({ stores, cursors }) => ({
       claimedLeads: { ...stores.leads, cursors },
     })),

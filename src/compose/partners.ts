@@ -1,3 +1,4 @@
+import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { Config } from '#config/schema/schema.ts';
 import {
@@ -61,7 +62,7 @@ export function partnerRegistry({ config, settings, registry }: BaseParts): Part
   };
 }
 
-function storePorts({ config, store }: BaseParts) {
+function storePorts({ config, store, clock }: BaseParts) {
   const instance = newUuid();
   const { stores, secretKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
@@ -76,6 +77,11 @@ function storePorts({ config, store }: BaseParts) {
     workerLease: stores.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
+    certificates: createCertificateSigner({
+      seed: deriveKey(secretKey, 'certificates'),
+      db: store.database,
+      clock,
+    }),
     directoryKey: directoryKeyOf(store),
   } satisfies Partial<PartnersPorts>;
 }

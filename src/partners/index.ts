@@ -15,7 +15,8 @@ import {
 import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
-import { createStatusTokens, readStatus } from './receipts/status.ts';
+import { createStatusTokens, readCertifiedStatus, readStatus } from './receipts/status.ts';
+import type { CertificateSigner } from './receipts/certificate.ts';
 import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
@@ -52,6 +53,7 @@ export type PartnersPorts = {
   cursors: CursorSealer;
   /** The sub-key that status addresses are sealed with: 32 bytes. */
   statusKey: Buffer;
+  certificates: CertificateSigner;
   /** Ids of receipts. */
   newId: NewId;
   /** Counts what became of events. */
@@ -111,6 +113,10 @@ export function createPartners(ports: PartnersPorts) {
     /** The token of a receipt's status address. */
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
+    /** The same as claims of a certificate, which `sign` makes of them. */
+    readCertifiedStatus: (token: string, issuer: string) =>
+      readCertifiedStatus({ db, sealer: ports.sealer, tokens, clock }, token, issuer),
+    certificates: ports.certificates,
     receipts: createReceipts({ db, cursors, clock, wakeWorker }),
     /** What became of what came in lately. @throws {store-unavailable} */
     recentOutcomes: createOutcomeReader({ db, clock }),

@@ -25,7 +25,10 @@ function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> 
   const services = { receipts: partners.receipts };
   return runCommand(
     (command, context) =>
-      registerReceipt(command, { ...context, services: { receipt: context.services } }),
+      registerReceipt(command, {
+        ...context,
+        services: { receipt: context.services, verify: {} as never },
+      }),
     { args, services, clock, ...how },
   );
 }

@@ -1,3 +1,4 @@
+import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { payloadKey, receiptsIn, type StoredReceipts } from './receipts.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
@@ -136,6 +137,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     directoryKey,
     statusKey: Buffer.alloc(32, 5),
+    certificates: createCertificateSigner({ seed: Buffer.alloc(32, 6), db: database, clock }),
     newId: createTimedIds(clock),
     random: () => 0.5,
     countOutcome: () => undefined,

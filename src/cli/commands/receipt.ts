@@ -14,6 +14,7 @@ import {
   UsageError,
 } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
+import { registerVerify, type VerifyServices } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
 
 /** What the `receipt` commands work on. */
@@ -29,11 +30,12 @@ type Action = ActionOf<ReceiptServices>;
 
 const LIMIT_DEFAULT = '50';
 
-/** Adds `receipt list`, `show` and `replay`. */
-export const registerReceipt: Register<{ receipt: Open<ReceiptServices> }> = (
-  parent,
-  { actionOf, services },
-) => {
+/** Adds `receipt list`, `show`, `replay` and `verify`. */
+export const registerReceipt: Register<{
+  receipt: Open<ReceiptServices>;
+  verify: VerifyServices;
+}> = (parent, context) => {
+  const { actionOf, services } = context;
   const action = actionOf(services.receipt);
   registerList(parent, action);
   parent
@@ -44,6 +46,7 @@ export const registerReceipt: Register<{ receipt: Open<ReceiptServices> }> = (
     .description('have events that ended UNMATCHED or FAILED worked again')
     .option('--all', 'those of every receipt, when no other filter is given')
     .action(action(replay));
+  registerVerify(parent, { ...context, services: services.verify });
 };
 
 function registerList(parent: Command, action: Action): void {

@@ -73,17 +73,17 @@ export function prefersYaml(accept: string | undefined): boolean {
 }
 
 /**
- * True when `Accept` wants server-sent events more than JSON: by weight, then by how closely it names them, then by
- * their order. Whoever takes anything gets JSON.
+ * True when `Accept` wants `type` more than JSON: by weight, then by how closely it names them, then by their order.
+ * Whoever takes anything gets JSON.
  */
-export function prefersEventStream(accept = ''): boolean {
+export function prefers(type: 'text/event-stream' | 'application/jwt', accept = ''): boolean {
   const ranges = rangesIn(accept);
-  const stream = closestIn(ranges, 'text/event-stream');
+  const other = closestIn(ranges, type);
   const json = closestIn(ranges, 'application/json');
-  if (!stream || stream.quality === 0) return false;
-  if (!json || stream.quality !== json.quality) return stream.quality > (json?.quality ?? 0);
-  if (stream.distance !== json.distance) return stream.distance < json.distance;
-  return stream.place < json.place;
+  if (!other || other.quality === 0) return false;
+  if (!json || other.quality !== json.quality) return other.quality > (json?.quality ?? 0);
+  if (other.distance !== json.distance) return other.distance < json.distance;
+  return other.place < json.place;
 }
 
 type Range = { type: string; quality: number };
@@ -128,8 +128,11 @@ export function parseIfMatch(header: string | undefined): Precondition | undefin
 export function matchesNone(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
-  return tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+  const opaque = opaqueOf(etag);
+  return tagsIn(header).some((tag) => opaqueOf(tag) === opaque);
 }
+
+const opaqueOf = (tag: string): string => tag.replace(/^W\//, '');
 
 function tagsIn(header: string): readonly string[] {
   return header.match(new RegExp(TAG, 'g')) ?? [];

@@ -15,7 +15,7 @@ import { type AreaContext, type HttpApp, hangUpOf, type Exchange } from '../cont
 import { lostGrants, requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
-import { prefersEventStream } from '../requests/headers.ts';
+import { prefers } from '../requests/headers.ts';
 import { uncached } from '../responses/headers.ts';
 import { addCorsHeaders } from '../responses/response-hooks.ts';
 import { JSON_MEDIA_TYPE } from '../responses/rendered-response.ts';
@@ -62,7 +62,7 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
   requireLeadGrant(app, context);
   app.addHook('onClose', async () => listeners.close());
   app.get('/api/v1/leads/changes', changesRoute, (request, reply) =>
-    prefersEventStream(request.headers.accept)
+    prefers('text/event-stream', request.headers.accept)
       ? stream(request, reply, request.query)
       : readPage(request, reply, request.query),
   );

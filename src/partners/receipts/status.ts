@@ -15,6 +15,7 @@ import {
 } from './receipt.ts';
 import { noteOut, remainsOut, repeatsOut } from './receipt-out.ts';
 import { readReceipt } from './read-receipts.ts';
+import { type CertificateClaims, type CertificateDeps, readCertificate } from './certificate.ts';
 import type { Statements } from '#shared/database.ts';
 
 const NONCE_BYTES = 12;
@@ -130,12 +131,7 @@ export async function readStatus(
   }: { db: Statements; tokens: Pick<StatusTokens, 'open'>; clock: Pick<Clock, 'now'> },
   token: string,
 ): Promise<StatusResponse> {
-  const id = tokens.open(token);
-  const report = id === undefined ? undefined : await readReceipt(db, id);
-  if (!report)
-    throw new TrackportError('not-found', {
-      detail: 'This is no status address, or it is more than 30 days old.',
-    });
+  const report = (await readReceipt(db, openToken(tokens, token))) ?? refuseToken();
   const { events, path, repeats } = report;
   const status = {
     id: report.id,
@@ -146,6 +142,29 @@ export async function readStatus(
   const due = events.flatMap(({ dueAt }) => dueAt ?? []);
   if (due.length === 0) return { status };
   return { status, retryAfterSeconds: secondsUntil(Math.min(...due) - clock.now()) };
+}
+
+/** The same, as claims to be signed. @throws {not-found} @throws {store-unavailable} */
+export async function readCertifiedStatus(
+  deps: CertificateDeps & { tokens: Pick<StatusTokens, 'open'> },
+  token: string,
+  issuer: string,
+): Promise<{ claims: CertificateClaims; retryAfterSeconds?: number }> {
+  const id = openToken(deps.tokens, token);
+  const { claims, nextDueAt } = (await readCertificate(deps, { id, issuer })) ?? refuseToken();
+  if (nextDueAt === undefined) return { claims };
+  return { claims, retryAfterSeconds: secondsUntil(nextDueAt - deps.clock.now()) };
+}
+
+/** The receipt's id. @throws {not-found} */
+function openToken(tokens: Pick<StatusTokens, 'open'>, token: string): string {
+  return tokens.open(token) ?? refuseToken();
+}
+
+function refuseToken(): never {
+  throw new TrackportError('not-found', {
+    detail: 'This is no status address, or it is more than 30 days old.',
+  });
 }
 
 /** Without personal data, and without issue numbers. */

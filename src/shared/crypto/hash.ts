@@ -1,7 +1,14 @@
 import { createHmac, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** What each sub-key of `secretKey` is for. One purpose, one key: none can stand for another. */
-type KeyPurpose = 'cursors' | 'directory' | 'forms' | 'payloads' | 'sessions' | 'status';
+type KeyPurpose =
+  | 'certificates'
+  | 'cursors'
+  | 'directory'
+  | 'forms'
+  | 'payloads'
+  | 'sessions'
+  | 'status';
 
 /** The 32-byte sub-key of `secretKey` for one purpose (HKDF-SHA256, RFC 5869). */
 export function deriveKey(secretKey: Buffer, purpose: KeyPurpose): Buffer {

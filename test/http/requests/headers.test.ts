@@ -1,6 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import {
-  prefersEventStream,
+  prefers,
   prefersYaml,
   mediaTypeProblem,
   ANY_JSON_TYPE,
@@ -45,7 +45,7 @@ test.each([
   'text/*',
   'text/*, application/json;q=0.5',
 ])('%s wants events', (accept) => {
-  expect(prefersEventStream(accept)).toBe(true);
+  expect(prefers('text/event-stream', accept)).toBe(true);
 });
 
 test.each([
@@ -63,7 +63,21 @@ test.each([
   'text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8',
   'text/event-streams',
 ])('%s wants JSON, or takes what there is', (accept) => {
-  expect(prefersEventStream(accept)).toBe(false);
+  expect(prefers('text/event-stream', accept)).toBe(false);
+});
+
+test.each([
+  ['application/jwt', true],
+  ['application/jwt, application/json;q=0.9', true],
+  ['application/jwt, */*;q=0.1', true],
+  ['application/jwt;q=0.5, application/json', false],
+  ['application/json, application/jwt', false],
+  ['application/jwt;q=0', false],
+  ['application/*', false],
+  ['*/*', false],
+  [undefined, false],
+])('whether %s wants a certificate: %s', (accept, isWanted) => {
+  expect(prefers('application/jwt', accept)).toBe(isWanted);
 });
 
 const typed = (type: string) => ({ headers: { 'content-type': type } });

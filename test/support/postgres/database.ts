@@ -143,6 +143,7 @@ const TABLES = [
   'session_once',
   'session',
   'secret_key',
+  'certificate_key',
 ];
 
 /** To empty a few rows takes a small part of the time that making a database does. */

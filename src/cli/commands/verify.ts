@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { CertificateClaims, CertificateVerdict } from '#partners/receipts/certificate.ts';
+import { systemCodeOf } from '#shared/errors.ts';
+import {
+  CommandFailure,
+  type Open,
+  printJson,
+  type RunContext,
+  type ActionOf,
+} from '../command.ts';
+import { NONE, printable, renderFacts } from '../table.ts';
+
+/** What `receipt verify` works with. */
+export type VerifyServices = {
+  /** Whether the text is a certificate of one of the keys of a set. */
+  check(text: string, keySet: unknown): Promise<CertificateVerdict>;
+  /** The set at an address that the caller gave. @throws {Error} with what is wrong, in its words */
+  fetchKeys: (url: string) => Promise<unknown>;
+  /** Opens the store of the configuration, for the set of its own. */
+  keys: Open<{ readKeys: () => Promise<unknown> }>;
+};
+
+type VerifyOptions = { jwks?: string; json?: boolean };
+type Context = RunContext & {
+  services: VerifyServices;
+  actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
+};
+
+/** `receipt verify FILE`: with `--jwks` it needs no configuration, and opens no store. */
+export function registerVerify(parent: Command, context: Context): void {
+  const { actionOf, services } = context;
+  const byOwnKeys = actionOf(services.keys)(async ({ services: { readKeys }, ...task }) => {
+    const verdict = await services.check(await readText(task.args[0]), await readKeys());
+    report(task, verdict);
+  });
+  parent
+    .command('verify <file>')
+    .description('check an erasure certificate; offline, by the keys of the store or of --jwks')
+    .option('--jwks <file>', 'a file or an address with the set of keys to check by')
+    .action(async (...received: unknown[]) => {
+      const command = received.at(-1) as Command;
+      const { jwks, json } = command.optsWithGlobals<VerifyOptions>();
+      if (jwks === undefined) return byOwnKeys(...received);
+      const keys = await readKeySet(services, jwks);
+      const verdict = await services.check(await readText(command.args[0]), keys);
+      report({ terminal: context.terminal, isJson: json === true }, verdict);
+    });
+}
+
+async function readText(file = ''): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be read: ${systemCodeOf(error)}`);
+  }
+}
+
+async function readKeySet({ fetchKeys }: VerifyServices, where: string): Promise<unknown> {
+  if (/^https?:\/\//i.test(where))
+    return fetchKeys(where).catch((error: unknown) => {
+      throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
+    });
+  const text = await readText(where);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandFailure(`${where} is no set of keys: it is not JSON.`);
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
+
+type Report = Pick<RunContext, 'terminal'> & { isJson: boolean };
+
+const headings = {
+  'not-a-certificate': 'This is no erasure certificate.',
+  'unknown-key': 'This certificate is of another key.',
+  altered: 'This certificate does not hold.',
+} as const;
+
+/** @throws {CommandFailure} when it does not hold */
+function report({ terminal, isJson }: Report, verdict: CertificateVerdict): void {
+  const { isGood, ...said } = verdict;
+  if (isJson) printJson(terminal, { valid: isGood, ...said });
+  else if (verdict.isGood) terminal.print(renderCertificate(verdict));
+  if (verdict.isGood) return;
+  throw new CommandFailure(isJson ? '' : `${headings[verdict.reason]} ${verdict.detail}`);
+}
+
+function renderCertificate({ kid, claims }: { kid: string; claims: CertificateClaims }): string {
+  const facts = [
+    ['issuer', printable(claims.iss)],
+    ['issued', new Date(claims.iat * 1000).toISOString()],
+    ['receipt', claims.jti],
+    ['partner', printable(claims.sub)],
+    ['key', kid],
+  ] as const;
+  const events = claims.events.map((event) => renderFacts(factsOf(event)));
+  return ['The certificate holds.', renderFacts(facts), ...events].join('\n\n');
+}
+
+function factsOf(event: CertificateClaims['events'][number]): [string, string][] {
+  const { position, eventType, eventId, remains, ...facts } = event;
+  return [
+    ['event', String(position)],
+    ['type', printable(eventType ?? NONE)],
+    ['id', printable(eventId ?? NONE)],
+    ['outcome', facts.outcome === 'PENDING' ? 'PENDING: open when this was issued' : facts.outcome],
+    ['erasure', facts.erasure ?? NONE],
+    ['remains', remains?.join(', ') ?? NONE],
+    ['received', facts.receivedAt],
+    ['claimed', facts.claimedAt ?? NONE],
+    ['released', facts.releasedAt ?? NONE],
+    ['completed', facts.completedAt ?? NONE],
+    ['SHA-256', facts.digest ?? NONE],
+  ];
+}

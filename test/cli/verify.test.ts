@@ -1,0 +1,130 @@
+/** `receipt verify`: what a certificate says when it holds, and in plain words why one does not. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
+import { CommandFailure } from '#cli/command.ts';
+import { registerReceipt } from '#cli/commands/receipt.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { runCommand } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { temporaryDatabase } from '../support/stores.ts';
+
+const clock = createFakeClock(1);
+const CLAIMS = {
+  iss: 'https://trackport.example.com',
+  iat: 1_790_000_000.5,
+  jti: '7b6c1f1e-3c9d-4f0a-9a53-0d6f6f1c8a11',
+  sub: 'crm-one',
+  events: [
+    {
+      position: 0,
+      eventType: 'gone\u001B[31m',
+      receivedAt: '2026-09-21T14:13:20Z',
+      outcome: 'PENDING' as const,
+    },
+  ],
+};
+
+function signerOf(fill: number) {
+  return createCertificateSigner({ seed: Buffer.alloc(32, fill), db: temporaryDatabase(), clock });
+}
+
+async function setUp() {
+  const signer = signerOf(1);
+  const folder = temporaryFolder();
+  const put = (name: string, text: string): string => {
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const text = await signer.sign(CLAIMS);
+  const set = async (fill: number) =>
+    put(`keys-${fill}.json`, JSON.stringify(await signerOf(fill).keys()));
+  return { put, set, text, file: put('receipt.jwt', `${text}\n`), readKeys: () => signer.keys() };
+}
+
+type World = Awaited<ReturnType<typeof setUp>>;
+
+function run({ readKeys }: World, args: string[], json = false) {
+  const output = { out: '', notes: '' };
+  const verify = {
+    check: verifyCertificate,
+    fetchKeys: () => Promise.reject(new Error('It cannot be reached.')),
+    keys: async () => ({ services: { readKeys }, close: async () => undefined }),
+  };
+  const ran = runCommand(
+    (command, context) =>
+      registerReceipt(command, { ...context, services: { receipt: {} as never, verify } }),
+    { args: ['verify', ...args], services: {}, clock, json, output },
+  );
+  return { output, ran };
+}
+
+async function failureOf(world: World, args: string[]): Promise<string> {
+  const error: unknown = await run(world, args).ran.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(CommandFailure);
+  return (error as Error).message;
+}
+
+describe('a certificate that holds', () => {
+  test('is shown, by the keys of the store', async () => {
+    const world = await setUp();
+    const { out } = await run(world, [world.file]).ran;
+    expect(out).toContain('The certificate holds.');
+    expect(out).toContain('PENDING: open when this was issued');
+    expect(out).toContain(CLAIMS.jti);
+    expect(out).not.toContain('\u001B');
+  });
+
+  test('is shown by the keys of a file, whatever the store has', async () => {
+    const world = await setUp();
+    const other = { ...world, readKeys: () => Promise.reject(new Error('no store is opened')) };
+    const { out } = await run(other, [world.file, '--jwks', await world.set(1)]).ran;
+    expect(out).toContain('The certificate holds.');
+  });
+
+  test('is one JSON document with --json', async () => {
+    const world = await setUp();
+    const { out } = await run(world, [world.file], true).ran;
+    expect(JSON.parse(out)).toEqual({ valid: true, kid: expect.any(String), claims: CLAIMS });
+  });
+});
+
+describe('a file that does not hold', () => {
+  test.each<[string, (world: World) => Promise<string[]>, RegExp]>([
+    [
+      'was altered',
+      async ({ put, text }) => [
+        put(
+          'altered.jwt',
+          text.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A')),
+        ),
+      ],
+      /does not hold|no erasure certificate/,
+    ],
+    ['is of another key', async ({ file, set }) => [file, '--jwks', await set(2)], /another key/],
+    ['is something else', async ({ put }) => [put('a.jwt', 'hello')], /no erasure certificate/],
+    ['is not there', async () => ['/nowhere/a.jwt'], /\/nowhere\/a\.jwt cannot be read: ENOENT/],
+    [
+      'is checked by what is no set',
+      async ({ file, put }) => [file, '--jwks', put('k.json', '{')],
+      /no set of keys/,
+    ],
+    [
+      'is checked by an address that does not answer',
+      async ({ file }) => [file, '--jwks', 'https://keys.test/'],
+      /https:\/\/keys\.test\/ gave no set of keys\. It cannot be reached\./,
+    ],
+  ])('%s: that is said', async (_name, argsOf, message) => {
+    const world = await setUp();
+    expect(await failureOf(world, await argsOf(world))).toMatch(message);
+  });
+
+  test('is told as JSON, too', async () => {
+    const world = await setUp();
+    const { ran, output } = run(world, [world.put('a.jwt', 'hello')], true);
+    await expect(ran).rejects.toThrow(CommandFailure);
+    expect(JSON.parse(output.out)).toMatchObject({ valid: false, reason: 'not-a-certificate' });
+  });
+});
