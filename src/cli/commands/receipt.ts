@@ -46,7 +46,7 @@ export const registerReceipt: Register<{
     .description('have events that ended UNMATCHED or FAILED worked again')
     .option('--all', 'those of every receipt, when no other filter is given')
     .action(action(replay));
-  registerVerify(parent, { ...context, services: services.verify });
+  registerVerify(parent, context);
 };
 
 function registerList(parent: Command, action: Action): void {

@@ -23,15 +23,18 @@ export type VerifyServices = {
 
 type VerifyOptions = { jwks?: string; json?: boolean };
 type Context = RunContext & {
-  services: VerifyServices;
+  services: { verify: VerifyServices };
   actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
 };
 
 /** `receipt verify FILE`: with `--jwks` it needs no configuration, and opens no store. */
 export function registerVerify(parent: Command, context: Context): void {
   const { actionOf, services } = context;
-  const byOwnKeys = actionOf(services.keys)(async ({ services: { readKeys }, ...task }) => {
-    const verdict = await services.check(await readText(task.args[0]), await readKeys());
+  const byOwnKeys = actionOf((config) => services.verify.keys(config))(async ({
+    services: { readKeys },
+    ...task
+  }) => {
+    const verdict = await services.verify.check(await readText(task.args[0]), await readKeys());
     report(task, verdict);
   });
   parent
@@ -42,8 +45,8 @@ export function registerVerify(parent: Command, context: Context): void {
       const command = received.at(-1) as Command;
       const { jwks, json } = command.optsWithGlobals<VerifyOptions>();
       if (jwks === undefined) return byOwnKeys(...received);
-      const keys = await readKeySet(services, jwks);
-      const verdict = await services.check(await readText(command.args[0]), keys);
+      const keys = await readKeySet(services.verify, jwks);
+      const verdict = await services.verify.check(await readText(command.args[0]), keys);
       report({ terminal: context.terminal, isJson: json === true }, verdict);
     });
 }
