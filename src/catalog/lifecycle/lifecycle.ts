@@ -80,12 +80,13 @@ function requireUnused(version: VersionRecord, { now, readers = [] }: Transition
   const { lifecycle, sunsetAt = now } = version;
   const isAhead = isBeforeSunset(version, now);
   if (!isAhead && readers.length === 0) return;
-  const why = isAhead
-    ? `The sunset, ${toRfc3339(sunsetAt)}, lies ahead: readers rely on the version until then. Move it with \`deprecate\`, or send \`early=true\` to retire the version before.`
-    : `The version was read in the last 30 days, by \`readers\`; \`/usage\` tells when and how often. Tell them, or send \`early=true\` to retire it all the same.`;
+  const ahead = `The sunset, ${toRfc3339(sunsetAt)}, lies ahead: move it with \`deprecate\`.`;
+  const read = `It was read in the last 30 days: \`/usage\` tells by whom, when and how often.`;
+  const why = [...(isAhead ? [ahead] : []), ...(readers.length > 0 ? [read] : [])].join(' ');
+  const detail = `Readers rely on the version. ${why} \`early=true\` retires it all the same.`;
   throw new TrackportError('version-in-use', {
-    detail: why,
-    errors: [{ parameter: 'early', code: 'required', detail: why }],
+    detail,
+    errors: [{ parameter: 'early', code: 'required', detail }],
     extensions: {
       current: lifecycle,
       allowed: allowedIn[lifecycle].filter((name) => name !== 'retire'),
