@@ -9,11 +9,31 @@ import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/po
 import { addSignInRoutes } from './sign-in/routes.ts';
 import type { PortalRoutes } from './routes/route-types.ts';
 import { auditPages } from './pages/audit.ts';
-import { catalogPages } from './pages/catalog/catalog-list.ts';
-import { consumerPages } from './pages/consumers/consumer-list.ts';
 import { overviewPages } from './pages/overview/overview-page.ts';
 import { partnerPages } from './pages/partners/partners-page.ts';
-import { receiptPages } from './pages/receipts/receipt-list.ts';
+import { addActions } from './routes/page-actions.ts';
+import {
+  addKey,
+  revokeConsumer,
+  revokeKey,
+  rotateKey,
+} from './pages/consumers/consumer-confirmations.ts';
+import { artifactPages } from './pages/catalog/artifact-page.ts';
+import { catalogListPage } from './pages/catalog/catalog-list.ts';
+import { claimPages, releaseLead } from './pages/receipts/claim-pages.ts';
+import { consumerListPage } from './pages/consumers/consumer-list.ts';
+import { consumerPage } from './pages/consumers/consumer-page.ts';
+import { consumerPath } from './paths.ts';
+import { consumerSettings } from './pages/consumers/consumer-settings.ts';
+import { createConsumer } from './pages/consumers/create-consumer.ts';
+import { draftActions } from './pages/catalog/draft-pages.ts';
+import { lifecycleActions } from './pages/catalog/lifecycle-actions.ts';
+import { ofConsumer } from './pages/consumers/consumer-words.ts';
+import { publish } from './pages/catalog/publish-action.ts';
+import { receiptActions, receiptPage } from './pages/receipts/receipt-page.ts';
+import { receiptListPage } from './pages/receipts/receipt-list.ts';
+import { replayAll } from './pages/receipts/replay-page.ts';
+import { wordsPage } from './pages/receipts/words-page.ts';
 
 /** Everything below `/portal`. */
 export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): void {
@@ -32,7 +52,7 @@ export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): v
   portal.finish();
 }
 
-/** Every page of the portal with its actions; each area has a folder. */
+/** Every page of the portal with its actions. */
 export function addPages(portal: PortalRoutes, context: PagesContext): void {
   overviewPages(portal, context);
   consumerPages(portal, context);
@@ -40,4 +60,26 @@ export function addPages(portal: PortalRoutes, context: PagesContext): void {
   partnerPages(portal, context);
   catalogPages(portal, context);
   auditPages(portal, context);
+}
+
+export function consumerPages(portal: PortalRoutes, context: PagesContext): void {
+  consumerListPage(portal, context);
+  portal.page(consumerPath(':id'), ofConsumer, (request) => consumerPage(context, request));
+  addActions(portal, context, [createConsumer, ...consumerSettings]);
+  addActions(portal, context, [revokeConsumer, addKey, rotateKey, revokeKey]);
+}
+
+/** What partners sent, and the claims of deletions on leads. */
+export function receiptPages(portal: PortalRoutes, context: PagesContext): void {
+  receiptListPage(portal, context);
+  receiptPage(portal, context);
+  claimPages(portal, context);
+  wordsPage(portal);
+  addActions(portal, context, [replayAll, ...receiptActions, releaseLead]);
+}
+
+export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
+  catalogListPage(portal, context);
+  artifactPages(portal, context);
+  addActions(portal, context, [...draftActions, publish, ...lifecycleActions]);
 }

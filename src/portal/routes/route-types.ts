@@ -34,8 +34,13 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
 export type PageRequest<Query = unknown, Params = unknown> = PortalRequest<Params> &
   HeldForm & { query: Query };
 
-/** What a person can do: a form, and what it does. */
-export type Action<Form extends z.ZodType, Params extends z.ZodType, Query extends z.ZodType> = {
+/** What a person can do: a form, and what it does. `Given`: what its handlers get before the request. */
+export type Action<
+  Form extends z.ZodType,
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Given extends unknown[] = [],
+> = {
   /** Default: a session is enough. */
   scope?: Scope;
   /** Of the fields, each a text, or a list when it came several times; an empty field is ''. */
@@ -49,10 +54,12 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
    */
   doneOnce?: boolean;
   /** The page with the form, at the same address. A form that did not fit stands on it again. */
-  page?: (request: FormRequest<z.output<Params>, z.output<Query>>) => Promise<PortalPage>;
+  page?: (
+    ...given: [...Given, request: FormRequest<z.output<Params>, z.output<Query>>]
+  ) => Promise<PortalPage>;
   /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
   confirm?: (
-    request: FormRequest<z.output<Params>, z.output<Query>>,
+    ...given: [...Given, request: FormRequest<z.output<Params>, z.output<Query>>]
   ) => Promise<Confirmation | PortalPage>;
   /** Of that page's address. */
   query?: Query;
@@ -61,8 +68,12 @@ export type Action<Form extends z.ZodType, Params extends z.ZodType, Query exten
    * does not fit when its schema refuses it, or the use case does with 400, 409, 412 or 422. Without
    * either page such an error is shown on the page for errors.
    */
-  onProblems?: (request: FormRequest<z.output<Params>>) => Promise<PortalPage>;
-  run: (request: ActionRequest<z.output<Form>, z.output<Params>>) => Promise<ActionResult>;
+  onProblems?: (
+    ...given: [...Given, request: FormRequest<z.output<Params>>]
+  ) => Promise<PortalPage>;
+  run: (
+    ...given: [...Given, request: ActionRequest<z.output<Form>, z.output<Params>>]
+  ) => Promise<ActionResult>;
 };
 
 /** What is confirmed before it is done. The way out leads to the last of the crumbs, or the section. */

@@ -1,14 +1,11 @@
-import { diffVersions } from '#catalog/diff/diff-versions.ts';
-import { listAudit, listCatalog, listVersions, readSpec } from '#catalog/reading/read-catalog.ts';
-import { z } from 'zod';
+import { listCatalog } from '#catalog/reading/read-catalog.ts';
 import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts';
-import { readUsage } from '#catalog/usage/read-usage.ts';
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf, cursorFilter, present, textFilter, withQuery } from '../../address.ts';
+import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import { may, type PortalPage, type PortalPerson } from '../../page.ts';
+import { may, type PortalPage } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
 import type { EmptyFacts } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/forms.ts';
@@ -19,65 +16,26 @@ import {
   listCard,
   type Column,
 } from '../../shell/list.ts';
-import { badgeOf, code, cut, foreign, link, note } from '../../shell/elements.ts';
+import { code, cut, foreign, link, note } from '../../shell/elements.ts';
 import { count, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { addDrafts } from './draft-pages.ts';
-import { addLifecycle } from './lifecycle-actions.ts';
-import { addPublish } from './publish-action.ts';
 import {
   catalogQuery,
   type CatalogQuery,
   toFilters,
-  groupPathOf,
   LIFECYCLE_WORDS,
   lifecycleStatus,
 } from './catalog-words.ts';
-import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
-import { artifactView } from './artifact-view.ts';
-import { readDefault } from './version-actions.ts';
 import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath, catalogPath } from '../../paths.ts';
 
 const PAGE_ARTIFACTS = 50;
 
 const CREATE = link(NEW_DRAFT_PATH, 'Create draft', { look: 'primary' });
 
-const ofArtifact = {
-  scope: 'catalog:read',
-  params: z.object({ id: z.string() }),
-} as const;
-
-const artifactQuery = z.strictObject({
-  version: textFilter(),
-  cursor: cursorFilter,
-  from: textFilter(),
-  to: textFilter(),
-});
-
-type ArtifactQuery = z.output<typeof artifactQuery>;
-
-const PAGE_VERSIONS = 25;
-const LAST_CHANGES = 6;
-
-/** The catalog: `/portal/catalog` and what lies below. */
-export function catalogPages(portal: PortalRoutes, context: PagesContext): void {
-  const { catalog } = context;
+/** `/portal/catalog`: what is there, in which state, and whose it is. */
+export function catalogListPage(portal: PortalRoutes, context: PagesContext): void {
   const list = { scope: 'catalog:read', query: catalogQuery, isList: true } as const;
   portal.page(CATALOG_PATH, list, (request) => listPage(context, request));
-  const one = `${CATALOG_PATH}/:id`;
-  portal.page(one, { ...ofArtifact, query: artifactQuery }, (request) =>
-    artifactPage(context, request),
-  );
-  const ofSpec = { ...ofArtifact, query: z.strictObject({ version: z.string() }) };
-  portal.page(`${one}/spec`, ofSpec, async ({ person, params, query }) => {
-    const ref = { ...params, ...query, format: 'json' } as const;
-    const { view, text } = await readSpec(catalog, person, ref);
-    const { id, version } = view.record;
-    return { fileName: `${id}-${version}.json`, mediaType: 'application/json', content: text };
-  });
-  addDrafts(portal, context);
-  addPublish(portal, context);
-  addLifecycle(portal, context);
 }
 
 async function listPage(
@@ -213,58 +171,3 @@ const columnsFor = (isEvery: boolean, viewer: Viewer): Column<VersionRecord>[] =
   ['Group', ({ groupPath }) => groupPath && code(cut(groupPath, 120))],
   ['Changed', ({ updatedAt }) => time(updatedAt, viewer, 'day')],
 ];
-
-/** The page of one artifact, about one of its versions. */
-async function artifactPage(
-  { catalog }: PagesContext,
-  { person, params: { id }, query, viewer }: PageRequest<ArtifactQuery, { id: string }>,
-): Promise<PortalPage> {
-  const byDefault = await readDefault(catalog, person, id);
-  const defaultVersion = byDefault?.record.version;
-  const version = query.version ?? defaultVersion ?? (await highestVersion(catalog, person, id));
-  const shown = await readView(catalog.db, person, { id, version, withSpec: true });
-  const { items: entries } = await listAudit(catalog, person, { id, limit: LAST_CHANGES });
-  const { from, to } = query;
-  const isCompared = from !== undefined || to !== undefined;
-  const diff = isCompared
-    ? await diffVersions(catalog, person, { id, ...present({ from, to }) })
-    : undefined;
-  const mayName = (): boolean => may(person, 'trackport:admin');
-  const usage = await readUsage(catalog, person, { id, mayName });
-  const { cursor } = query;
-  const page = { id, ...pageOf(PAGE_VERSIONS, cursor) };
-  const { items: versions, pagination } = await listVersions(catalog, person, page);
-  const isDefaultSet = byDefault?.isSetDefault ?? false;
-  const which = { shown, versions, pagination, cursor, defaultVersion, isDefaultSet };
-  const body = artifactView({ ...which, diff, person, entries, usage }, viewer);
-  return { ...headOf(shown, person, defaultVersion), body };
-}
-
-/** Stands for an artifact of which no version can be read without its name. @throws {artifact-not-found} */
-async function highestVersion(catalog: Catalog, person: PortalPerson, id: string) {
-  const { items } = await listVersions(catalog, person, { id, limit: 1 });
-  return items[0]?.version ?? '';
-}
-
-function headOf({ record }: VersionView, person: PortalPerson, defaultVersion: string | undefined) {
-  const { id, version, title, type, owner, groupPath, lifecycle } = record;
-  const group = groupPath !== undefined && { href: groupPathOf(groupPath), text: groupPath };
-  const created = withQuery(NEW_DRAFT_PATH, { id, version });
-  return {
-    title,
-    section: 'catalog',
-    crumbs: group ? [group] : [],
-    badge: badgeOf(LIFECYCLE_WORDS[lifecycle], { fill: true }),
-    meta: [
-      code(id),
-      type,
-      defaultVersion === undefined
-        ? 'No default version'
-        : html`Default ${link(artifactPath(id, { version: defaultVersion }), code(defaultVersion))}`,
-      foreign(owner, 60),
-    ],
-    ...(may(person, 'catalog:write') && {
-      actions: link(created, 'Create version', { look: 'button' }),
-    }),
-  } as const;
-}

@@ -10,7 +10,7 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
-import type { ActionResult, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
+import type { ActionResult, FormRequest } from '../../routes/route-types.ts';
 import { counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {
@@ -26,7 +26,6 @@ import {
   toFields,
 } from './draft-form.ts';
 import {
-  addVersionAction,
   asSeen,
   callerOf,
   explainStale,
@@ -35,6 +34,7 @@ import {
   shown,
   type VersionName,
   writing,
+  versionAction,
 } from './version-actions.ts';
 import {
   CATALOG_PATH,
@@ -43,34 +43,26 @@ import {
   artifactPath,
   versionPath,
 } from '../../paths.ts';
-
-/** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
-export function addDrafts(portal: PortalRoutes, context: PagesContext): void {
-  addCreate(portal, context);
-  addEdit(portal, context);
-  addDescribe(portal, context);
-  addDelete(portal, context);
-}
+import { action } from '../../routes/page-actions.ts';
 
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
 type NewRequest = FormRequest<unknown, z.output<typeof newQuery>>;
 
-function addCreate(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(NEW_DRAFT_PATH, {
-    scope: 'catalog:write',
-    query: newQuery,
-    form: newDraftForm,
-    formBytesMax: DRAFT_FORM_BYTES_MAX,
-    page: (request) => createPage(context, request),
-    run: async (request) => {
-      const { id, version } = request.form;
-      const name = { id, ...(version !== '' && { version }) };
-      const draft = { ...(await contentOf(context, request, name)), ...name };
-      const made = await atSpec(() => createVersion(context.catalog, callerOf(request), draft));
-      return withFindings(made, 'created');
-    },
-  });
-}
+const createDraft = action({
+  path: NEW_DRAFT_PATH,
+  scope: 'catalog:write',
+  query: newQuery,
+  form: newDraftForm,
+  formBytesMax: DRAFT_FORM_BYTES_MAX,
+  page: createPage,
+  run: async (context, request) => {
+    const { id, version } = request.form;
+    const name = { id, ...(version !== '' && { version }) };
+    const draft = { ...(await contentOf(context, request, name)), ...name };
+    const made = await atSpec(() => createVersion(context.catalog, callerOf(request), draft));
+    return withFindings(made, 'created');
+  },
+});
 
 function withFindings(view: VersionView, what: string): ActionResult {
   const { version, findings } = view.record;
@@ -113,41 +105,39 @@ function typedFields({ typed, problems }: FormRequest): TypedFields | undefined 
   return problems.length === 0 ? undefined : typed;
 }
 
-function addEdit(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${VERSION_PATH}/edit`, {
-    ...writing,
-    form: draftForm,
-    formBytesMax: DRAFT_FORM_BYTES_MAX,
-    page: (request) => editPage(context, request),
-    run: async (request) => {
-      const { params: name, form } = request;
-      const content = await contentOf(context, request, name);
-      const input = { ...name, content, ifMatch: asSeen(form.seen) };
-      const saved = await atSpec(() => replaceVersion(context.catalog, callerOf(request), input));
-      return withFindings(saved, 'saved');
-    },
-  });
-}
+const editDraft = action({
+  path: `${VERSION_PATH}/edit`,
+  ...writing,
+  form: draftForm,
+  formBytesMax: DRAFT_FORM_BYTES_MAX,
+  page: editPage,
+  run: async (context, request) => {
+    const { params: name, form } = request;
+    const content = await contentOf(context, request, name);
+    const input = { ...name, content, ifMatch: asSeen(form.seen) };
+    const saved = await atSpec(() => replaceVersion(context.catalog, callerOf(request), input));
+    return withFindings(saved, 'saved');
+  },
+});
 
-function addDescribe(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${VERSION_PATH}/describe`, {
-    ...writing,
-    form: describeForm,
-    onProblems: (request) => editPage(context, request),
-    run: async (request) => {
-      const { title, owner, description, groupPath, seen } = request.form;
-      const patch = {
-        title,
-        owner,
-        description: description.trim() || null,
-        groupPath: groupPath || null,
-      };
-      const input = { ...request.params, patch, ifMatch: asSeen(seen) };
-      const saved = await patchVersion(context.catalog, callerOf(request), input);
-      return shown(saved, 'The changes were saved.');
-    },
-  });
-}
+const describe = action({
+  path: `${VERSION_PATH}/describe`,
+  ...writing,
+  form: describeForm,
+  onProblems: editPage,
+  run: async (context, request) => {
+    const { title, owner, description, groupPath, seen } = request.form;
+    const patch = {
+      title,
+      owner,
+      description: description.trim() || null,
+      groupPath: groupPath || null,
+    };
+    const input = { ...request.params, patch, ifMatch: asSeen(seen) };
+    const saved = await patchVersion(context.catalog, callerOf(request), input);
+    return shown(saved, 'The changes were saved.');
+  },
+});
 
 async function editPage(
   context: PagesContext,
@@ -192,36 +182,36 @@ const plain = (text: string | string[] | undefined): string =>
     .trim();
 
 /** Asks for the version before a draft is deleted. */
-function addDelete(portal: PortalRoutes, context: PagesContext): void {
-  const { catalog } = context;
-  addVersionAction(portal, context, {
-    title: 'Delete draft',
-    action: 'delete',
-    form: z.object({}),
-    isFinal: true,
-    explain: (request) => ({
-      failed: 'Not deleted',
-      consequences: [
-        'The draft goes with its spec; the audit keeps that it was there.',
-        ...(request.view.counts['versions'] === 1
-          ? ['It is the only version: the artifact goes with it.']
-          : []),
-        'This cannot be undone.',
-      ],
-      submit: `Delete draft ${request.view.record.version}`,
-    }),
-    run: async (request, target) => {
-      const { id, version } = target;
-      const { counts } = await readView(catalog.db, request.person, {
-        id,
-        version,
-        withSpec: false,
-      });
-      await deleteVersion(catalog, callerOf(request), target);
-      return {
-        location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(id),
-        notice: `Draft ${version} was deleted.`,
-      };
-    },
-  });
-}
+const deleteDraft = versionAction({
+  title: 'Delete draft',
+  action: 'delete',
+  form: z.object({}),
+  isFinal: true,
+  explain: (_context, request) => ({
+    failed: 'Not deleted',
+    consequences: [
+      'The draft goes with its spec; the audit keeps that it was there.',
+      ...(request.view.counts['versions'] === 1
+        ? ['It is the only version: the artifact goes with it.']
+        : []),
+      'This cannot be undone.',
+    ],
+    submit: `Delete draft ${request.view.record.version}`,
+  }),
+  run: async ({ catalog }, request, target) => {
+    const { id, version } = target;
+    const { counts } = await readView(catalog.db, request.person, {
+      id,
+      version,
+      withSpec: false,
+    });
+    await deleteVersion(catalog, callerOf(request), target);
+    return {
+      location: counts['versions'] === 1 ? CATALOG_PATH : artifactPath(id),
+      notice: `Draft ${version} was deleted.`,
+    };
+  },
+});
+
+/** Writing a version: a new one, a draft, what may change of another one, and deleting a draft. */
+export const draftActions = [createDraft, editDraft, describe, deleteDraft];

@@ -11,7 +11,6 @@ import { isInUse, readUsage, type VersionReader } from '#catalog/usage/read-usag
 import { chooseListed } from '#catalog/version/version-order.ts';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check, held, input } from '../../shell/forms.ts';
@@ -22,21 +21,14 @@ import { may } from '../../page.ts';
 import { sunsetDay } from './catalog-words.ts';
 import { readerName } from './readers-card.ts';
 import {
-  addVersionAction,
   callerOf,
   publishing,
   shown,
   type VersionRequest,
+  versionAction,
 } from './version-actions.ts';
 import { VERSION_PATH, artifactPath } from '../../paths.ts';
-
-/** The life of a version after it was published, and which one is the default. */
-export function addLifecycle(portal: PortalRoutes, context: PagesContext): void {
-  addDeprecate(portal, context);
-  addRetire(portal, context);
-  addUnsetDefault(portal, context);
-  addReversible(portal, context);
-}
+import { action } from '../../routes/page-actions.ts';
 
 const deprecateForm = z.object({
   sunset: z
@@ -45,40 +37,38 @@ const deprecateForm = z.object({
 });
 
 /** Asks until when a version stays, and shows what takes its place and what it holds. */
-function addDeprecate(portal: PortalRoutes, context: PagesContext): void {
-  addVersionAction(portal, context, {
-    title: 'Deprecate',
-    action: 'deprecate',
-    form: deprecateForm,
-    explain: (request) => {
-      const { view, others } = request;
-      const { version, lifecycle } = view.record;
-      const isAgain = lifecycle === 'DEPRECATED';
-      const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
-      const next = view.successor ?? chooseListed(published, undefined)?.version;
-      return {
-        failed: isAgain ? 'Not changed' : 'Not deprecated',
-        consequences: [
-          html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
-          ${code('Sunset')}.`,
-          next === undefined
-            ? 'No other version is published: nothing takes its place yet.'
-            : html`Its successor is ${code(next)}.`,
-          isAgain
-            ? 'Nothing retires by itself on the date.'
-            : 'Nothing retires by itself on the date. Reinstating undoes it.',
-        ],
-        fields: [sunsetField(request, isAgain), membersOf(view)],
-        submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
-      };
-    },
-    run: async (request, target) => {
-      const deprecation = { sunsetAt: request.form.sunset, ...target };
-      const view = await deprecateVersion(context.catalog, callerOf(request), deprecation);
-      return shown(view, `${target.version} is deprecated.`);
-    },
-  });
-}
+const deprecate = versionAction({
+  title: 'Deprecate',
+  action: 'deprecate',
+  form: deprecateForm,
+  explain: (_context, request) => {
+    const { view, others } = request;
+    const { version, lifecycle } = view.record;
+    const isAgain = lifecycle === 'DEPRECATED';
+    const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
+    const next = view.successor ?? chooseListed(published, undefined)?.version;
+    return {
+      failed: isAgain ? 'Not changed' : 'Not deprecated',
+      consequences: [
+        html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
+        ${code('Sunset')}.`,
+        next === undefined
+          ? 'No other version is published: nothing takes its place yet.'
+          : html`Its successor is ${code(next)}.`,
+        isAgain
+          ? 'Nothing retires by itself on the date.'
+          : 'Nothing retires by itself on the date. Reinstating undoes it.',
+      ],
+      fields: [sunsetField(request, isAgain), membersOf(view)],
+      submit: isAgain ? 'Move the sunset' : `Deprecate ${version}`,
+    };
+  },
+  run: async ({ catalog }, request, target) => {
+    const deprecation = { sunsetAt: request.form.sunset, ...target };
+    const view = await deprecateVersion(catalog, callerOf(request), deprecation);
+    return shown(view, `${target.version} is deprecated.`);
+  },
+});
 
 /** More than a day has; the rest of a longer text is no use to anybody. */
 const DAY_CHARACTERS_SHOWN = 20;
@@ -115,44 +105,42 @@ function membersOf({ members = [], counts }: VersionView): Html {
 }
 
 /** Asks for the version before it is gone for good. */
-function addRetire(portal: PortalRoutes, context: PagesContext): void {
-  addVersionAction(portal, context, {
-    title: 'Retire',
-    action: 'retire',
-    isFinal: true,
-    form: z.object({ early: z.literal('yes').optional() }),
-    explain: async (request) => {
-      const { view, viewer } = request;
-      const { record, successor } = view;
-      const { version, sunsetAt = viewer.nowMs } = record;
-      const isAhead = isBeforeSunset(record, viewer.nowMs);
-      const ahead = html`Its sunset is ahead: ${sunsetDay(sunsetAt, viewer)}`;
-      const promise = 'Readers were told that they can rely on it until then.';
-      const readers = await readersLeft(context, request);
-      const isEarly = isAhead || readers.length > 0;
-      const warning = html`${isAhead && remark('warn', ahead, promise)}
-      ${readers.length > 0 && readersRemark(readers, request)}`;
-      return {
-        failed: 'Not retired',
-        ...(isEarly && { warning }),
-        consequences: [
-          'Readers who name no version never get it any more.',
-          successor === undefined
-            ? 'No other version takes its place.'
-            : html`Its successor is ${code(successor)}.`,
-          'It stays readable by its name. This cannot be undone.',
-        ],
-        ...(isEarly && { fields: [check(isAhead ? earlyBox : unreadBox, request)] }),
-        submit: `Retire ${version}`,
-      };
-    },
-    run: async (request, target) => {
-      const retirement = { isEarly: request.form.early === 'yes', ...target };
-      const view = await retireVersion(context.catalog, callerOf(request), retirement);
-      return shown(view, `${target.version} is retired.`);
-    },
-  });
-}
+const retire = versionAction({
+  title: 'Retire',
+  action: 'retire',
+  isFinal: true,
+  form: z.object({ early: z.literal('yes').optional() }),
+  explain: async (context, request) => {
+    const { view, viewer } = request;
+    const { record, successor } = view;
+    const { version, sunsetAt = viewer.nowMs } = record;
+    const isAhead = isBeforeSunset(record, viewer.nowMs);
+    const ahead = html`Its sunset is ahead: ${sunsetDay(sunsetAt, viewer)}`;
+    const promise = 'Readers were told that they can rely on it until then.';
+    const readers = await readersLeft(context, request);
+    const isEarly = isAhead || readers.length > 0;
+    const warning = html`${isAhead && remark('warn', ahead, promise)}
+    ${readers.length > 0 && readersRemark(readers, request)}`;
+    return {
+      failed: 'Not retired',
+      ...(isEarly && { warning }),
+      consequences: [
+        'Readers who name no version never get it any more.',
+        successor === undefined
+          ? 'No other version takes its place.'
+          : html`Its successor is ${code(successor)}.`,
+        'It stays readable by its name. This cannot be undone.',
+      ],
+      ...(isEarly && { fields: [check(isAhead ? earlyBox : unreadBox, request)] }),
+      submit: `Retire ${version}`,
+    };
+  },
+  run: async ({ catalog }, request, target) => {
+    const retirement = { isEarly: request.form.early === 'yes', ...target };
+    const view = await retireVersion(catalog, callerOf(request), retirement);
+    return shown(view, `${target.version} is retired.`);
+  },
+});
 
 const earlyBox = { name: 'early', label: 'Retire it before its sunset', value: 'yes' };
 const unreadBox = { ...earlyBox, label: 'Retire it although it is read' };
@@ -180,48 +168,50 @@ function readersRemark(readers: readonly VersionReader[], request: VersionReques
 }
 
 /** Asks before the default is computed again. */
-function addUnsetDefault(portal: PortalRoutes, context: PagesContext): void {
-  addVersionAction(portal, context, {
-    title: 'Unset default',
-    action: 'unset-default',
-    form: z.object({}),
-    explain: ({ view: { record, isSetDefault }, others }) => {
-      const { version } = record;
-      const next = chooseListed([record, ...others], undefined)?.version ?? version;
-      const now = html`Readers who name no version get ${code(next)} from now on.`;
-      const same = html`${code(version)} stays the default until a higher version is published.`;
-      return {
-        failed: 'Not changed',
-        ...(!isSetDefault && { warning: remark('warn', `${version} is not set as the default`) }),
-        consequences: [
-          next === version ? same : now,
-          'The default is the highest published version again, and moves with each publish.',
-          'It can be set again.',
-        ],
-        submit: 'Unset default',
-      };
-    },
-    run: async (request, target) => {
-      const view = await unsetDefault(context.catalog, callerOf(request), target);
-      return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
-    },
-  });
-}
+const restoreDefault = versionAction({
+  title: 'Unset default',
+  action: 'unset-default',
+  form: z.object({}),
+  explain: (_context, { view: { record, isSetDefault }, others }) => {
+    const { version } = record;
+    const next = chooseListed([record, ...others], undefined)?.version ?? version;
+    const now = html`Readers who name no version get ${code(next)} from now on.`;
+    const same = html`${code(version)} stays the default until a higher version is published.`;
+    return {
+      failed: 'Not changed',
+      ...(!isSetDefault && { warning: remark('warn', `${version} is not set as the default`) }),
+      consequences: [
+        next === version ? same : now,
+        'The default is the highest published version again, and moves with each publish.',
+        'It can be set again.',
+      ],
+      submit: 'Unset default',
+    };
+  },
+  run: async ({ catalog }, request, target) => {
+    const view = await unsetDefault(catalog, callerOf(request), target);
+    return shown(view, `No version is set as the default now. It is ${view.record.version}.`);
+  },
+});
 
 /** What can be undone needs no page that asks. */
-function addReversible(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${VERSION_PATH}/reinstate`, {
-    ...publishing,
-    run: async (request) => {
-      const view = await reinstateVersion(context.catalog, callerOf(request), request.params);
-      return shown(view, `${request.params.version} is published again.`);
-    },
-  });
-  portal.action(`${VERSION_PATH}/default`, {
-    ...publishing,
-    run: async (request) => {
-      const view = await setDefault(context.catalog, callerOf(request), request.params);
-      return shown(view, `${request.params.version} is the default now.`);
-    },
-  });
-}
+const reinstate = action({
+  path: `${VERSION_PATH}/reinstate`,
+  ...publishing,
+  run: async ({ catalog }, request) => {
+    const view = await reinstateVersion(catalog, callerOf(request), request.params);
+    return shown(view, `${request.params.version} is published again.`);
+  },
+});
+
+const makeDefault = action({
+  path: `${VERSION_PATH}/default`,
+  ...publishing,
+  run: async ({ catalog }, request) => {
+    const view = await setDefault(catalog, callerOf(request), request.params);
+    return shown(view, `${request.params.version} is the default now.`);
+  },
+});
+
+/** The life of a version after it was published, and which one is the default. */
+export const lifecycleActions = [deprecate, retire, restoreDefault, reinstate, makeDefault];

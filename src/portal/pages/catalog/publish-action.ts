@@ -5,7 +5,6 @@ import { chooseListed } from '#catalog/version/version-order.ts';
 import { isTrackportError, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { may } from '../../page.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
 import { list } from '../../shell/card.ts';
 import { remark } from '../../shell/notice.ts';
 import { check } from '../../shell/forms.ts';
@@ -15,50 +14,48 @@ import type { PagesContext } from '../../context.ts';
 import { findingsList } from './artifact-view.ts';
 import {
   readDefault,
-  addVersionAction,
   callerOf,
   shown,
   type VersionRequest,
+  versionAction,
 } from './version-actions.ts';
 import { versionPath } from '../../paths.ts';
 
 /** Asks before content is frozen: says what it breaks, and what validation found. */
-export function addPublish(portal: PortalRoutes, context: PagesContext): void {
-  const { catalog } = context;
-  addVersionAction(portal, context, {
-    title: 'Publish',
-    action: 'publish',
-    form: z.object({ breaking: z.literal('accept').optional() }),
-    explain: async (request) => {
-      const { version, findings } = request.view.record;
-      const compatibility = await compareToBaseline(catalog, request.person, request.params);
-      const isStopped = findings.length > 0 && catalog.findings === 'block';
-      const mustAccept = catalog.compatibility === 'block' && compatibility.breaking.length > 0;
-      const failed = 'Not published';
-      const warning = html`${breakingRemark(compatibility, mustAccept)}
-      ${findingsRemark(request, compatibility, isStopped)}`;
-      if (isStopped) return { failed, warning, consequences: [] };
-      return {
-        failed,
-        warning,
-        ...(mustAccept && { fields: [check(breakingBox, request)] }),
-        consequences: [
-          await defaultWords(context, request),
-          'Whoever reads the catalog can rely on it: its content is frozen from now on.',
-          'Title, description, owner and group can still be changed.',
-          'It cannot become a draft again. It can be deprecated, and later retired.',
-        ],
-        submit: `Publish ${version}`,
-      };
-    },
-    run: async (request, target) => {
-      const acceptsBreaking = request.form.breaking === 'accept';
-      const publication = { acceptsBreaking, ...target };
-      const view = await atBreaking(() => publishVersion(catalog, callerOf(request), publication));
-      return shown(view, `${target.version} is published.`);
-    },
-  });
-}
+export const publish = versionAction({
+  title: 'Publish',
+  action: 'publish',
+  form: z.object({ breaking: z.literal('accept').optional() }),
+  explain: async (context, request) => {
+    const { catalog } = context;
+    const { version, findings } = request.view.record;
+    const compatibility = await compareToBaseline(catalog, request.person, request.params);
+    const isStopped = findings.length > 0 && catalog.findings === 'block';
+    const mustAccept = catalog.compatibility === 'block' && compatibility.breaking.length > 0;
+    const failed = 'Not published';
+    const warning = html`${breakingRemark(compatibility, mustAccept)}
+    ${findingsRemark(request, compatibility, isStopped)}`;
+    if (isStopped) return { failed, warning, consequences: [] };
+    return {
+      failed,
+      warning,
+      ...(mustAccept && { fields: [check(breakingBox, request)] }),
+      consequences: [
+        await defaultWords(context, request),
+        'Whoever reads the catalog can rely on it: its content is frozen from now on.',
+        'Title, description, owner and group can still be changed.',
+        'It cannot become a draft again. It can be deprecated, and later retired.',
+      ],
+      submit: `Publish ${version}`,
+    };
+  },
+  run: async ({ catalog }, request, target) => {
+    const acceptsBreaking = request.form.breaking === 'accept';
+    const publication = { acceptsBreaking, ...target };
+    const view = await atBreaking(() => publishVersion(catalog, callerOf(request), publication));
+    return shown(view, `${target.version} is published.`);
+  },
+});
 
 /** Nothing is called clean that breaks something. */
 function findingsRemark(

@@ -19,11 +19,11 @@ import type {
   ActionResult,
   Confirmation,
   FormRequest,
-  PortalRoutes,
 } from '../../routes/route-types.ts';
 import { code } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactPath, VERSION_PATH } from '../../paths.ts';
+import { action } from '../../routes/page-actions.ts';
 
 const params = z.object({ id: z.string(), version: z.string() });
 export type VersionName = z.output<typeof params>;
@@ -104,8 +104,9 @@ type VersionAction<Form extends z.ZodObject> = {
   form: Form;
   /** The name of the version is typed: for what cannot be undone. */
   isFinal?: boolean;
-  explain: (request: VersionRequest) => Explanation | Promise<Explanation>;
+  explain: (context: PagesContext, request: VersionRequest) => Explanation | Promise<Explanation>;
   run: (
+    context: PagesContext,
     request: ActionRequest<z.output<Form>, VersionName>,
     target: VersionName & { ifMatch: Precondition },
   ) => Promise<ActionResult>;
@@ -114,41 +115,39 @@ type VersionAction<Form extends z.ZodObject> = {
 /** What its page says before it is done. */
 type Explanation = Pick<Confirmation, 'failed' | 'warning' | 'consequences' | 'fields' | 'submit'>;
 
-/** What is confirmed about a version before it is done. */
-export function addVersionAction<Form extends z.ZodObject>(
-  portal: PortalRoutes,
-  { catalog }: PagesContext,
-  given: VersionAction<Form>,
-): void {
-  const { title, action, isFinal = false } = given;
-  const { may, from }: VersionAct = VERSION_ACTIONS[action];
-  portal.action(`${VERSION_PATH}/${action}`, {
+/** Something that is confirmed about a version before it is done. */
+export function versionAction<Form extends z.ZodObject>(given: VersionAction<Form>) {
+  const { title, action: name, isFinal = false } = given;
+  const { may, from }: VersionAct = VERSION_ACTIONS[name];
+  return action({
+    path: `${VERSION_PATH}/${name}`,
     ...may,
     form: given.form.extend({ seen: z.string(), ...(isFinal && typedForm.shape) }),
-    confirm: async (request: FormRequest<VersionName>) => {
-      const { person, params: name } = request;
-      const view = await readView(catalog.db, person, { ...name, withSpec: true });
+    confirm: async (context, request: FormRequest<VersionName>) => {
+      const { catalog } = context;
+      const { person, params } = request;
+      const view = await readView(catalog.db, person, { ...params, withSpec: true });
       const { record } = view;
-      if (!from.includes(record.lifecycle)) refuseTransition(action, record.lifecycle);
-      const { items } = await listVersions(catalog, person, { id: name.id, limit: VERSIONS_MAX });
+      if (!from.includes(record.lifecycle)) refuseTransition(name, record.lifecycle);
+      const { items } = await listVersions(catalog, person, { id: params.id, limit: VERSIONS_MAX });
       const others = items.filter(({ version }) => version !== record.version);
       const problems = request.problems.map(inWords);
-      const explanation = await given.explain({ ...request, problems, view, others });
+      const explanation = await given.explain(context, { ...request, problems, view, others });
       return {
         ...placeOf(record),
-        title: `${title} ${name.version}`,
+        title: `${title} ${params.version}`,
         problems,
         values: { seen: seenOf(view) },
         ...explanation,
         ...(isFinal && { toType: html`Type the version: ${code(record.version)}`, danger: true }),
       };
     },
-    run: async (request) => {
-      const { params: name } = request;
+    run: async (context, request) => {
+      const { params } = request;
       // The part of the form that is the action's own is checked with the whole.
       const form = request.form as z.output<Form> & { seen: string; typed: string };
-      if (isFinal) requireTyped(form.typed, name.version, 'the version');
-      return given.run({ ...request, form }, { ...name, ifMatch: asSeen(form.seen) });
+      if (isFinal) requireTyped(form.typed, params.version, 'the version');
+      return given.run(context, { ...request, form }, { ...params, ifMatch: asSeen(form.seen) });
     },
   });
 }

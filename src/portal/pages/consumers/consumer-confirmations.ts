@@ -5,33 +5,23 @@ import { TrackportError } from '#shared/errors.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { requireTyped, typedForm } from '../../routes/confirmation.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import { action } from '../../routes/page-actions.ts';
 import { held, select } from '../../shell/forms.ts';
 import { remark } from '../../shell/notice.ts';
 import { code, foreign } from '../../shell/elements.ts';
 import { agoText, time, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { shownKey } from './consumer-settings.ts';
+import { ofConsumer, ofKey, placeOf, shownKey } from './consumer-words.ts';
+import { consumerPath } from '../../paths.ts';
 import {
-  keyForm,
-  LIFETIME_DEFAULT,
   LIFETIMES,
-  OVERLAP_DEFAULT,
+  LIFETIME_DEFAULT,
   OVERLAPS,
-  rotateForm,
-} from './grant-fields.ts';
-import { ofConsumer, ofKey, placeOf } from './consumer-words.ts';
-import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
-
-const KEY_PATH = `${CONSUMERS_PATH}/:id/keys/:keyId`;
-
-/** What ends keys, and what makes them, each confirmed on a page of its own. */
-export function addConsumerConfirmations(portal: PortalRoutes, context: PagesContext): void {
-  addRevokeConsumer(portal, context);
-  addNewKey(portal, context);
-  addRotateKey(portal, context);
-  addRevokeKey(portal, context);
-}
+  OVERLAP_DEFAULT,
+  lifetime,
+  overlap,
+} from './consumer-fields.ts';
+import { z } from 'zod';
 
 /** @throws {not-found} @throws {invalid-lifecycle-transition} */
 async function readOpen({ access }: PagesContext, id: string): Promise<Consumer> {
@@ -54,128 +44,127 @@ async function readActiveKey({ access }: PagesContext, { params, viewer }: OfKey
   });
 }
 
-function addRevokeConsumer(portal: PortalRoutes, context: PagesContext): void {
-  const { consumers } = context.access;
-  portal.action(`${CONSUMERS_PATH}/:id/revoke`, {
-    ...ofConsumer,
-    form: typedForm,
-    confirm: async ({ params, viewer }) => {
-      const consumer = await readOpen(context, params.id);
-      return {
-        ...placeOf(consumer),
-        title: 'Revoke consumer',
-        failed: 'Not revoked',
-        warning: useWarning(consumer.keys, viewer),
-        consequences: [
-          'Every call with any of its keys is refused from now on.',
-          'It stays in this list and in the audit, revoked.',
-          'This cannot be undone. Disabling can.',
-        ],
-        toType: html`Type the name of the consumer: ${foreign(consumer.name)}`,
-        submit: 'Revoke consumer',
-        danger: true,
-        wayOut: 'Keep it',
-      };
-    },
-    run: async ({ form, params: { id }, origin }) => {
-      requireTyped(form.typed, (await consumers.read(id)).name, 'the name of the consumer');
-      await consumers.revoke({ id }, origin);
-      return { location: consumerPath(id), notice: 'The consumer was revoked.' };
-    },
-  });
-}
-
-function addNewKey(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${CONSUMERS_PATH}/:id/keys/new`, {
-    ...ofConsumer,
-    form: keyForm,
-    doneOnce: true,
-    confirm: async (request) => ({
-      ...placeOf(await readOpen(context, request.params.id)),
-      title: 'Add a key',
-      failed: 'No key was made',
+export const revokeConsumer = action({
+  path: consumerPath(':id', 'revoke'),
+  ...ofConsumer,
+  form: typedForm,
+  confirm: async (context, { params, viewer }) => {
+    const consumer = await readOpen(context, params.id);
+    return {
+      ...placeOf(consumer),
+      title: 'Revoke consumer',
+      failed: 'Not revoked',
+      warning: useWarning(consumer.keys, viewer),
       consequences: [
-        'One more key works beside those that there are, with the same grants.',
-        'It is shown once, on the next page. To replace a key, rotate it instead.',
+        'Every call with any of its keys is refused from now on.',
+        'It stays in this list and in the audit, revoked.',
+        'This cannot be undone. Disabling can.',
       ],
-      fields: [
-        select({
-          ...held('lifetime', request, LIFETIME_DEFAULT),
-          label: 'It works',
-          choices: LIFETIMES,
-        }),
+      toType: html`Type the name of the consumer: ${foreign(consumer.name)}`,
+      submit: 'Revoke consumer',
+      danger: true,
+      wayOut: 'Keep it',
+    };
+  },
+  run: async (context, { form, params: { id }, origin }) => {
+    requireTyped(
+      form.typed,
+      (await context.access.consumers.read(id)).name,
+      'the name of the consumer',
+    );
+    await context.access.consumers.revoke({ id }, origin);
+    return { location: consumerPath(id), notice: 'The consumer was revoked.' };
+  },
+});
+
+export const addKey = action({
+  path: consumerPath(':id', 'keys', 'new'),
+  ...ofConsumer,
+  form: z.object({ lifetime }),
+  doneOnce: true,
+  confirm: async (context, request) => ({
+    ...placeOf(await readOpen(context, request.params.id)),
+    title: 'Add a key',
+    failed: 'No key was made',
+    consequences: [
+      'One more key works beside those that there are, with the same grants.',
+      'It is shown once, on the next page. To replace a key, rotate it instead.',
+    ],
+    fields: [
+      select({
+        ...held('lifetime', request, LIFETIME_DEFAULT),
+        label: 'It works',
+        choices: LIFETIMES,
+      }),
+    ],
+    submit: 'Make key',
+  }),
+  run: async (context, { form, params: { id }, origin }) => {
+    const input = { id, ...present({ expiresInMs: form.lifetime }) };
+    const made = await context.access.keys.add(input, origin);
+    const secret = shownKey(made, context.publicUrl());
+    return { location: consumerPath(id), notice: 'A key was made.', secret };
+  },
+});
+
+export const rotateKey = action({
+  path: consumerPath(':id', 'keys', ':keyId', 'rotate'),
+  ...ofKey,
+  form: z.object({ overlap }),
+  doneOnce: true,
+  confirm: async (context, request) => {
+    const { consumer, key } = await readActiveKey(context, request);
+    const { keyId, expiresAt } = key;
+    const end = expiresAt !== undefined && time(expiresAt, request.viewer, 'minute');
+    const overlap = held('overlap', request, OVERLAP_DEFAULT);
+    return {
+      ...placeOf(consumer),
+      title: 'Rotate key',
+      failed: 'Not rotated',
+      consequences: [
+        html`A new key is made. ${code(keyId)} goes on beside it for the time that you choose.`,
+        'The new key is shown once, on the next page. Bring it to its consumer within that time.',
+        ...(end ? [html`The old key never works longer than it would have: ${end}.`] : []),
       ],
-      submit: 'Make key',
-    }),
-    run: async ({ form, params: { id }, origin }) => {
-      const input = { id, ...present({ expiresInMs: form.lifetime }) };
-      const made = await context.access.keys.add(input, origin);
-      const secret = shownKey(made, context.publicUrl());
-      return { location: consumerPath(id), notice: 'A key was made.', secret };
-    },
-  });
-}
+      fields: [select({ ...overlap, label: 'The old key stays good', choices: OVERLAPS })],
+      submit: 'Rotate key',
+    };
+  },
+  run: async (context, { form, params, origin }) => {
+    const made = await context.access.keys.rotate({ ...params, overlapMs: form.overlap }, origin);
+    const secret = shownKey(made, context.publicUrl());
+    return { location: consumerPath(params.id), notice: 'The key was rotated.', secret };
+  },
+});
 
-function addRotateKey(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${KEY_PATH}/rotate`, {
-    ...ofKey,
-    form: rotateForm,
-    doneOnce: true,
-    confirm: async (request) => {
-      const { consumer, key } = await readActiveKey(context, request);
-      const { keyId, expiresAt } = key;
-      const end = expiresAt !== undefined && time(expiresAt, request.viewer, 'minute');
-      const overlap = held('overlap', request, OVERLAP_DEFAULT);
-      return {
-        ...placeOf(consumer),
-        title: 'Rotate key',
-        failed: 'Not rotated',
-        consequences: [
-          html`A new key is made. ${code(keyId)} goes on beside it for the time that you choose.`,
-          'The new key is shown once, on the next page. Bring it to its consumer within that time.',
-          ...(end ? [html`The old key never works longer than it would have: ${end}.`] : []),
-        ],
-        fields: [select({ ...overlap, label: 'The old key stays good', choices: OVERLAPS })],
-        submit: 'Rotate key',
-      };
-    },
-    run: async ({ form, params, origin }) => {
-      const made = await context.access.keys.rotate({ ...params, overlapMs: form.overlap }, origin);
-      const secret = shownKey(made, context.publicUrl());
-      return { location: consumerPath(params.id), notice: 'The key was rotated.', secret };
-    },
-  });
-}
-
-function addRevokeKey(portal: PortalRoutes, context: PagesContext): void {
-  portal.action(`${KEY_PATH}/revoke`, {
-    ...ofKey,
-    form: typedForm,
-    confirm: async (request) => {
-      const { consumer, key } = await readActiveKey(context, request);
-      return {
-        ...placeOf(consumer),
-        title: 'Revoke key',
-        failed: 'Not revoked',
-        warning: useWarning([key], request.viewer),
-        consequences: [
-          html`Every call with the key ${code(key.keyId)} is refused from now on.`,
-          othersOf(consumer, key, request.viewer),
-          'This cannot be undone. To replace a key without a gap, rotate it.',
-        ],
-        toType: html`Type the id of the key: ${foreign(key.keyId)}`,
-        submit: 'Revoke key',
-        danger: true,
-        wayOut: 'Keep it',
-      };
-    },
-    run: async ({ form, params, origin }) => {
-      requireTyped(form.typed, params.keyId, 'the id of the key');
-      await context.access.keys.revoke(params, origin);
-      return { location: consumerPath(params.id), notice: 'The key was revoked.' };
-    },
-  });
-}
+export const revokeKey = action({
+  path: consumerPath(':id', 'keys', ':keyId', 'revoke'),
+  ...ofKey,
+  form: typedForm,
+  confirm: async (context, request) => {
+    const { consumer, key } = await readActiveKey(context, request);
+    return {
+      ...placeOf(consumer),
+      title: 'Revoke key',
+      failed: 'Not revoked',
+      warning: useWarning([key], request.viewer),
+      consequences: [
+        html`Every call with the key ${code(key.keyId)} is refused from now on.`,
+        othersOf(consumer, key, request.viewer),
+        'This cannot be undone. To replace a key without a gap, rotate it.',
+      ],
+      toType: html`Type the id of the key: ${foreign(key.keyId)}`,
+      submit: 'Revoke key',
+      danger: true,
+      wayOut: 'Keep it',
+    };
+  },
+  run: async (context, { form, params, origin }) => {
+    requireTyped(form.typed, params.keyId, 'the id of the key');
+    await context.access.keys.revoke(params, origin);
+    return { location: consumerPath(params.id), notice: 'The key was revoked.' };
+  },
+});
 
 function othersOf(consumer: Consumer, key: Key, { nowMs }: Viewer): string {
   const others = activeKeys(consumer, nowMs).filter(({ keyId }) => keyId !== key.keyId).length;

@@ -1,6 +1,10 @@
 import type { Consumer } from '#access/consumers/consumer.ts';
-import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
-import { pageOf } from '../../address.ts';
+import {
+  activeKeys,
+  consumerStatuses,
+  type ConsumerFilter,
+} from '#access/consumers/find-consumers.ts';
+import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { choicesOf } from '../../shell/forms.ts';
@@ -8,15 +12,8 @@ import { type ListRequest, type Found, listCard, type Column } from '../../shell
 import { foreign, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { addConsumerActions } from './consumer-settings.ts';
-import { addConsumerConfirmations } from './consumer-confirmations.ts';
-import { consumerPage } from './consumer-page.ts';
 import {
-  consumersQuery,
-  type ConsumersQuery,
-  ofConsumer,
   scope,
-  toFilter,
   expiryWords,
   grantWords,
   lastUsedWords,
@@ -24,14 +21,32 @@ import {
   consumerBadge,
 } from './consumer-words.ts';
 import { CONSUMERS_PATH, consumerPath, consumersPath } from '../../paths.ts';
+import { z } from 'zod';
+
+/** The address of the list: what a form leaves empty is no filter. */
+export const consumersQuery = z.strictObject({
+  q: textFilter(),
+  state: oneOfFilter(consumerStatuses),
+  expires: z
+    .enum(['', '30', '90'], 'must be 30 or 90 days')
+    .transform((value) => value || undefined)
+    .optional(),
+  cursor: cursorFilter,
+});
+
+export type ConsumersQuery = z.output<typeof consumersQuery>;
+
+function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
+  return present({ text: q, status: state, endsWithinDays: expires && Number(expires) });
+}
 
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
 
 const CREATE = link(`${CONSUMERS_PATH}/new`, 'Create consumer', { look: 'primary' });
 
-/** Consumers with their grants and keys: `/portal/consumers` and what lies below. */
-export function consumerPages(portal: PortalRoutes, context: PagesContext): void {
+/** `/portal/consumers`: machines that read. */
+export function consumerListPage(portal: PortalRoutes, context: PagesContext): void {
   const list = { scope, query: consumersQuery, isList: true } as const;
   portal.page(CONSUMERS_PATH, list, async (request) => {
     const page = pageOf(PAGE_CONSUMERS, request.query.cursor);
@@ -45,9 +60,6 @@ export function consumerPages(portal: PortalRoutes, context: PagesContext): void
       body: consumerListView(found, request),
     };
   });
-  portal.page(`${CONSUMERS_PATH}/:id`, ofConsumer, (request) => consumerPage(context, request));
-  addConsumerActions(portal, context);
-  addConsumerConfirmations(portal, context);
 }
 
 /** What a row shows of a name, and how many labels; the consumer's page shows all. */

@@ -1,43 +1,21 @@
-/** Where the pages of consumers are, who may see them, and the words that stand on them. */
+/** Who may see consumers, and the words for them. */
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
 import { endsSoon } from '#access/keys/key-rules.ts';
-import {
-  type ConsumerFilter,
-  consumerStatuses,
-  nextExpiry,
-  type ConsumerStatus,
-  statusAt,
-} from '#access/consumers/find-consumers.ts';
-import { cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
+import { nextExpiry, type ConsumerStatus, statusAt } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Grant, grantOf } from '#access/grant.ts';
 import { html, type Html, type HtmlValue } from '../../html.ts';
 import { badge, badgeOf, foreign, note, tag } from '../../shell/elements.ts';
 import { ago, duration, type Viewer, time } from '../../shell/times.ts';
 import { SECTIONS, consumerPath } from '../../paths.ts';
+import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
+import type { ShownSecret } from '../../page.ts';
 
 export const { scope } = SECTIONS.consumers;
 export const ofConsumer = { scope, params: z.object({ id: z.string() }) } as const;
 export const ofKey = { scope, params: z.object({ id: z.string(), keyId: z.string() }) } as const;
-
-/** The address of the list: what a form leaves empty is no filter. */
-export const consumersQuery = z.strictObject({
-  q: textFilter(),
-  state: oneOfFilter(consumerStatuses),
-  expires: z
-    .enum(['', '30', '90'], 'must be 30 or 90 days')
-    .transform((value) => value || undefined)
-    .optional(),
-  cursor: cursorFilter,
-});
-
-export type ConsumersQuery = z.output<typeof consumersQuery>;
-
-export function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
-  return present({ text: q, status: state, endsWithinDays: expires && Number(expires) });
-}
 
 /** Where a page below the list, or below one consumer, stands. */
 export function placeOf(consumer?: Consumer) {
@@ -112,4 +90,21 @@ export function feedWords(follower: Follower | undefined, viewer: Viewer): HtmlV
   const last = note('last read ', ago(readAt, viewer));
   if (behindSince === undefined) return html`has all of it${last}`;
   return html`${badge('warn', `${duration(viewer.nowMs - behindSince)} behind`)}${last}`;
+}
+
+/** A key that was just made, for the one page that shows it. */
+export function shownKey({ consumer, issued }: ConsumerWithKey, publicUrl: string): ShownSecret {
+  const actions = consumer.grants.map(({ action }) => action);
+  const path = actions.includes('leads:read')
+    ? 'leads?limit=3'
+    : actions.length > 0
+      ? 'catalog?limit=3'
+      : 'me';
+  return {
+    heading: 'Keep this key in a safe place now',
+    value: issued.key.reveal(),
+    text: 'It is shown once and cannot be read again: only its SHA-256 is stored. Lost it? Rotate it.',
+    note: 'A click selects the whole key. Send it in the header X-API-KEY, never in an address.',
+    command: `printf 'Key: '; read -r KEY; curl -sw '\\n' -H "X-API-KEY: $KEY" '${publicUrl}/api/v1/${path}'`,
+  };
 }

@@ -22,6 +22,7 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
+import { action } from '../../routes/page-actions.ts';
 
 const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;
@@ -49,34 +50,37 @@ export function claimPages(portal: PortalRoutes, context: PagesContext): void {
       request,
     ),
   }));
-  const factsOf = async (number: string): Promise<ClaimFacts> => ({
-    number,
-    claim: await findClaim(context, number),
-    issueAddress: context.tracker.issueAddress,
-  });
   portal.page(PATH, ofLead, async ({ viewer, params: { number } }) => ({
     ...placeOf(number),
-    body: claimView(await factsOf(number), viewer),
+    body: claimView(await factsOf(context, number), viewer),
   }));
-  portal.action(`${PATH}/release`, {
-    ...ofLead,
-    form: typedForm,
-    confirm: async ({ params: { number }, viewer }) => {
-      const found = await factsOf(number);
-      const { title, section } = placeOf(number);
-      const place = { section, crumbs: [{ href: claimPath(number), text: title }] };
-      if (!found.claim) return { ...place, title, body: claimView(found, viewer) };
-      return { ...place, ...releaseConfirmation(found) };
-    },
-    run: async ({ form, params: { number }, origin }) => {
-      if (parseLeadId(form.typed) !== Number(number))
-        refuseTyped('This is not the number of the lead. Type it exactly.');
-      await releaseClaim(context.claimedLeads, number, origin);
-      const notice = `Lead ${number} was released: no deletion hides it any more.`;
-      return { location: claimPath(number), notice };
-    },
-  });
 }
+
+export const releaseLead = action({
+  path: `${PATH}/release`,
+  ...ofLead,
+  form: typedForm,
+  confirm: async (context, { params: { number }, viewer }) => {
+    const found = await factsOf(context, number);
+    const { title, section } = placeOf(number);
+    const place = { section, crumbs: [{ href: claimPath(number), text: title }] };
+    if (!found.claim) return { ...place, title, body: claimView(found, viewer) };
+    return { ...place, ...releaseConfirmation(found) };
+  },
+  run: async (context, { form, params: { number }, origin }) => {
+    if (parseLeadId(form.typed) !== Number(number))
+      refuseTyped('This is not the number of the lead. Type it exactly.');
+    await releaseClaim(context.claimedLeads, number, origin);
+    const notice = `Lead ${number} was released: no deletion hides it any more.`;
+    return { location: claimPath(number), notice };
+  },
+});
+
+const factsOf = async (context: PagesContext, number: string): Promise<ClaimFacts> => ({
+  number,
+  claim: await findClaim(context, number),
+  issueAddress: context.tracker.issueAddress,
+});
 
 function placeOf(number: string) {
   return { title: `Lead #${number}`, section: 'claims', crumbs: [] } as const;

@@ -18,7 +18,6 @@ import {
 import { code, cut, foreign, hidden, link, note } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
-import { claimPages } from './claim-pages.ts';
 import {
   outcomeBadges,
   shortId,
@@ -34,9 +33,6 @@ import {
   toFilter,
   wordsLink,
 } from './receipt-filters.ts';
-import { receiptPage } from './receipt-page.ts';
-import { replayPages } from './replay-page.ts';
-import { wordsPage } from './words-page.ts';
 import {
   PARTNERS_PATH,
   RECEIPTS_PATH,
@@ -49,8 +45,8 @@ import {
 const PAGE_RECEIPTS = 25;
 const TYPE_CHARACTERS_MAX = 40;
 
-/** Receipts, what became of their events, and the claims of deletions on leads. */
-export function receiptPages(portal: PortalRoutes, context: PagesContext): void {
+/** `/portal/receipts`: what came in, and what became of it. */
+export function receiptListPage(portal: PortalRoutes, context: PagesContext): void {
   const { partners } = context;
   const list = { scope, query: receiptsQuery, isList: true } as const;
   portal.page(RECEIPTS_PATH, list, async (request) => {
@@ -73,10 +69,6 @@ export function receiptPages(portal: PortalRoutes, context: PagesContext): void 
       isWaiting: items.some(({ outcomes: { PENDING = 0 } }) => PENDING > 0),
     };
   });
-  replayPages(portal, context);
-  receiptPage(portal, context);
-  claimPages(portal, context);
-  wordsPage(portal);
 }
 
 /** Only what failed or found nobody is ever worked again. */

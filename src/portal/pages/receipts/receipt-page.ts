@@ -32,18 +32,19 @@ import { startParameter, withQuery } from '../../address.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
 import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
+import { action } from '../../routes/page-actions.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;
 
+const PATH = `${RECEIPTS_PATH}/:id`;
 const params = z.object({ id: z.string().max(64) });
 const query = z.strictObject({ start: startParameter });
 
 /** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
 export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
   const { receipts } = context.partners;
-  const path = `${RECEIPTS_PATH}/:id`;
-  portal.page(path, { scope, params, query }, async ({ person, viewer, params, query }) => {
+  portal.page(PATH, { scope, params, query }, async ({ person, viewer, params, query }) => {
     const { start } = query;
     const receipt = await receipts.find(params.id);
     const claimed = await claimedAmong(context, receipt, start);
@@ -66,23 +67,29 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
       isWaiting,
     };
   });
-  portal.action(`${path}/acknowledge`, {
-    scope,
-    params,
-    run: async ({ params: { id }, origin }) => ({
-      location: receiptPath(id),
-      ...acknowledgedNotice(await receipts.acknowledge(id, origin)),
-    }),
-  });
-  portal.action(`${path}/replay`, {
-    scope,
-    params,
-    run: async ({ params: { id }, origin }) => ({
-      location: receiptPath(id),
-      ...replayNotice(await receipts.replay(id, origin)),
-    }),
-  });
 }
+
+const acknowledge = action({
+  path: `${PATH}/acknowledge`,
+  scope,
+  params,
+  run: async ({ partners }, { params: { id }, origin }) => ({
+    location: receiptPath(id),
+    ...acknowledgedNotice(await partners.receipts.acknowledge(id, origin)),
+  }),
+});
+
+const replay = action({
+  path: `${PATH}/replay`,
+  scope,
+  params,
+  run: async ({ partners }, { params: { id }, origin }) => ({
+    location: receiptPath(id),
+    ...replayNotice(await partners.receipts.replay(id, origin)),
+  }),
+});
+
+export const receiptActions = [acknowledge, replay];
 
 /** What was acknowledged, or that there was nothing. */
 function acknowledgedNotice(events: number): Once {

@@ -6,11 +6,10 @@ import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
 import { refuseTyped } from '../../routes/confirmation.ts';
-import type { Confirmation, FormRequest, PortalRoutes } from '../../routes/route-types.ts';
+import type { Confirmation, FormRequest } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
-import type { PagesContext } from '../../context.ts';
 import {
   filtersText,
   givenFilters,
@@ -23,30 +22,30 @@ import {
   countWords,
 } from './receipt-filters.ts';
 import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
+import { action } from '../../routes/page-actions.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
-export function replayPages(portal: PortalRoutes, { partners: { receipts } }: PagesContext): void {
-  portal.action(`${RECEIPTS_PATH}/replay`, {
-    scope,
-    query: receiptsQuery,
-    form: receiptsForm,
-    confirm: async (request) => {
-      const filters = filtersOf(request);
-      requireFilter(filters);
-      const filter = toFilter(filters);
-      return confirmationOf(filters, await receipts.previewReplay(filter));
-    },
-    run: async ({ form: { filters, typed }, origin }) => {
-      requireFilter(filters);
-      const filter = toFilter(filters);
-      const events = sumOf((await receipts.previewReplay(filter)).queued);
-      if (typed !== String(events))
-        refuseTyped(`This is not the number of events that match now: ${events}.`);
-      const replayed = await receipts.replayAll(filter, origin);
-      return { location: receiptsPath(filters), ...replayNotice(replayed) };
-    },
-  });
-}
+export const replayAll = action({
+  path: `${RECEIPTS_PATH}/replay`,
+  scope,
+  query: receiptsQuery,
+  form: receiptsForm,
+  confirm: async ({ partners }, request) => {
+    const filters = filtersOf(request);
+    requireFilter(filters);
+    const filter = toFilter(filters);
+    return confirmationOf(filters, await partners.receipts.previewReplay(filter));
+  },
+  run: async ({ partners }, { form: { filters, typed }, origin }) => {
+    requireFilter(filters);
+    const filter = toFilter(filters);
+    const events = sumOf((await partners.receipts.previewReplay(filter)).queued);
+    if (typed !== String(events))
+      refuseTyped(`This is not the number of events that match now: ${events}.`);
+    const replayed = await partners.receipts.replayAll(filter, origin);
+    return { location: receiptsPath(filters), ...replayNotice(replayed) };
+  },
+});
 
 /** Of the address, or of the form that came back. */
 function filtersOf({ query, typed }: FormRequest<unknown, ReceiptsQuery>): ReceiptsFilters {

@@ -2,7 +2,7 @@ import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { VersionRecord } from '#catalog/version/artifact.ts';
 import type { Draft } from '#catalog/version/content-check.ts';
-import { catalogPages } from '#portal/pages/catalog/catalog-list.ts';
+import { catalogPages } from '#portal/portal.ts';
 import { buildCatalog } from '../../../support/catalog.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
 import { bodyReaders } from '../../../support/threads.ts';

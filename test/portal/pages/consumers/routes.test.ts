@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '#access/index.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
-import { consumerPages } from '#portal/pages/consumers/consumer-list.ts';
 import { DAY } from '#shared/clock.ts';
 import { origin } from '../../../access/support.ts';
 import { buildAccess, isKeyGood } from '../../../support/access.ts';
 import { createFakeClock, type FakeClock } from '../../../support/clock.ts';
 import { pagesContext, startPortal } from '../../../support/portal/portal.ts';
+import { consumerPages } from '#portal/portal.ts';
 
 type Admin = Awaited<ReturnType<ReturnType<typeof startPortal>['signIn']>>;
 

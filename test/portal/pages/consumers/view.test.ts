@@ -3,12 +3,11 @@ import type { AuditEntryOut } from '#access/audit.ts';
 import type { Consumer, ConsumerId, Key, KeyId } from '#access/consumers/consumer.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { consumerView } from '#portal/pages/consumers/consumer-page.ts';
-import { consumerListView } from '#portal/pages/consumers/consumer-list.ts';
-import { consumersQuery } from '#portal/pages/consumers/consumer-words.ts';
+import { consumerListView, consumersQuery } from '#portal/pages/consumers/consumer-list.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
 import type { ConsumerWithKey } from '#access/keys/manage-keys.ts';
-import { shownKey } from '#portal/pages/consumers/consumer-settings.ts';
+import { shownKey } from '#portal/pages/consumers/consumer-words.ts';
 
 const { nowMs } = viewer;
 

@@ -1,7 +1,7 @@
 import type { Readiness } from '#http/readiness.ts';
 import type { Settlement } from '#partners/worker/work-item.ts';
 import type { PagesContext } from '#portal/context.ts';
-import { receiptPages } from '#portal/pages/receipts/receipt-list.ts';
+import { receiptPages } from '#portal/portal.ts';
 import { claimedLeadsIn } from '../../../support/claims.ts';
 import { buildAccess } from '../../../support/access.ts';
 import { createFakeClock } from '../../../support/clock.ts';

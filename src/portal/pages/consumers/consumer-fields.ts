@@ -1,3 +1,4 @@
+/** Fields of the forms about consumers: what each takes, and how it looks. */
 import { z } from 'zod';
 import { LIMIT_PER_MINUTE_MAX, NAME_CHARACTERS_MAX } from '#access/consumers/consumer.ts';
 import {
@@ -10,7 +11,7 @@ import {
 import { DAY, HOUR } from '#shared/clock.ts';
 import { sha256Hex } from '#shared/crypto/hash.ts';
 import { type Choice, checks, held, type HeldForm, input, textArea } from '../../shell/forms.ts';
-import type { FieldProblem } from '#shared/errors.ts';
+import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { cut, foreign } from '../../shell/elements.ts';
 import { problemOf, remark } from '../../shell/notice.ts';
@@ -22,7 +23,7 @@ const labels = z
   .optional()
   .transform((sent) => toLabels(sent));
 
-const grantChoice = {
+export const grantChoice = {
   sees: z.enum(['all', 'labels', 'nothing'], 'Choose what it sees.'),
   label: labels,
   workspace: z
@@ -50,7 +51,7 @@ export const LIFETIMES: readonly Choice[] = [
 ];
 export const LIFETIME_DEFAULT = '90';
 
-const lifetime = z
+export const lifetime = z
   .enum(valuesOf(LIFETIMES), 'Choose how long the key works.')
   .transform((days) => (days === '' ? undefined : Number(days) * DAY));
 
@@ -64,28 +65,21 @@ export const OVERLAPS: readonly Choice[] = [
 ];
 export const OVERLAP_DEFAULT = '24';
 
-const limitPerMinute = z
+export const limitPerMinute = z
   .string()
   .trim()
   .regex(/^\d{0,7}$/, `Calls per minute are a whole number from 1 to ${LIMIT_PER_MINUTE_MAX}.`)
   .transform((digits) => (digits === '' ? undefined : Number(digits)));
 
-const name = z
+export const name = z
   .string('Give it a name.')
   .trim()
   .min(1, 'Give it a name.')
   .max(NAME_CHARACTERS_MAX, `A name has at most ${NAME_CHARACTERS_MAX} characters.`);
 
-export const newConsumerForm = z.object({ name, ...grantChoice, lifetime, limitPerMinute });
-export const grantsForm = z.object({ ...grantChoice, seen: z.string() });
-export const keyForm = z.object({ lifetime });
-export const limitForm = z.object({ limitPerMinute });
-export const nameForm = z.object({ name });
-export const rotateForm = z.object({
-  overlap: z
-    .enum(valuesOf(OVERLAPS), 'Choose how long the old key stays good.')
-    .transform((hours) => Number(hours) * HOUR),
-});
+export const overlap = z
+  .enum(valuesOf(OVERLAPS), 'Choose how long the old key stays good.')
+  .transform((hours) => Number(hours) * HOUR);
 
 /**
  * The labels of a field as it was sent, each once. Boxes: none sends nothing, one a text, several a
@@ -229,6 +223,19 @@ function labelLines(chosen: readonly string[], known: number, error?: string): H
   });
 }
 
+/** A label that was granted before may be gone from the tracker, and stay. @throws {validation-failed} */
+export async function checkLabels(
+  context: PagesContext,
+  form: GrantChoice,
+  before?: readonly string[],
+): Promise<void> {
+  const problems =
+    form.sees === 'labels'
+      ? labelProblems(form, await knownLabels(context), before)
+      : contradiction(form, before);
+  if (problems.length > 0) refuse(problems);
+}
+
 /** Unknown labels that are named at a time. */
 const PROBLEMS_MAX = 5;
 
@@ -236,7 +243,7 @@ const PROBLEMS_MAX = 5;
  * Nobody who ticks labels is to give away all leads because the first choice stayed as it was. Where
  * labels were granted `before`, all leads are a choice that was made.
  */
-export function contradiction(
+function contradiction(
   { sees, label }: GrantChoice,
   before: readonly string[] = [],
 ): FieldProblem[] {
@@ -247,7 +254,7 @@ export function contradiction(
 }
 
 /** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
-export function labelProblems(
+function labelProblems(
   { label }: GrantChoice,
   labels: KnownLabels,
   before: readonly string[] = [],
@@ -266,3 +273,9 @@ export function labelProblems(
 }
 
 const fold = (name: string): string => name.toLowerCase();
+
+/** The API offers to force a name that another consumer has; the portal does not. */
+export function inWords(problem: FieldProblem): FieldProblem {
+  if (problem.code !== 'duplicate') return problem;
+  return { ...problem, detail: 'Another consumer has this name. Choose another one.' };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { present } from '../../address.ts';
+import { html, type Html } from '../../html.ts';
+import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
+import { action } from '../../routes/page-actions.ts';
+import type { FormRequest } from '../../routes/route-types.ts';
+import { plainCard, row } from '../../shell/card.ts';
+import { link } from '../../shell/elements.ts';
+import { button, held, input, postForm, select } from '../../shell/forms.ts';
+import { errorSummary } from '../../shell/notice.ts';
+import {
+  checkLabels,
+  grantChoice,
+  grantFields,
+  inWords,
+  type KnownLabels,
+  knownLabels,
+  lifetime,
+  LIFETIME_DEFAULT,
+  LIFETIMES,
+  limitField,
+  limitPerMinute,
+  name,
+  toGrants,
+  typedGrantChoice,
+} from './consumer-fields.ts';
+import { placeOf, scope, shownKey } from './consumer-words.ts';
+
+const PATH = `${CONSUMERS_PATH}/new`;
+
+/** The form of a consumer with its grants and its first key, which the page after it shows once. */
+export const createConsumer = action({
+  path: PATH,
+  scope,
+  form: z.object({ name, ...grantChoice, lifetime, limitPerMinute }),
+  doneOnce: true,
+  page: async (context, request) => ({
+    ...placeOf(),
+    title: 'Create consumer',
+    body: newConsumerView(request, await knownLabels(context), context.defaultLimit()),
+  }),
+  run: async (context, { form, origin }) => {
+    await checkLabels(context, form);
+    const optional = present({ limitPerMinute: form.limitPerMinute, expiresInMs: form.lifetime });
+    const input = { name: form.name, grants: toGrants(form), ...optional };
+    const made = await context.access.consumers.create(input, origin);
+    return {
+      location: consumerPath(made.consumer.id),
+      notice: 'The consumer was created.',
+      secret: shownKey(made, context.publicUrl()),
+    };
+  },
+});
+
+const FIELDS = {
+  name: 'Name',
+  sees: 'Sees',
+  label: 'Labels',
+  workspace: 'Catalog',
+  lifetime: 'Key',
+  limitPerMinute: 'Limit',
+};
+
+function newConsumerView(
+  { person, typed, problems: found }: FormRequest,
+  labels: KnownLabels,
+  defaultLimit: number,
+): Html {
+  const problems = found.map(inWords);
+  const form = { typed, problems };
+  const fields = [
+    input({
+      ...held('name', form),
+      label: 'Name',
+      required: true,
+      note: 'Who reads, as people here call it. It can be changed.',
+    }),
+    grantFields(typedGrantChoice.parse(typed), labels, problems),
+    select({
+      ...held('lifetime', form, LIFETIME_DEFAULT),
+      label: 'Its first key works',
+      choices: LIFETIMES,
+      note: 'A key that ends is replaced without a gap: rotate it in time.',
+    }),
+    limitField(defaultLimit, form),
+    row(
+      button('Create consumer', { look: 'primary' }),
+      link(CONSUMERS_PATH, 'Cancel', { look: 'button' }),
+    ),
+  ];
+  const summary =
+    problems.length > 0 && errorSummary({ heading: 'Not created', problems, labels: FIELDS });
+  return html`${summary}${plainCard(postForm({ action: PATH, person, look: 'body', isDoneOnce: true }, fields))}`;
+}
