@@ -100,10 +100,12 @@ function createStoreServices(clock: Clock) {
   });
   return {
     consumer: withStore(toAccess),
-    receipt: withStore(({ database: db, cursors }) => ({
+    receipt: withStore((store, config) => ({
+      importer: async () =>
+        (await import('./receipt-import.ts')).openImporter({ store, config, clock }),
       receipts: createReceipts({
-        db,
-        cursors,
+        db: store.database,
+        cursors: store.cursors,
         clock,
         // The worker of a running service looks for due events by itself.
         wakeWorker: () => undefined,

@@ -1,6 +1,5 @@
 import { createCertificateSigner } from '#adapters/jose/certificates.ts';
 import { createIssueEditor } from '#adapters/github/issue-editor.ts';
-import type { Config } from '#config/schema/schema.ts';
 import {
   createPartnerCounter,
   createPartnerGauge,
@@ -8,16 +7,11 @@ import {
 } from '#http/telemetry/partner-metrics.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
-import {
-  createPartner,
-  createPartnerList,
-  type EventRule,
-  type PartnerList,
-} from '#partners/partner.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
 import type { BaseParts, ServiceParts } from './parts.ts';
+import { toPartnerList } from './partner-list.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Registry } from 'prom-client';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
@@ -105,28 +99,6 @@ function settingsPorts({ config, settings }: BaseParts) {
       return { labels, retryMs: retry };
     },
   } satisfies Partial<PartnersPorts>;
-}
-
-function toPartnerList({ partners, leads }: Config): PartnerList {
-  const toRule = ({ setFields, ...rule }: EventRule): EventRule => ({
-    ...rule,
-    ...(setFields && { setFields: byTrackerNames(setFields, leads.issueFields) }),
-  });
-  return createPartnerList(
-    Object.entries(partners).map(([id, settings]) =>
-      createPartner(id, { ...settings, events: settings.events?.map(toRule) }),
-    ),
-  );
-}
-
-/** The configuration knows every name: it is checked, and `leads` stays as it was at the start. */
-function byTrackerNames(
-  setFields: NonNullable<EventRule['setFields']>,
-  issueFields: Config['leads']['issueFields'],
-): NonNullable<EventRule['setFields']> {
-  return Object.fromEntries(
-    Object.entries(setFields).map(([name, value]) => [issueFields[name] ?? name, value]),
-  );
 }
 
 type WorkerMetricsDeps = {

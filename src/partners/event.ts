@@ -6,6 +6,7 @@ import {
   type LeadIdentity,
   parseLeadId,
 } from '#leads/model/identity.ts';
+import { SECOND } from '#shared/clock.ts';
 import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { isRecord, valueAt } from '#shared/text/json.ts';
 import { isVisible } from '#shared/text/visible.ts';
@@ -181,6 +182,20 @@ export function actionsFor({ deletions }: Partner, event: PartnerEvent): readonl
 /** True when the sender asks for erasure, not only for removal. */
 export function isPrivacyDeletion(event: PartnerEvent): boolean {
   return event.canonicalType === PRIVACY_DELETION;
+}
+
+/**
+ * When it happened, by the partner's clock, in ms since the Unix epoch: RFC 3339 (an offset may lack its colon), or
+ * digits of a Unix time in seconds or milliseconds. Undefined: it does not say so, or leaves the zone open.
+ */
+export function occurredAt({ occurredAt: text = '' }: PartnerEvent): number | undefined {
+  const unixTime = /^\d{10}(\d{3})?$/.exec(text);
+  if (unixTime) return Number(text) * (unixTime[1] === undefined ? SECOND : 1);
+  const [, time, hours, minutes] =
+    /^(\d{4}-\d\d-\d\dt[\d:.]+)(?:z|([+-]\d\d):?(\d\d))$/i.exec(text) ?? [];
+  if (time === undefined) return undefined;
+  const instant = Date.parse(time + (hours === undefined ? 'Z' : `${hours}:${minutes}`));
+  return Number.isNaN(instant) ? undefined : instant;
 }
 
 const ID_KEY_BYTES = 16;

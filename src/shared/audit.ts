@@ -43,6 +43,7 @@ export const auditActions = [
   'claim.withdraw',
   'receipt.replay',
   'receipt.acknowledge',
+  'receipt.import',
   ...artifactActions.map((action) => `artifact.${action}` as const),
 ] as const;
 

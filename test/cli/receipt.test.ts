@@ -22,7 +22,10 @@ beforeEach(() => {
 /** Runs `trackport receipt …` on a connection of its own. */
 function receipt(args: string[], how: { json?: boolean } = {}): Promise<Output> {
   const { partners } = buildPartners({ database: connectTo(database.handle.name), clock });
-  const services = { receipts: partners.receipts };
+  const services = {
+    receipts: partners.receipts,
+    importer: () => Promise.reject(new Error('not here')),
+  };
   return runCommand(
     (command, context) =>
       registerReceipt(command, {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseLeadId } from '#leads/model/identity.ts';
+import type { ReceiptImporter } from '#partners/import/import-deliveries.ts';
 import type { ReceiptDetailOut, ReceiptSummaryOut } from '#partners/receipts/receipt-out.ts';
 import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import { type Outcome, outcomes, receiptStatuses } from '#partners/receipts/receipt.ts';
@@ -16,9 +17,10 @@ import {
 import { instantOption, numberOption } from '../option-values.ts';
 import { registerVerify, type VerifyServices } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
+import { importReceipts } from './receipt-import.ts';
 
 /** What the `receipt` commands work on. */
-export type ReceiptServices = { receipts: Receipts };
+export type ReceiptServices = { receipts: Receipts; importer: () => Promise<ReceiptImporter> };
 
 type FilterOptions = Partial<
   Record<Exclude<keyof ReceiptFilter, 'partnerId' | 'isAcknowledged'> | 'partner', string>
@@ -30,7 +32,13 @@ type Action = ActionOf<ReceiptServices>;
 
 const LIMIT_DEFAULT = '50';
 
-/** Adds `receipt list`, `show`, `replay` and `verify`. */
+const FILE_HELP = `
+FILE is a JSON array, of which each element is a delivery, or it has one JSON
+text a line; a line that is an array is one batch. Nothing is taken of a file
+with a line that cannot be read. What came before is a repeat: a file can be
+imported again.`;
+
+/** Adds `receipt list`, `show`, `replay`, `import` and `verify`. */
 export const registerReceipt: Register<{
   receipt: Open<ReceiptServices>;
   verify: VerifyServices;
@@ -46,6 +54,14 @@ export const registerReceipt: Register<{
     .description('have events that ended UNMATCHED or FAILED worked again')
     .option('--all', 'those of every receipt, when no other filter is given')
     .action(action(replay));
+  parent
+    .command('import <file>')
+    .description('take what a partner sent in vain from a file, as if it sent it now')
+    .requiredOption('--partner <id>', 'whose it is')
+    .requiredOption('--path <path>', 'events or deletions')
+    .option('--dry-run', 'say what would become of each delivery, and change nothing')
+    .addHelpText('after', FILE_HELP)
+    .action(action(importReceipts));
   registerVerify(parent, context);
 };
 

@@ -50,9 +50,17 @@ export type Match = {
 /** How much later a lead may have been created that a lead id names: clocks differ, and nobody else has its number. */
 export const NUMBER_TOLERANCE_MS = MINUTE;
 
+/** When an event came, in ms. */
+export type AskedAt = {
+  /** By the tracker's clock: no lead that was created later is meant. */
+  createdBefore: number;
+  /** An operator may bring in what happened long before; a lead that was there by now can be named by its number. */
+  receivedAt: number;
+};
+
 /**
  * The leads that the first kind of name finds that has any; each of several e-mail addresses names somebody. None
- * that was created after `createdBefore` (ms) is taken: who comes back is another lead, and nobody knew a number
+ * that was created after `createdBefore` is taken: who comes back is another lead, and nobody knew a number
  * before it was there. A lead that a lead id or a correlation id names is left alone when it is known to belong to
  * another person than the event's e-mail or external id says: many systems have an id of their own under such a
  * name. Both the acceptance of a deletion and its later matches decide by this one rule.
@@ -60,13 +68,15 @@ export const NUMBER_TOLERANCE_MS = MINUTE;
 export function matchLeads(
   names: readonly MatchName[],
   directory: DirectoryView,
-  createdBefore = Infinity,
+  { createdBefore, receivedAt }: AskedAt,
 ): Match {
   const person = names.filter(isOfPerson);
   const conflicts: number[] = [];
   const isTaken = (name: MatchName, number: number): boolean => {
-    const toleranceMs = isLeadId(name) ? NUMBER_TOLERANCE_MS : 0;
-    const isTooNew = (directory.createdAt(number) ?? 0) > createdBefore + toleranceMs;
+    const latest = isLeadId(name)
+      ? Math.max(createdBefore, receivedAt) + NUMBER_TOLERANCE_MS
+      : createdBefore;
+    const isTooNew = (directory.createdAt(number) ?? 0) > latest;
     const isAnother = !isOfPerson(name) && belongsToAnother(directory.identitiesOf(number), person);
     if (isAnother || (isTooNew && isLeadId(name))) conflicts.push(number);
     return !isAnother && !isTooNew;
@@ -89,10 +99,10 @@ export function matchLeads(
 export function leadsToClaim(
   names: readonly MatchName[],
   directory: DirectoryView,
-  createdBefore?: number,
+  askedAt: AskedAt,
 ): number[] {
   const unknown = names.filter(isLeadId).map(({ number }) => number);
-  const known = matchLeads(names, directory, createdBefore).leads;
+  const known = matchLeads(names, directory, askedAt).leads;
   return [...unknown.filter((number) => !directory.has(number)), ...known];
 }
 

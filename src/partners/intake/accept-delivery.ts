@@ -2,11 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { externalIdIn } from '#leads/model/identity.ts';
-import type { Clock } from '#shared/clock.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
 import { traced, type Tracing } from '#shared/tracing.ts';
-import { actionsFor, decide, eventKeys, namesOf, type PartnerEvent } from '../event.ts';
+import { actionsFor, decide, eventKeys, namesOf, occurredAt, type PartnerEvent } from '../event.ts';
 import { toMatchNames } from '#leads/directory/match.ts';
 import type { Partner } from '../partner.ts';
 import { isArray, type ReadDelivery } from '../read-delivery.ts';
@@ -33,6 +33,8 @@ export type Delivery = {
   correlationId?: string;
   /** The id that the headers give the message, signed: that of events that have none. */
   messageId?: string;
+  /** An operator brings it in: its events count from when they happened. */
+  isImported?: true;
   /** Aborted when the partner hangs up. */
   signal?: AbortSignal;
 };
@@ -66,7 +68,21 @@ export async function acceptDelivery(
   deps: AcceptDeliveryDeps,
   delivery: Delivery,
 ): Promise<AcceptedDelivery> {
-  const { partner, path, body, signal, messageId } = delivery;
+  const receipt = await toReceipt(deps, delivery);
+  const commit = { name: 'commit delivery' };
+  const acceptance = await traced(deps.tracing, commit, () => deps.accept(receipt));
+  if (acceptance.queued > 0) deps.wakeWorker();
+  reportSettled(deps.reporter, receipt, acceptance);
+  const ignored = receipt.events.filter(({ outcome }) => outcome === 'IGNORED').length;
+  return { ...acceptance, ignored };
+}
+
+/** A delivery as it can be written down. Throws as `acceptDelivery` does for what is in it. */
+export async function toReceipt(
+  deps: Omit<AcceptDeliveryDeps, 'accept' | 'wakeWorker' | 'reporter'>,
+  delivery: Delivery,
+): Promise<NewReceipt> {
+  const { partner, path, body, signal, messageId, isImported } = delivery;
   const read = await deps.readDelivery(body, partner.fields, signal);
   const events: NewEvent[] = [];
   const isBatch = isArray(body);
@@ -74,11 +90,16 @@ export async function acceptDelivery(
     const event = inBody && { eventId: messageId, ...inBody };
     const bytes = body.subarray(start, end);
     const digest = sha256(isBatch ? bytes : body);
-    events.push({ position, digest, ...toNewEvent(deps.hashKey, delivery, event, bytes) });
+    events.push({
+      position,
+      digest,
+      ...toNewEvent(deps.hashKey, delivery, event, bytes),
+      ...(isImported && event && countedFrom(event)),
+    });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
   }
   const traceparent = deps.tracing?.current();
-  const receipt: NewReceipt = {
+  return {
     id: deps.newId(),
     partnerId: partner.id,
     path,
@@ -93,12 +114,12 @@ export async function acceptDelivery(
     traceparent,
     events,
   };
-  const commit = { name: 'commit delivery' };
-  const acceptance = await traced(deps.tracing, commit, () => deps.accept(receipt));
-  if (acceptance.queued > 0) deps.wakeWorker();
-  reportSettled(deps.reporter, receipt, acceptance);
-  const ignored = events.filter(({ outcome }) => outcome === 'IGNORED').length;
-  return { ...acceptance, ignored };
+}
+
+/** Of the partner's clock nothing is known: a minute in favour of the event. */
+function countedFrom(event: PartnerEvent): Pick<NewEvent, 'createdBefore'> {
+  const at = occurredAt(event);
+  return at === undefined ? {} : { createdBefore: at + MINUTE };
 }
 
 /** What is settled with its acceptance, IGNORED and REJECTED, is reported once for each reason. */

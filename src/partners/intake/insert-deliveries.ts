@@ -1,5 +1,5 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from './new-receipt.ts';
-import { leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
+import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
 import { type RepeatedEvent, statusOf } from '../receipts/receipt.ts';
 import { digestIdentity, payloadIdentity } from '../receipts/payload.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
@@ -108,7 +108,7 @@ export async function insertDeliveries(
   const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
   const rows = receipts.flatMap(({ number, delivery, events }) =>
     events.map((event): Row => {
-      const leads = claims.find(event.names, delivery.createdBefore);
+      const leads = claims.find(event.names, askedAtOf(event, delivery));
       return { id: id++, receipt: number, delivery, event, leads };
     }),
   );
@@ -120,6 +120,15 @@ export async function insertDeliveries(
   void session.insert(EVENTS, events);
   void session.insert(SAME_EVENTS, rows.map(toSameEventRow));
   claims.stand(deletions);
+}
+
+/** What was brought in by hand counts from when it happened, and that is not ahead of its delivery. */
+export function askedAtOf(
+  event: Pick<NewEvent, 'createdBefore'>,
+  delivery: Pick<NewReceipt, 'createdBefore' | 'receivedAt'>,
+): AskedAt {
+  const { createdBefore, receivedAt } = delivery;
+  return { createdBefore: Math.min(event.createdBefore ?? Infinity, createdBefore), receivedAt };
 }
 
 /** Only these claim what they name. */
@@ -166,7 +175,7 @@ function toEventRow(
           dueAt: receivedAt,
           askedAt: receivedAt,
           actions: event.actions,
-          createdBefore: delivery.createdBefore,
+          createdBefore: askedAtOf(event, delivery).createdBefore,
         }
       : { completedAt: receivedAt }),
   };
@@ -206,7 +215,7 @@ type AcceptedDeletion = {
 /** Claims of the transaction that accepts events, until the worker knows better. */
 export type AcceptanceClaims = {
   /** The leads to claim by what an event names, in ascending order; see `matchLeads`. */
-  find(names: readonly MatchName[], createdBefore: number): number[];
+  find(names: readonly MatchName[], askedAt: AskedAt): number[];
   /** Claims them. */
   claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
   /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
@@ -226,8 +235,8 @@ export async function openAcceptanceClaims(
     readRepositoryId(session, repository),
   ]);
   return {
-    find: (own, createdBefore) =>
-      leadsToClaim(own, directory, createdBefore).sort((left, right) => left - right),
+    find: (own, askedAt) =>
+      leadsToClaim(own, directory, askedAt).sort((left, right) => left - right),
     claim: async (deletions) => {
       const claims = deletions.flatMap(({ event, receiptId, leads, at }) =>
         claimsOf({ event, receiptId, numbers: leads }, at),

@@ -58,6 +58,8 @@ export type NewEvent = EventKeys & {
   actions?: readonly Action[];
   /** Whoever is known by one of `from`, now or later, is known by `to` as well: hashes of external ids. */
   merge?: { from: readonly Buffer[]; to: Buffer };
+  /** Of one that an operator brings in: in place of the delivery's, if it is earlier. */
+  createdBefore?: number;
   /** The event's bytes as they came. Kept encrypted, and only while they are of use. */
   payload: Buffer;
   /** SHA-256 of the event as the partner sent it: of the whole body, or of its element of a batch. */

@@ -9,7 +9,7 @@ import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import { payloadIdentity } from '../receipts/payload.ts';
-import { toKeyRow, type Writing } from './insert-deliveries.ts';
+import { askedAtOf, toKeyRow, type Writing } from './insert-deliveries.ts';
 import {
   AS_NEW,
   LASTING_NOTE,
@@ -38,8 +38,9 @@ const IS_BEGUN = `
   SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
   FROM event WHERE id = @event`;
 
-/** A repeat counts from its own call. */
-const ASKED_ANEW = 'created_before = @createdBefore, actions = @actions';
+/** A repeat counts from its own call; one that was brought in by hand takes nothing back. */
+const ASKED_ANEW = `
+  created_before = greatest(coalesce(created_before, 0), @createdBefore), actions = @actions`;
 
 const REQUEUE_SETTLED = `
   UPDATE event SET ${AS_NEW}, progress = NULL, payload = @payload, ${ASKED_ANEW}
@@ -90,21 +91,19 @@ export async function findSameEvents(
 export async function workRepeat(
   writing: Writing,
   repeat: Repeat,
-  {
-    path,
-    receivedAt: now,
-    createdBefore,
-  }: Pick<NewReceipt, 'path' | 'receivedAt' | 'createdBefore'>,
+  delivery: Pick<NewReceipt, 'path' | 'receivedAt' | 'createdBefore'>,
 ): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;
+  const { path, receivedAt: now } = delivery;
+  const askedAt = askedAtOf(event, delivery);
   const effect = effectOfRepeat(event, before.outcome);
   if (effect === 'nothing') return false;
   const owner = { event: before.event };
   if ((await session.run(FORGET_RELEASES, owner)) > 0) await session.run(REFRESH_NOTE, owner);
-  const isQueued = await queue(writing, repeat, { effect, now, createdBefore });
+  const isQueued = await queue(writing, repeat, { effect, now, ...askedAt });
   const { names } = event;
-  const leads = claims.find(names, createdBefore);
+  const leads = claims.find(names, askedAt);
   if (path === 'deletions') {
     await forgetNames(session, before.event);
     const deletion = { ...before, names, leads, at: now };

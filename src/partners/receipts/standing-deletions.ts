@@ -67,7 +67,7 @@ export const claimLearnt: ClaimLearnt = async (session, repository, learnt, now)
 
 const STATE = `
   SELECT event.id AS event, outcome, stage, progress, erasure, remains, lead_ids, receipt, actions, created_before,
-    receipt.id AS receipt_id
+    receipt.id AS receipt_id, receipt.received_at
   FROM event JOIN receipt ON receipt.number = event.receipt WHERE event.id = @event`;
 
 const NAMES =
@@ -88,6 +88,7 @@ type EventState = {
   receipt: number;
   actions?: string;
   createdBefore?: number;
+  receivedAt: number;
 };
 
 type NameRow = { kind: IdentityKind | 'lead-id'; keyHash?: Buffer; number?: number };
@@ -106,7 +107,8 @@ async function claimLate(
   const names = rows.map(toMatchName);
   const view = await readDirectoryView(session, name, names);
   const known = new Set(numbersOf(claimed));
-  const { leads } = matchLeads(names, view, state.createdBefore);
+  const { createdBefore = Infinity, receivedAt } = state;
+  const { leads } = matchLeads(names, view, { createdBefore, receivedAt });
   const late = leads.filter((number) => !known.has(number));
   if (late.length > 0) await addLeads(session, { repositoryId: id, late, now }, state);
 }

@@ -5,7 +5,7 @@ import {
   REPOSITORY_NOT_KNOWN,
 } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
-import { type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
+import { type AskedAt, type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
 import { MINUTE } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
@@ -66,13 +66,13 @@ type Repository = { db: Database; repository: string };
 export async function findMatch(
   { db, repository }: Repository,
   names: readonly MatchName[],
-  createdBefore: number,
+  askedAt: AskedAt,
 ): Promise<Match & { unknownLeadId?: number }> {
   const directory = await readDirectoryView(db, repository, names);
   const leadId = names.find((name) => name.kind === 'lead-id');
   const isUnknown = leadId && !directory.has(leadId.number);
   return {
-    ...matchLeads(names, directory, createdBefore),
+    ...matchLeads(names, directory, askedAt),
     ...(isUnknown && { unknownLeadId: leadId.number }),
   };
 }

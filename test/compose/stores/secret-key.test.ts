@@ -148,7 +148,9 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     const work = createWork({ database, instance: INSTANCE, sealer, repository });
     expect(await findSession(database, row.digest)).toBeUndefined();
     const names = [{ kind: 'email' as const, hash }];
-    expect((await work.match(names, Infinity)).leads).toEqual([]);
+    expect((await work.match(names, { createdBefore: Infinity, receivedAt: NOW })).leads).toEqual(
+      [],
+    );
     expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });
     const [item] = await work.lease('match', NOW, 9);
     expect(item).toMatchObject({ receiptId });

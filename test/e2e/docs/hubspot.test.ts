@@ -1,7 +1,13 @@
 /** What `docs/how-to/hubspot.md` shows, against a tracker whose lead names the contact. */
-import { expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder } from '../../support/folder.ts';
 import { takeBlock } from '../support/documents.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hasTools, runWell } from '../support/samples.ts';
@@ -49,6 +55,84 @@ test.skipIf(!hasTools('sh', 'curl'))(
     await eventually(() => expect(tracker.readIssue(1)?.state).toBe('closed'));
     const receipts = await runWell(takeBlock('docs/how-to/hubspot.md', 'receipt list'), env);
     expect(receipts).toMatch(/hubspot +contact\.deletion +4711 +PROCESSED +1 DONE/);
+  },
+);
+
+/** HubSpot's journal and its recycle bin, as its documentation has them. */
+async function startHubSpot(): Promise<string> {
+  const server = createServer((request, response) => {
+    const send = (body: unknown) => void response.end(JSON.stringify(body));
+    const target = request.url ?? '';
+    const base = `http://${request.headers.host}`;
+    if (!target.startsWith('/files/') && request.headers.authorization !== 'Bearer t-1')
+      return void response.writeHead(401).end();
+    const at = /^\/webhooks-journal\/journal\/2026-03\/(?:earliest|offset\/o-(\d)\/next)$/.exec(
+      target,
+    );
+    if (at) {
+      const [, offset = '0'] = at;
+      if (offset === '2') return void response.writeHead(204).end();
+      const next = Number(offset) + 1;
+      return send({ url: `${base}/files/${next}`, expiresAt: '', currentOffset: `o-${next}` });
+    }
+    const contact = { objectTypeId: '0-1', portalId: 1, occurredAt: new Date().toISOString() };
+    if (target === '/files/1')
+      return send({ journalEvents: [{ ...contact, action: 'UPDATE', objectId: 4712 }] });
+    if (target === '/files/2')
+      return send({
+        journalEvents: [
+          { ...contact, action: 'DELETE', objectId: 4711 },
+          { ...contact, action: 'DELETE', objectTypeId: '0-2', objectId: 4712 },
+          { ...contact, action: 'GDPR_DELETE', objectId: 4713 },
+        ],
+      });
+    const archivedAt = new Date().toISOString();
+    if (target.endsWith('limit=100'))
+      return send({
+        results: [{ id: '1', archivedAt }],
+        paging: { next: { after: '1' } },
+      });
+    return send({ results: [{ id: '4714', archivedAt }] });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.skipIf(!hasTools('sh', 'node'))(
+  'HubSpot: what was missed is brought in from the journal and the recycle bin',
+  async () => {
+    const { server: _server, partners } = settings;
+    const leads = { portalAuthors: ['acme-portal[bot]'] };
+    const { tracker, config } = await createWorld({ partners, leads });
+    for (const id of ['4711', '4712', '4713', '4714'])
+      tracker.createIssue({
+        title: id,
+        author: 'acme-portal[bot]',
+        labels: ['approved'],
+        body: `${leadBody(`${id}@example.com`)}\n\n<!-- trackport\nexternalIds: { hubspot: "${id}" }\n-->`,
+      });
+    await serve(config);
+    const folder = temporaryFolder();
+    const hubspot = await startHubSpot();
+    const save = (name: string, script: string) =>
+      writeFileSync(path.join(folder, name), script.replace('https://api.hubapi.com', hubspot));
+    save('journal.mjs', takeBlock('docs/how-to/hubspot.md', "// What HubSpot's journal has"));
+    save('bin.mjs', takeBlock('docs/how-to/hubspot.md', "// What HubSpot's recycle bin has"));
+    const env = { ...environment, CONFIG: config, HUBSPOT_TOKEN: 't-1', PORTAL_ID: '1' };
+    const lines = takeBlock('docs/how-to/hubspot.md', 'node journal.mjs');
+    await runWell(`cd '${folder}'\n${lines}`, env);
+
+    const stateOf = (number: number) => tracker.readIssue(number)?.state;
+    await eventually(() =>
+      expect([1, 2, 3, 4].map(stateOf)).toEqual(['closed', 'open', 'closed', 'closed']),
+    );
+    expect(tracker.readIssue(3)?.body).not.toContain('4713@example.com'); // for privacy
+    const made = readFileSync(path.join(folder, 'missed.jsonl'), 'utf8').trim().split('\n');
+    const shown = takeBlock('docs/how-to/hubspot.md', '"eventId": "bin-4711');
+    const keysOf = (text = '') => Object.keys(JSON.parse(text) as object);
+    expect(made).toHaveLength(4);
+    for (const line of made) expect(keysOf(line)).toEqual(keysOf(shown));
   },
 );
 

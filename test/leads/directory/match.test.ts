@@ -21,7 +21,12 @@ const leadId = (number: number): Name => ({ kind: 'lead-id', number });
 
 type Leads = Record<number, readonly LeadIdentity[]>;
 
-type Options = { knowsKinds?: boolean; createdAt?: number; createdBefore?: number };
+type Options = {
+  knowsKinds?: boolean;
+  createdAt?: number;
+  createdBefore?: number;
+  receivedAt?: number;
+};
 
 function viewOf(leads: Leads, options: Options = {}): DirectoryView {
   const { knowsKinds = true, createdAt = 0 } = options;
@@ -47,9 +52,11 @@ function viewOf(leads: Leads, options: Options = {}): DirectoryView {
 
 function match(leads: Leads, names: readonly Name[], options?: Options) {
   const view = viewOf(leads, options);
-  return matchLeads(toMatchNames(names, directoryKey), view, options?.createdBefore);
+  const { createdBefore = Infinity, receivedAt = createdBefore } = options ?? {};
+  return matchLeads(toMatchNames(names, directoryKey), view, { createdBefore, receivedAt });
 }
 
+const ANY_TIME = { createdBefore: Infinity, receivedAt: Infinity };
 const conflicts = [1];
 
 const issue = {
@@ -178,7 +185,7 @@ describe.each(all)('a person whose lead says %j', (written) => {
     identitiesOf: () => identities,
   };
   const find = (event: PartnerEvent) =>
-    matchLeads(toMatchNames(namesOf('crm-one', event), directoryKey), view);
+    matchLeads(toMatchNames(namesOf('crm-one', event), directoryKey), view, ANY_TIME);
   const type = { kind: 'none' } as const;
 
   test.each(all)('is found by %j, with the number of the lead as well', (text) => {
@@ -285,6 +292,8 @@ describe('at its acceptance a deletion claims', () => {
     ["the person's leads in place of another person's", [leadId(3), ada], [1, 2]],
     ['nothing of another person', [leadId(3), email('eve@example.com')], []],
   ])('%s', (_what, names, claimed) => {
-    expect(leadsToClaim(toMatchNames(names, directoryKey), viewOf(leads))).toEqual(claimed);
+    expect(leadsToClaim(toMatchNames(names, directoryKey), viewOf(leads), ANY_TIME)).toEqual(
+      claimed,
+    );
   });
 });

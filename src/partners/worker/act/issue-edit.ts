@@ -1,8 +1,8 @@
 /** What a deletion or a rule writes to an issue. */
 import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel, foldLabels } from '#leads/model/labels.ts';
-import { SECOND, toRfc3339 } from '#shared/clock.ts';
-import type { PartnerEvent } from '../../event.ts';
+import { toRfc3339 } from '#shared/clock.ts';
+import { occurredAt, type PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
 import { type Erasure, erasures, type Remainder, remainders } from '../../receipts/receipt.ts';
 import type { Effect, FieldSetting, Todo } from '../progress.ts';
@@ -147,7 +147,7 @@ function commentOf(template: string, event: PartnerEvent, of: EventOfRule): Effe
     partner,
     type: typeShown(event),
     receiptId,
-    occurredAt: toRfc3339(readInstant(event.occurredAt) ?? receivedAt),
+    occurredAt: toRfc3339(occurredAt(event) ?? receivedAt),
   };
   const text = template.replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
   const marker = commentMarker(`${receiptId}/${position}`);
@@ -159,14 +159,6 @@ const SHOWN_TYPE = /^[\w.:/-]{1,100}$/;
 /** Nothing that could mention somebody, format the comment or be about a person. */
 function typeShown({ type }: PartnerEvent): string {
   return type.kind === 'named' && SHOWN_TYPE.test(type.name) ? type.name : 'event';
-}
-
-/** RFC 3339, or digits of a Unix time in seconds or milliseconds, as partners send them. */
-function readInstant(text = ''): number | undefined {
-  const unixTime = /^\d{10}(\d{3})?$/.exec(text);
-  if (unixTime) return Number(text) * (unixTime[1] === undefined ? SECOND : 1);
-  const instant = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(instant) ? undefined : instant;
 }
 
 /** What is still to be written; undefined when all is already so. The rest of the issue stays. */

@@ -6,7 +6,7 @@ import type { DirectoryCoverage } from '../catch-up.ts';
 import { findMatch } from '../event-leads.ts';
 import type { Settlement } from '../work-item.ts';
 import type { MatchProgress } from '../progress.ts';
-import type { Match, MatchName } from '#leads/directory/match.ts';
+import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;
@@ -42,9 +42,9 @@ export type MatchByNumber = KnownMatch & {
 export async function matchByNumber(
   deps: MatchByNumberDeps,
   { progress, match }: KnownMatch,
-  wanted: { names: readonly MatchName[]; createdBefore: number; isCovered: boolean },
+  wanted: { names: readonly MatchName[]; askedAt: AskedAt; isCovered: boolean },
 ): Promise<MatchByNumber> {
-  const { names, createdBefore, isCovered } = wanted;
+  const { names, askedAt, isCovered } = wanted;
   const { unknownLeadId } = match;
   const number = names.find((name) => name.kind === 'lead-id')?.number;
   if (number === undefined || progress.isNoLead) return { progress, match, isReachable: isCovered };
@@ -55,7 +55,7 @@ export async function matchByNumber(
   const found = isTooSoon(deps) ? 'unknown' : await findLead(deps, number);
   if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
-    return { progress, match: await findMatch(deps, names, createdBefore), isReachable: true };
+    return { progress, match: await findMatch(deps, names, askedAt), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
   if (found !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };

@@ -167,12 +167,11 @@ async function decide(
   if (typeof request === 'string') return endFailed(item, request);
   if (!request) return { kind: 'end', settlement: { outcome: 'IGNORED', attempts: item.attempts } };
   const names = await namesHere(deps, item, request.names);
-  const { createdBefore } = item;
-  const match = await findMatch(deps, names, createdBefore);
+  const match = await findMatch(deps, names, item);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.isComplete) {
-    const wanted = { names, createdBefore, isCovered };
+    const wanted = { names, askedAt: item, isCovered };
     const byNumber = await matchByNumber(deps, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
       return confirm(deps, byNumber.match, request.todo);

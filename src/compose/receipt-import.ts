@@ -1,0 +1,32 @@
+import { createSecretKey } from 'node:crypto';
+import type { Config } from '#config/schema/schema.ts';
+import { defaultLimits } from '#http/limits.ts';
+import { createImporter, type ReceiptImporter } from '#partners/import/import-deliveries.ts';
+import { createAcceptance } from '#partners/intake/write-deliveries.ts';
+import { type Clock, MINUTE } from '#shared/clock.ts';
+import { deriveKey } from '#shared/crypto/hash.ts';
+import { createSealer } from '#shared/crypto/sealer.ts';
+import { createTimedIds } from '#shared/ids.ts';
+import { toPartnerList } from './partner-list.ts';
+import { directoryKeyOf, type Store } from './store.ts';
+
+type ImporterDeps = { store: Store; config: Config; clock: Clock };
+
+/** What brings deliveries in from a file, beside the service. */
+export function openImporter({ store, config, clock }: ImporterDeps): ReceiptImporter {
+  const { database: db, secretKey } = store;
+  const repository = config.tracker.repository.toLowerCase();
+  const sealer = createSealer(deriveKey(secretKey, 'payloads'));
+  return createImporter({
+    db,
+    repository,
+    partners: toPartnerList(config).all(),
+    accept: createAcceptance(db, { sealer, repository }),
+    hashKey: createSecretKey(directoryKeyOf(store)),
+    // This process has asked the tracker nothing, and so knows nothing of its clock.
+    latestCreation: () => clock.now() + MINUTE,
+    newId: createTimedIds(clock),
+    bytesMax: defaultLimits.bodyBytesMax,
+    clock,
+  });
+}

@@ -1,0 +1,192 @@
+/** What a partner sent in vain, brought in from a file by an operator. */
+import { setImmediate } from 'node:timers/promises';
+import { appendAudit, type Origin } from '#shared/audit.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Database } from '#shared/database.ts';
+import { type AcceptDeliveryDeps, toReceipt } from '../intake/accept-delivery.ts';
+import { askedAtOf, openAcceptanceClaims } from '../intake/insert-deliveries.ts';
+import type { Acceptance, NewEvent, NewReceipt } from '../intake/new-receipt.ts';
+import { findSameEvents } from '../intake/repeats.ts';
+import type { Partner } from '../partner.ts';
+import { readDelivery } from '../read-delivery.ts';
+import type { Outcome, PartnerPath } from '../receipts/receipt.ts';
+import { type FileText, type OpenFile, readTexts, refuseText } from './read-texts.ts';
+
+/** A file, and whose it is. */
+export type ImportedFile = { open: OpenFile; partner: Partner; path: PartnerPath };
+
+type ImportDeps = Pick<AcceptDeliveryDeps, 'accept' | 'hashKey' | 'latestCreation' | 'newId'> & {
+  db: Database;
+  /** `owner/name` in lower case: whose leads are claimed. */
+  repository: string;
+  partners: readonly Partner[];
+  /** The bytes that one delivery may have. */
+  bytesMax: number;
+  clock: Clock;
+};
+
+/** How many events of a delivery are of each outcome. */
+type Outcomes = Partial<Record<Outcome, number>>;
+
+/** One delivery of the file, and what became of it. */
+export type ImportedDelivery = {
+  /** Of its line, or of its element where the file is an array. */
+  line: number;
+  /** Of its receipt; of a repeat, of the original. */
+  id: string;
+  /** All of it came before. */
+  repeat: boolean;
+  /** Of the events that did not. */
+  outcomes: Outcomes;
+  /** Events that wait for the worker because of it. */
+  queued: number;
+};
+
+/** What would become of a delivery now. */
+export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
+  /** Leads that its events name, as far as the lead directory knows. */
+  leads: number;
+};
+
+/** Brings in what partners sent in vain. Each part is documented where it stands. */
+export type ReceiptImporter = ReturnType<typeof createImporter>;
+
+export function createImporter(deps: ImportDeps) {
+  return {
+    partners: deps.partners,
+    check: (file: ImportedFile, onRead?: (deliveries: number) => void) =>
+      checkFile(deps, file, onRead),
+    import: (file: ImportedFile, how: { deliveries: number; origin: Origin }) =>
+      importFile(deps, file, how),
+    preview: (file: ImportedFile) => previewFile(deps, file),
+  };
+}
+
+/** Reads all of the file, and returns how many deliveries it holds. @throws {UnreadableText} */
+async function checkFile(
+  { bytesMax }: Pick<ImportDeps, 'bytesMax'>,
+  { open, partner }: ImportedFile,
+  onRead: (deliveries: number) => void = () => undefined,
+): Promise<number> {
+  let deliveries = 0;
+  for await (const text of readTexts(open, bytesMax)) {
+    try {
+      readDelivery(text.bytes, partner.fields);
+    } catch (error) {
+      refuseText(text, error);
+    }
+    deliveries += 1;
+    onRead(deliveries);
+    if (deliveries % DELIVERIES_PER_TURN === 0) await setImmediate();
+  }
+  return deliveries;
+}
+
+/** So that Ctrl-C, and whoever else waits, gets a turn. */
+const DELIVERIES_PER_TURN = 100;
+
+/**
+ * Accepts a file of so many deliveries as if the partner sent them, one after the other, but that events count from when
+ * they happened. What was interrupted is begun anew: what was taken is a repeat then.
+ * @throws {UnreadableText} the file has changed since it was checked @throws {store-unavailable}
+ */
+async function* importFile(
+  deps: ImportDeps,
+  file: ImportedFile,
+  { deliveries, origin }: { deliveries: number; origin: Origin },
+): AsyncGenerator<ImportedDelivery> {
+  const { partner, path } = file;
+  const subject = `partner/${partner.id}` as const;
+  const entry = { ...origin, at: deps.clock.now(), action: 'receipt.import' as const, subject };
+  await deps.db.transaction((tx) => appendAudit(tx, { ...entry, changes: { path, deliveries } }));
+  for await (const group of groupsOf(deps, file)) {
+    const startedAt = deps.clock.monotonicMs();
+    const accepted = await Promise.all(group.map(({ receipt }) => deps.accept(receipt)));
+    for (const [at, { text }] of group.entries())
+      yield toImported(text, accepted[at] as Acceptance);
+    // Half of the time the store is for the service that runs beside it.
+    await deps.clock.sleep(deps.clock.monotonicMs() - startedAt);
+  }
+}
+
+function toImported(
+  { number }: FileText,
+  { receipt: { id }, kind, written, queued }: Acceptance,
+): ImportedDelivery {
+  return { line: number, id, repeat: kind === 'repeat', outcomes: outcomesOf(written), queued };
+}
+
+function outcomesOf(events: readonly Pick<NewEvent, 'outcome'>[]): Outcomes {
+  const counts: Outcomes = {};
+  for (const { outcome } of events) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+/** Of more events it is not remembered that they stand in the file twice. */
+const KEYS_REMEMBERED_MAX = 1_000_000;
+
+/** What would become of the deliveries, as the store is now. Changes nothing. @throws {store-unavailable} */
+async function* previewFile(deps: ImportDeps, file: ImportedFile): AsyncGenerator<Forecast> {
+  const inFile = new Set<string>();
+  for await (const group of groupsOf(deps, file)) {
+    const { before, claims } = await lookUp(deps, group);
+    for (const { text, receipt } of group) {
+      const fresh = receipt.events.filter((event) => {
+        const key = event.sameEventKey.toString('latin1', 0, 16);
+        const isKnown = before.has(event) || inFile.has(key);
+        if (inFile.size < KEYS_REMEMBERED_MAX) inFile.add(key);
+        return !isKnown;
+      });
+      const leads = new Set(
+        fresh.flatMap((one) => claims.find(one.names, askedAtOf(one, receipt))),
+      );
+      yield {
+        line: text.number,
+        repeat: fresh.length === 0 && receipt.events.length > 0,
+        outcomes: outcomesOf(fresh),
+        leads: leads.size,
+      };
+    }
+  }
+}
+
+function lookUp({ db, repository }: ImportDeps, group: Group) {
+  const events = group.flatMap(({ receipt }) => receipt.events);
+  const names = events.flatMap((event) => event.names);
+  return db.transaction(async (tx) => {
+    const before = await findSameEvents(tx, events);
+    return { before, claims: await openAcceptanceClaims(tx, repository, names) };
+  });
+}
+
+/** Deliveries that share a transaction: it must be short. */
+type Group = readonly { text: FileText; receipt: NewReceipt }[];
+const EVENTS_PER_GROUP = 100;
+const BYTES_PER_GROUP = 1024 * 1024;
+
+async function* groupsOf(
+  deps: ImportDeps,
+  { open, partner, path }: ImportedFile,
+): AsyncGenerator<Group> {
+  let group: Group = [];
+  for await (const text of readTexts(open, deps.bytesMax)) {
+    const delivery = { partner, path, body: text.bytes, isImported: true } as const;
+    const receipt = await toReceipt({ ...deps, readDelivery }, delivery).catch((error: unknown) =>
+      refuseText(text, error),
+    );
+    group = [...group, { text, receipt }];
+    if (!isFull(group)) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}
+
+function isFull(group: Group): boolean {
+  const sum = (sizeOf: (one: Group[number]) => number) =>
+    group.reduce((total, one) => total + sizeOf(one), 0);
+  return (
+    sum(({ receipt }) => Math.max(1, receipt.events.length)) >= EVENTS_PER_GROUP ||
+    sum(({ text }) => text.bytes.length) >= BYTES_PER_GROUP
+  );
+}
