@@ -19,7 +19,7 @@ type ReadCount = ReaderRef & {
 /** Days that are told of, today included. */
 export const USAGE_DAYS = 90;
 
-/** What one batch holds at most is written well within the time of one turn. */
+/** Keeps the JSON of one batch well within the time of one turn. */
 const WAITING_MAX = 10_000;
 
 /** A version that is gone meanwhile, a draft, is passed over. In the order of the key: instances never wait for each other. */
@@ -35,7 +35,7 @@ const ADD = `
 
 const REMOVE_BEFORE = 'DELETE FROM catalog_usage WHERE day < @day';
 
-/** Who reads which version. A crash may lose its last five seconds, as long as the store takes writes. */
+/** The record of reads. A crash may lose its last five seconds, as long as the store takes writes. */
 export type ReadRecord = {
   /** Notes one read. Costs no I/O. */
   record(versionSerial: number, reader: ReaderRef): void;

@@ -101,7 +101,7 @@ export const artifactAuditOut = z
   })
   .meta({ id: 'ArtifactAudit' });
 
-/** Who reads which version. */
+/** The readers of each version. */
 export const artifactUsageOut = z
   .object({
     items: z

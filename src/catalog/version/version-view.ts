@@ -24,7 +24,7 @@ export type Catalog = {
   checkSpec: SpecJobs['checkSpec'];
   diffSpecs: SpecJobs['diffSpecs'];
   renderSpecYaml: RenderSpecYaml;
-  /** Who reads which version. */
+  /** Counts reads of versions. */
   usage: ReadRecord;
   words: Words;
   /** Workspaces whose published artifacts anybody may find. */

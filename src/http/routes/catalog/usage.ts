@@ -14,7 +14,7 @@ export function countRead({ usage }: Catalog, request: FastifyRequest, serial: n
   if (request.method === 'GET') usage.record(serial, readByOf(request));
 }
 
-/** Who reads which version of an artifact. */
+/** The readers of an artifact, by version. */
 export function addCatalogUsage(app: HttpApp, { catalog }: BearerContext): void {
   app.get('/api/v1/catalog/:id/usage', usageRoute, async (request, reply) => {
     const isAdmin = request.token?.scopes.includes('trackport:admin') ?? false;

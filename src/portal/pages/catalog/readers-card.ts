@@ -15,7 +15,7 @@ const READERS_SHOWN = 30;
 
 export type ReadersFacts = { id: string; usage: Usage; person: PortalPerson };
 
-/** Who reads which version: how often as a picture, and when last as a table. */
+/** The readers of each version: how often as a picture, and when last as a table. */
 export function readersCard(given: ReadersFacts, viewer: Viewer): Html {
   const { id, usage } = given;
   const read = usage.items.filter(({ readers }) => readers.length > 0);

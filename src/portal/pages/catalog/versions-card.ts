@@ -32,7 +32,7 @@ export type ArtifactFacts = {
   defaultVersion?: string;
   /** The default version is one that was set, not computed. */
   isDefaultSet?: boolean;
-  /** Who read which version. */
+  /** The readers of each version. */
   usage: Usage;
   /** Of two versions that were chosen. */
   diff?: VersionDiff;
