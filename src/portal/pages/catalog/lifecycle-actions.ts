@@ -145,7 +145,7 @@ const retire = versionAction({
 const earlyBox = { name: 'early', label: 'Retire it before its sunset', value: 'yes' };
 const unreadBox = { ...earlyBox, label: 'Retire it although it is read' };
 
-/** Whoever is likely to read the version again. */
+/** Readers who are likely to read the version again. */
 async function readersLeft(
   { catalog }: PagesContext,
   { person, params, viewer }: VersionRequest,
