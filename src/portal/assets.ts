@@ -19,7 +19,7 @@ const MEDIA_TYPES = {
 
 type AssetName = keyof typeof MEDIA_TYPES;
 
-/** What `/portal/assets/{file}` sends. */
+/** A file of `/portal/assets/{file}`. */
 type Asset = {
   mediaType: string;
   etag: string;

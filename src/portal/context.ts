@@ -16,8 +16,8 @@ import type { TrackerQuota } from '#leads/lead-tracker.ts';
 import type { Partners } from '#partners/index.ts';
 import type { Traffic } from '#partners/traffic.ts';
 
-/** What the portal gets of the service. */
-export type PortalDeps = {
+/** Everything that the service gives the portal. */
+export type PortalService = {
   /** `owner/name`, below the product's name. */
   repository: string;
   /** Dead letters that wait, beside Receipts; undefined while it is not known. */
@@ -38,11 +38,11 @@ export type PortalDeps = {
   addPages: (portal: PortalRoutes) => void;
 };
 
-/** What all parts of the portal work with. */
+/** Context of all parts of the portal. */
 export type PortalContext = HttpContext &
-  PortalDeps & { cookies: PortalCookies; formTokens: FormTokens };
+  PortalService & { cookies: PortalCookies; formTokens: FormTokens };
 
-/** What the pages work on. */
+/** Context of the pages. */
 export type PagesContext = {
   access: Access;
   partners: Partners;
@@ -62,7 +62,7 @@ export type PagesContext = {
     /** The address of an issue for people, where one can be made from what is configured. */
     issueAddress: (number: string) => string | undefined;
   };
-  /** What `/readyz` says, of all processes that serve together. */
+  /** Checks of `/readyz`, of all processes that serve together. */
   readiness: () => Promise<Pick<Readiness, 'checks'>>;
   /** Whether this port serves `/readyz`. */
   hasReadyz: boolean;
@@ -70,7 +70,7 @@ export type PagesContext = {
   defaultLimit: () => number;
   /** Specs as people write them, JSON or YAML. */
   readSpecText: ReadSpecText;
-  /** Whose entries in the audit came through this portal. */
+  /** The client whose entries in the audit came through this portal. */
   portalClientId: string;
   publicUrl: () => string;
 };

@@ -8,7 +8,7 @@ import { html as template } from 'hono/html';
 /** Markup whose parts are escaped. */
 export type Html = { readonly isEscaped: true; toString(): string };
 
-/** What a template takes. Attribute values must be quoted in the template. */
+/** Values of a template. Attribute values must be quoted in the template. */
 export type HtmlValue = Html | string | number | boolean | null | undefined | readonly HtmlValue[];
 
 /** Escapes its values. It never gets a promise, so it never makes one. */

@@ -3,11 +3,11 @@ import type { Html, HtmlValue } from './html.ts';
 import type { Scope } from '#access/tokens.ts';
 import type { Section } from './paths.ts';
 
-/** What the handler of a page returns; the frame around it is the portal's. */
+/** Result of a page's handler; the frame around it is the portal's. */
 export type PortalPage = {
   /** Plain text: the heading, and the start of `<title>`. */
   title: string;
-  /** What the navigation marks as the place where one is. */
+  /** The place that the navigation marks. */
   section: Section;
   body: Html;
   /** Default 200; 422 for a form that came back. */
@@ -48,7 +48,7 @@ export type ShownSecret = {
   command?: string;
 };
 
-/** What the action before this page left for it: shown once, encrypted at rest. */
+/** Left by the action before this page: shown once, encrypted at rest. */
 export type Once = {
   notice?: string;
   /** The notice says why nothing was done. */
@@ -68,11 +68,11 @@ export type PortalFrame = {
 /** Fields of a form as they were typed; a field that came several times is a list. */
 export type TypedFields = Readonly<Record<string, string | string[]>>;
 
-/** Who is signed in to the portal, as its pages see them. */
+/** A person who is signed in, as pages see them. */
 export type PortalPerson = {
   /** The token's `sub`: what the audit log says. */
   subject: string;
-  /** What the page shows: a name, else the subject. */
+  /** For pages: a name, else the subject. */
   name: string;
   workspaceId: string;
   scopes: readonly string[];
@@ -99,7 +99,7 @@ const ROLES: readonly (readonly [Scope, string])[][] = [
   ],
 ];
 
-/** What the person is here, in words. */
+/** The person's role here, in words. */
 export function roleOf(person: Pick<PortalPerson, 'scopes'>): string {
   const roles = ROLES.flatMap((kind) => kind.find(([scope]) => may(person, scope))?.[1] ?? []);
   return roles.join(' and ') || 'guest';

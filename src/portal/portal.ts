@@ -1,7 +1,7 @@
 /** The management portal as one area of the server. */
 import type { HttpApp, HttpContext } from '#http/context.ts';
 import { addAssetRoutes } from './assets.ts';
-import type { PortalDeps, PagesContext } from './context.ts';
+import type { PortalService, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
@@ -36,7 +36,7 @@ import { replayAll } from './pages/receipts/replay-page.ts';
 import { wordsPage } from './pages/receipts/words-page.ts';
 
 /** Everything below `/portal`. */
-export function portalArea(app: HttpApp, http: HttpContext, deps: PortalDeps): void {
+export function portalArea(app: HttpApp, http: HttpContext, deps: PortalService): void {
   const cookies = createPortalCookies(http.publicUrl);
   const context = { ...http, ...deps, cookies, formTokens: createFormTokens(deps.formKey) };
   http.problemPages.add(earlyErrorPage(context));
@@ -69,7 +69,7 @@ export function consumerPages(portal: PortalRoutes, context: PagesContext): void
   addActions(portal, context, [revokeConsumer, addKey, rotateKey, revokeKey]);
 }
 
-/** What partners sent, and the claims of deletions on leads. */
+/** Receipts of partners, and the claims of deletions on leads. */
 export function receiptPages(portal: PortalRoutes, context: PagesContext): void {
   receiptListPage(portal, context);
   receiptPage(portal, context);

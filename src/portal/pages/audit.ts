@@ -148,7 +148,7 @@ function toCell(text: string): string {
 type AuditFound = Found<AuditEntryOut> & {
   /** By subject; without one the subject itself is shown. */
   names: ReadonlyMap<string, string>;
-  /** Whose entries came through this portal. */
+  /** The client whose entries came through this portal. */
   portalClientId: string;
   /** Artifacts of another one have no page here. */
   workspaceId: string;
@@ -252,7 +252,7 @@ function pageOfSubject(subject: string, workspaceId: string): string | undefined
   return page !== undefined && id !== '' && !isElsewhere ? `/portal/${page}/${id}` : undefined;
 }
 
-/** What an entry of the audit says was changed, in one line; undefined when it says nothing. */
+/** Changes of an entry of the audit in one line; undefined when it has none. */
 export function changesText(changes: AuditEntryOut['changes'], viewer: Viewer): Html | undefined {
   if (!changes) return undefined;
   return html`${Object.entries(changes).map(

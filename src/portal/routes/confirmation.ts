@@ -4,14 +4,14 @@ import { type FieldProblem, refuse } from '#shared/errors.ts';
 import { present } from '../address.ts';
 import { html, type Html } from '../html.ts';
 import { type PortalPage } from '../page.ts';
-import { input, button, postForm, type PostFormFacts } from '../shell/forms.ts';
+import { input, button, postForm, type PostForm } from '../shell/forms.ts';
 import { list, row } from '../shell/card.ts';
 import { link } from '../shell/elements.ts';
 import { errorSummary, problemOf } from '../shell/notice.ts';
 import type { Confirmation, FormRequest } from './route-types.ts';
 import { SECTIONS } from '../paths.ts';
 
-/** What is asked, and when its form came back the same with what is wrong; or a page why nothing can be done. */
+/** The question, and when its form came back the same with what is wrong; or a page why nothing can be done. */
 export function confirmationPage<Params, Query>(
   confirm: (request: FormRequest<Params, Query>) => Promise<Confirmation | PortalPage>,
   isDoneOnce = false,
@@ -30,7 +30,7 @@ export function confirmationPage<Params, Query>(
 /** The body of a page that asks before it does something. */
 function confirmation(
   given: Confirmation,
-  form: PostFormFacts,
+  form: PostForm,
   problems: readonly FieldProblem[],
 ): Html {
   const { section, crumbs, warning, consequences, submit, danger, toType } = given;
@@ -51,7 +51,7 @@ function confirmation(
   </section>`;
 }
 
-/** What a page that asks before something final wants typed again: see `toType`. */
+/** Typed again before something final: see `toType`. */
 export const typedForm = z.object({ typed: z.string().trim() });
 
 /** Alike is what looks alike. `what` is such as `the version`. @throws {validation-failed} */

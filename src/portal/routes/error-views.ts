@@ -13,15 +13,15 @@ import { type Viewer, time } from '../shell/times.ts';
 import { type PortalRefusal, type PortalRefusalKind, viewerOf } from './portal-request.ts';
 import { SECTIONS, sections, type Section } from '../paths.ts';
 
-export type RefusalFacts = {
+export type RefusalPage = {
   code: ErrorCode;
   /** In place of the code, for what only the portal refuses. */
   says?: string;
   /** Such as `You may not see consumers`; by default the title of the code. */
   heading?: string;
-  /** What happened, and that nothing was changed if so; by default the meaning of the code. */
+  /** Says what happened, and that nothing was changed if so; by default the meaning of the code. */
   text?: HtmlValue;
-  /** What to do now; by default the remedy of the code. */
+  /** By default that of the code. */
   nextStep?: HtmlValue;
   requestId: string;
   /** Where what the request changed stands; for who may see it. */
@@ -31,7 +31,7 @@ export type RefusalFacts = {
 };
 
 /** The body of a page that says that something did not work, and what to do now. */
-function refusal(given: RefusalFacts, viewer: Viewer): Html {
+function refusal(given: RefusalPage, viewer: Viewer): Html {
   const { status, meaning, next } = problems[given.code];
   const { text = meaning, nextStep = next, says = given.code } = given;
   const id = code(cut(given.requestId));
@@ -48,12 +48,12 @@ function refusal(given: RefusalFacts, viewer: Viewer): Html {
   </div>`;
 }
 
-const titleOf = ({ code, heading = problems[code].title }: RefusalFacts): string => heading;
+const titleOf = ({ code, heading = problems[code].title }: RefusalPage): string => heading;
 
 /** A whole document, for who is not signed in. */
 export function renderLoneRefusal(
   context: Pick<PortalContext, 'repository' | 'clock'>,
-  given: RefusalFacts,
+  given: RefusalPage,
 ): string {
   const title = titleOf(given);
   const content = html`<h1>${title}</h1>
@@ -114,7 +114,7 @@ function factsOf({ request, error, refusal }: Failed, publicUrl: string) {
   return { code, says: refusal.kind, requestId: request.id, ...refusals[refusal.kind](publicUrl) };
 }
 
-function auditOf({ id, portalSession }: FailedRequest): Pick<RefusalFacts, 'auditHref'> {
+function auditOf({ id, portalSession }: FailedRequest): Pick<RefusalPage, 'auditHref'> {
   const { path, scope } = SECTIONS.audit;
   const canSee = portalSession && may(portalSession.principal, scope);
   return canSee ? { auditHref: withQuery(path, { request: id }) } : {};
@@ -166,7 +166,7 @@ function sectionOf(url: string): Section {
   return sections.findLast((section) => url.startsWith(SECTIONS[section].path)) ?? 'overview';
 }
 
-type ErrorText = Pick<RefusalFacts, 'heading' | 'text' | 'nextStep'>;
+type ErrorText = Pick<RefusalPage, 'heading' | 'text' | 'nextStep'>;
 
 /** The text of an error; what it puts between backticks is code. */
 function prose(text: string): Html {

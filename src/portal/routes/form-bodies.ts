@@ -56,7 +56,7 @@ export function fieldsOf(request: Pick<FastifyRequest, 'body'>): TypedFields {
   return Object.fromEntries(fields);
 }
 
-/** What the form says its token is; undefined unless it says so once. */
+/** The token of a form; undefined unless it names one. */
 export function formTokenOf(request: Pick<FastifyRequest, 'body'>): string | undefined {
   const given = pairsOf(request).filter(([name]) => name === FORM_TOKEN_FIELD);
   return given.length === 1 ? given[0]?.[1] : undefined;

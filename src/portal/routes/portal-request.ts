@@ -1,4 +1,4 @@
-/** Who a request of the portal comes from, and what it brings, by its schemas. */
+/** Sender and content of a request of the portal, by its schemas. */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
@@ -10,7 +10,7 @@ import { newFormId } from './form-bodies.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
-/** Who a request comes from; undefined when nobody is signed in. */
+/** Finds the session of a request; undefined when nobody is signed in. */
 export async function findSession(
   { sessions, cookies }: PortalContext,
   request: FastifyRequest,
@@ -53,7 +53,7 @@ export async function requireActor(
   if (scope !== undefined) requireScope(session.principal, scope);
 }
 
-/** Whose session a request is, after it was found. */
+/** The session of a request, after it was found. */
 export function sessionOf({ portalSession }: Pick<FastifyRequest, 'portalSession'>): Session {
   if (!portalSession) throw new Error('the guard of the portal did not run');
   return portalSession;
@@ -72,7 +72,7 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
   };
 }
 
-/** Who asks for what, and when. @throws {not-found} for a path that no object can have */
+/** Sender, time and parameters of a request. @throws {not-found} for a path that no object can have */
 export function portalRequestOf(
   context: PortalContext,
   request: FastifyRequest,
@@ -94,7 +94,7 @@ export function viewerOf({ clock }: Pick<PortalContext, 'clock'>): Viewer {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in, once the guard of the portal looked. */
+    /** Set by the guard of the portal. */
     portalSession: Session | undefined;
   }
 }

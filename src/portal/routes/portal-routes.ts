@@ -112,7 +112,7 @@ function withPage(action: AnyAction): AnyAction {
   return confirm ? { ...action, page: confirmationPage(confirm, doneOnce) } : action;
 }
 
-/** Who reads the address of an action, as after a form that came back, gets the page above it. */
+/** Leads from the address of an action, as after a form that came back, to the page above it. */
 function redirectActionsToPages(
   app: HttpApp,
   pages: ReadonlySet<string>,

@@ -7,7 +7,7 @@ import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import type { Viewer } from '../shell/times.ts';
 
-/** Who looks at what, and when. */
+/** A request as handlers get it. */
 type PortalRequest<Params> = {
   person: PortalPerson;
   /** For times on the page. */
@@ -34,7 +34,7 @@ type PageOptions<Query extends z.ZodType, Params extends z.ZodType> = {
 export type PageRequest<Query = unknown, Params = unknown> = PortalRequest<Params> &
   HeldForm & { query: Query };
 
-/** What a person can do: a form, and what it does. `Given`: what its handlers get before the request. */
+/** A form, and what it does. `Given`: what its handlers get before the request. */
 export type Action<
   Form extends z.ZodType,
   Params extends z.ZodType,
@@ -76,16 +76,16 @@ export type Action<
   ) => Promise<ActionResult>;
 };
 
-/** What is confirmed before it is done. The way out leads to the last of the crumbs, or the section. */
+/** The question before something is done. The way out leads to the last of the crumbs, or the section. */
 export type Confirmation = Pick<PortalPage, 'section' | 'title'> & {
   crumbs: readonly { href: string; text: string }[];
-  /** What did not happen when the form comes back, such as `Not revoked`. */
+  /** Says that nothing happened when the form comes back, such as `Not revoked`. */
   failed: string;
   /** Those of the request in other words. */
   problems?: readonly FieldProblem[];
-  /** Who is hit and how, by `remark`. */
+  /** Says who is hit and how, by `remark`. */
   warning?: Html;
-  /** What happens, what does not, whether it can be undone. */
+  /** Say what happens, what does not, whether it can be undone. */
   consequences: readonly HtmlValue[];
   /** Such as a date. */
   fields?: readonly Html[];
@@ -120,7 +120,7 @@ export type FormRequest<Params = unknown, Query = unknown> = PageRequest<
   seenBefore?: string;
 };
 
-/** What takes nothing. */
+/** No field. */
 export const nothing = z.strictObject({});
 
 type NoFields = typeof nothing;

@@ -106,7 +106,7 @@ async function backToForm(
   return { kind: 'problems', page: { status: isStale ? 403 : 422, hasProblems: true, ...page } };
 }
 
-/** What is shown once has an id of its own in the address, so that two tabs do not mix theirs up. */
+/** Gives what is shown once an id in the address, so that two tabs do not mix theirs up. */
 async function locationOf(
   { sessions }: PortalContext,
   session: Session,

@@ -47,7 +47,7 @@ function currentPathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * What every page of the portal is sent with. Scripts, styles, pictures and forms are its own, nothing
+ * Headers of every page of the portal. Scripts, styles, pictures and forms are its own, nothing
  * is inline, and nothing is stored on the way or by the browser. The referrer stays within the portal:
  * with none at all browsers would send forms with `Origin: null`.
  */

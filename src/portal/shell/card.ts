@@ -2,7 +2,7 @@
 import { html, type Html, type HtmlValue } from '../html.ts';
 import type { State } from './elements.ts';
 
-export type CardFacts = {
+export type CardHead = {
   /** Unique on the page; the heading's id. */
   id: string;
   heading: HtmlValue;
@@ -14,7 +14,7 @@ export type CardFacts = {
 
 /** A box with a heading. A table stands in it as it is, everything else in a `body`. */
 export function card(
-  { id, heading, aside, element = 'section' }: CardFacts,
+  { id, heading, aside, element = 'section' }: CardHead,
   ...content: HtmlValue[]
 ): Html {
   const inside = html`<header>
@@ -105,10 +105,10 @@ export function list(...items: HtmlValue[]): Html {
   </ul>`;
 }
 
-export type EmptyFacts = {
+export type EmptyCard = {
   id: string;
   heading: string;
-  /** What belongs here. */
+  /** Says what belongs here. */
   text: HtmlValue;
   /** Below the text: facts, code. */
   content?: HtmlValue;
@@ -118,7 +118,7 @@ export type EmptyFacts = {
 
 /** In the place of a list that is empty. Stands in a card: `inCard: false` when it already does. */
 export function empty(
-  { id, heading, text, content, next }: EmptyFacts,
+  { id, heading, text, content, next }: EmptyCard,
   { inCard = false } = {},
 ): Html {
   const inside = body(

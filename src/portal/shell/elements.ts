@@ -66,7 +66,7 @@ function decoded(part: string): string {
   }
 }
 
-/** What somebody wrote as a note, as a sentence. */
+/** Somebody's note as a sentence. */
 export function sentence(text: string): Html {
   const line = cut(text);
   const end = /[.?!…]$/.test(line) ? '' : '.';
@@ -152,7 +152,7 @@ export type Moment = {
   content?: HtmlValue;
 };
 
-/** What happened, oldest first. `label` names the list. */
+/** List of moments, oldest first; `label` names it. */
 export function timeline(label: string, moments: readonly Moment[]): Html {
   return html`<ol class="timeline" aria-label="${label}">
     ${moments.map(moment)}
@@ -199,7 +199,7 @@ export function excerptOf(json: string): { text: string; isCut: boolean } {
 const isOpening = (token: string): boolean => token === '{' || token === '[';
 const isClosing = (token: string): boolean => token === '}' || token === ']';
 
-/** What is empty stays on its line. */
+/** Keeps something empty on its line. */
 function startsLine(token: string, before: string): boolean {
   return isClosing(token) ? !isOpening(before) : isOpening(before) || before === ',';
 }

@@ -13,7 +13,7 @@ export const FORM_TOKEN_FIELD = 'formToken';
 /** The hidden field by which a form that is sent twice is done once. */
 export const FORM_ID_FIELD = 'formId';
 
-export type PostFormFacts = {
+export type PostForm = {
   /** Path of the action. */
   action: string;
   person: Pick<PortalPerson, 'formToken' | 'formId'>;
@@ -30,7 +30,7 @@ export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
 /** A form that changes something. It carries the session's token; the server says what is wrong. */
-export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
+export function postForm(given: PostForm, ...content: HtmlValue[]): Html {
   const { action, person, values = {}, look = 'form' } = given;
   const id = given.isDoneOnce === true && { [FORM_ID_FIELD]: person.formId };
   const all = Object.entries({ [FORM_TOKEN_FIELD]: person.formToken, ...id, ...values });
@@ -39,7 +39,7 @@ export function postForm(given: PostFormFacts, ...content: HtmlValue[]): Html {
   return html`<form class="${look}" method="post" action="${action}" novalidate>${inside}</form>`;
 }
 
-type ButtonFacts = {
+type Button = {
   look?: 'button' | 'primary' | 'danger' | 'small';
   /** Said after the text to screen readers. */
   more?: string;
@@ -53,24 +53,24 @@ const BUTTONS = {
 } as const;
 
 /** Sends its form. `danger` only on a page that confirms. */
-export function button(text: string, { look = 'button', more }: ButtonFacts = {}): Html {
+export function button(text: string, { look = 'button', more }: Button = {}): Html {
   return html`<button class="${BUTTONS[look]}">
     ${text}${more !== undefined && hidden(` ${more}`)}
   </button>`;
 }
 
-type ActionButtonFacts = Omit<PostFormFacts, 'look'> & ButtonFacts & { text: string };
+type ActionButton = Omit<PostForm, 'look'> & Button & { text: string };
 
 /** A form of one button, for what can be undone. */
-export function actionButton({ text, action, person, values, ...look }: ActionButtonFacts): Html {
+export function actionButton({ text, action, person, values, ...look }: ActionButton): Html {
   const form = { action, person, look: 'plain' as const };
   return postForm(values === undefined ? form : { ...form, values }, button(text, look));
 }
 
-type FiltersFacts = {
+type FilterForm = {
   /** Path of the list. */
   action: string;
-  /** What is filtered, such as `Filter receipts`. */
+  /** Names the filters, such as `Filter receipts`. */
   label: string;
   /** The fields, made by `input` and `select`. */
   fields: readonly Html[];
@@ -78,7 +78,7 @@ type FiltersFacts = {
 };
 
 /** Filters as a GET form, so that the address can be sent to a colleague. */
-export function filters({ action, label, fields, submit = 'Filter' }: FiltersFacts): Html {
+export function filters({ action, label, fields, submit = 'Filter' }: FilterForm): Html {
   return html`<details class="fold" open>
     <summary>${submit}</summary>
     <form class="filters" role="search" aria-label="${label}" method="get" action="${action}">
@@ -105,32 +105,32 @@ export function chips(inForce: readonly Chip[], suggestions: readonly Chip[] = [
   </div>`;
 }
 
-/** What every field has. */
-type FieldFacts = {
+/** Parts of every field. */
+type Field = {
   name: string;
   label: HtmlValue;
   /** Unique on the page; by default the name. */
   id?: string;
   note?: HtmlValue;
-  /** What is wrong with it. */
+  /** Said below it. */
   error?: string;
 };
 
 /** A form that came back, with what is wrong with it; both are empty when its page is opened. */
 export type HeldForm = {
-  /** What the form is to hold again. Never put a secret back into it. */
+  /** Filled in again. Never put a secret back into it. */
   typed: TypedFields;
   problems: readonly FieldProblem[];
 };
 
-/** What a field of a form holds, `otherwise` where nothing was typed, and what is wrong with it. */
+/** A field of a form that came back: its value, `otherwise` where nothing was typed, and its problem. */
 export function held(name: string, { typed, problems }: HeldForm, otherwise?: string) {
   const { [name]: value } = typed;
   const error = problemOf(problems, name);
   return { name, value: typeof value === 'string' ? value : otherwise, error };
 }
 
-export type InputFacts = FieldFacts & {
+export type InputField = Field & {
   type?: 'text' | 'search' | 'number' | 'date' | 'datetime-local';
   value?: string | number;
   required?: boolean;
@@ -141,7 +141,7 @@ export type InputFacts = FieldFacts & {
 };
 
 /** A line to type in. Browsers complete nothing: it is never about the person who types. */
-export function input(given: InputFacts): Html {
+export function input(given: InputField): Html {
   const { type = 'text', value, required, min, placeholder, size } = given;
   const names = attributes({
     ...tied(given),
@@ -158,7 +158,7 @@ export function input(given: InputFacts): Html {
   return field(given, html`<input${names} />`);
 }
 
-type TextAreaFacts = FieldFacts & {
+type TextArea = Field & {
   value?: string;
   rows?: number;
   /** Code: in letters of one width. */
@@ -166,7 +166,7 @@ type TextAreaFacts = FieldFacts & {
 };
 
 /** Several lines to type in. A line end at the start of the value stays. */
-export function textArea(given: TextAreaFacts): Html {
+export function textArea(given: TextArea): Html {
   const { value = '', rows = 12 } = given;
   const names = attributes({
     ...tied(given),
@@ -192,10 +192,10 @@ export function choicesOf(
   return values.map((value) => ({ value, label: labels[value]?.title ?? value }));
 }
 
-type SelectFacts = FieldFacts & { value?: string; choices: readonly Choice[] };
+type Select = Field & { value?: string; choices: readonly Choice[] };
 
 /** One of several. For `no filter` put a choice with an empty value first. */
-export function select(given: SelectFacts): Html {
+export function select(given: Select): Html {
   const options = given.choices.map(({ value, label }) => {
     const names = attributes({ value, selected: value === given.value });
     return html`<option${names}>${label}</option>`;
@@ -203,14 +203,14 @@ export function select(given: SelectFacts): Html {
   return field(given, html`<select${attributes(tied(given))}>${options}</select>`);
 }
 
-type ChecksFacts = FieldFacts & {
+type Checks = Field & {
   kind: 'radio' | 'checkbox';
   choices: readonly Choice[];
   chosen: readonly string[];
 };
 
 /** A group of boxes or radio buttons; the label is its legend. A summary's link leads to the first. */
-export function checks(given: ChecksFacts): Html {
+export function checks(given: Checks): Html {
   const { name, label, kind, choices, chosen } = given;
   const { id = name } = given;
   const boxes = choices.map(({ value, label }, at) => {
@@ -235,7 +235,7 @@ export function checks(given: ChecksFacts): Html {
 }
 
 /** One box that stands alone; ticked where it came back so. */
-export function check(facts: FieldFacts & { value: string }, form: HeldForm): Html {
+export function check(facts: Field & { value: string }, form: HeldForm): Html {
   const { value, error } = held(facts.name, form);
   const given = { ...facts, error };
   const checked = value === given.value;
@@ -245,20 +245,20 @@ export function check(facts: FieldFacts & { value: string }, form: HeldForm): Ht
   </div>`;
 }
 
-function field(given: FieldFacts, control: Html): Html {
+function field(given: Field, control: Html): Html {
   const { name, id = name, label } = given;
   return html`<div class="field">
     <label for="${id}">${label}</label>${control}${explained(given)}
   </div>`;
 }
 
-function explained({ name, id = name, note, error }: FieldFacts): Html {
+function explained({ name, id = name, note, error }: Field): Html {
   return html`${error !== undefined && html`<p class="error" id="${id}-error">${error}</p>`}${
     note !== undefined && html`<p class="note" id="${id}-note">${note}</p>`
   }`;
 }
 
-function tied(given: FieldFacts): Record<string, string | undefined> {
+function tied(given: Field): Record<string, string | undefined> {
   const { name, id = name, error } = given;
   return {
     id,
@@ -268,7 +268,7 @@ function tied(given: FieldFacts): Record<string, string | undefined> {
   };
 }
 
-function describedBy({ name, id = name, note, error }: FieldFacts): string | undefined {
+function describedBy({ name, id = name, note, error }: Field): string | undefined {
   const ids = [error !== undefined && `${id}-error`, note !== undefined && `${id}-note`];
   return ids.filter((part) => part !== false).join(' ') || undefined;
 }

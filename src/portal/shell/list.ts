@@ -3,13 +3,13 @@ import type { Pagination } from '#shared/pagination/page.ts';
 import { present } from '../address.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
 import type { PageRequest } from '../routes/route-types.ts';
-import { empty, type EmptyFacts, plainCard } from './card.ts';
+import { empty, type EmptyCard, plainCard } from './card.ts';
 import {
   type Choice,
   held,
   type HeldForm,
   input,
-  type InputFacts,
+  type InputField,
   select,
   type Chip,
   chips,
@@ -20,7 +20,7 @@ import { link, attributes, hidden } from './elements.ts';
 import { count } from './times.ts';
 
 /** A field of the address; its value and what is wrong with it come from there. */
-export type Filter = InputFacts & {
+export type Filter = InputField & {
   choices?: readonly Choice[];
   /** The choice that is no filter, before the others. */
   any?: string;
@@ -36,7 +36,7 @@ export const spanFilters: readonly Filter[] = [
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** What an address asks for, for whom. */
+/** A list as an address asks for it, and for whom. */
 export type ListRequest<Filters> = Pick<PageRequest<Filters>, 'viewer'> & FiltersRequest<Filters>;
 
 type FiltersRequest<Filters> = HeldForm & { query: Filters };
@@ -47,7 +47,7 @@ export type Found<Row> = { items: readonly Row[]; pagination: Pagination };
 type List<Row, Filters extends Query> = Found<Row> & {
   /** The list with these filters, from the page that begins at the cursor. */
   pathOf: (query: Filters) => string;
-  /** What is filtered, such as `Filter receipts`; without filters there is nothing. */
+  /** Names the filters, such as `Filter receipts`; without filters there is nothing. */
   label?: string;
   submit?: string;
   filters: readonly Filter[];
@@ -59,11 +59,11 @@ type List<Row, Filters extends Query> = Found<Row> & {
   columns: readonly Column<Row>[];
   /** How many are on this page, and their order. */
   summary: string;
-  pagerWords?: PagerFacts['words'];
+  pagerWords?: Pager['words'];
   /** In place of everything while nothing is there at all. */
-  none?: EmptyFacts;
+  none?: EmptyCard;
   /** Where nothing fits the filters; by default it leads to all. */
-  nothingFits: EmptyFacts;
+  nothingFits: EmptyCard;
 };
 
 /** The list in its card. */
@@ -140,8 +140,8 @@ export type Column<Row> = readonly [
   kind?: 'number' | 'whole' | 'acts',
 ];
 
-type TableFacts<Row> = {
-  /** What is listed and in which order; read by screen readers, not shown. */
+type Table<Row> = {
+  /** Names the rows and their order; for screen readers, not shown. */
   caption: string;
   /** The first names the row. */
   columns: readonly Column<Row>[];
@@ -158,7 +158,7 @@ const classOf = <Row>([, , kind]: Column<Row>): string | undefined => kind && CL
  * A table; where it stands in a card, not in its `body`. In a narrow box it becomes records: the roles keep it a table for
  * screen readers that lose it under `display: block`.
  */
-export function table<Row>({ caption, columns, rows, scrolls = false }: TableFacts<Row>): Html {
+export function table<Row>({ caption, columns, rows, scrolls = false }: Table<Row>): Html {
   const region = scrolls ? { tabindex: 0, role: 'region', 'aria-label': caption } : {};
   return html`<div class="table" ${attributes(region)}>
     <table role="table" class="${scrolls ? 'keep' : 'rows'}">
@@ -208,7 +208,7 @@ function cell<Row>(column: Column<Row>, row: Row): Html {
   return html`<td${names}>${acts ? content : html`<div>${content}</div>`}</td>`;
 }
 
-type PagerFacts = {
+type Pager = {
   /** How many are on this page, and their order. */
   summary: string;
   /** Address of the first page; left out on it. */
@@ -235,7 +235,7 @@ export function partPager(
 }
 
 /** Below a list: no totals, only where one can go. */
-export function pager(facts: PagerFacts): Html {
+export function pager(facts: Pager): Html {
   const { summary, newest, older, words = { newest: 'Newest', older: 'Older' } } = facts;
   return html`<nav class="row pager" aria-label="Pages">
     <span>${summary}</span>

@@ -1,11 +1,11 @@
-/** What a page says first: a verdict, what was done, what is wrong. */
+/** First words of a page: a verdict, what was done, what is wrong. */
 import { html, type Html, type HtmlValue } from '../html.ts';
 import { list, row } from './card.ts';
 import { type State, cut } from './elements.ts';
 import { count } from './times.ts';
 import type { FieldProblem } from '#shared/errors.ts';
 
-export type NoticeFacts = {
+export type Notice = {
   state: State;
   /** Unique on the page. */
   id: string;
@@ -16,7 +16,7 @@ export type NoticeFacts = {
 };
 
 /** A verdict with its next step. */
-export function notice({ state, id, heading, text, actions }: NoticeFacts): Html {
+export function notice({ state, id, heading, text, actions }: Notice): Html {
   const acts = actions !== undefined;
   return html`<section class="notice${acts && ' act'}" data-s="${state}" aria-labelledby="${id}">
     <h2 id="${id}">${heading}</h2>
@@ -32,7 +32,7 @@ export function remark(state: State, heading: HtmlValue, text?: HtmlValue): Html
   </section>`;
 }
 
-/** What the last action did, or why it did nothing, once, after the redirect. */
+/** Result of the last action, or why it did nothing: once, after the redirect. */
 export function doneNotice(text: string, { isUndone = false }: { isUndone?: boolean } = {}): Html {
   const state = isUndone ? 'warn' : 'ok';
   return html`<div class="notice" data-s="${state}" role="status">
@@ -40,8 +40,8 @@ export function doneNotice(text: string, { isUndone = false }: { isUndone?: bool
   </div>`;
 }
 
-export type SummaryFacts = {
-  /** What did not happen, such as `Not created`. */
+export type ErrorSummary = {
+  /** Says that nothing happened, such as `Not created`. */
   heading: string;
   problems: readonly FieldProblem[];
   /** Names of the fields as their labels say them, by the name in the form. */
@@ -53,7 +53,7 @@ const PROBLEMS_SHOWN = 12;
 const PROBLEMS_OF_FIELD_SHOWN = 4;
 
 /** Above a form that came back: links to each field. The page's title gets `Error: ` before it. */
-export function errorSummary({ heading, problems, labels = {} }: SummaryFacts): Html {
+export function errorSummary({ heading, problems, labels = {} }: ErrorSummary): Html {
   const lines = problems.slice(0, PROBLEMS_SHOWN).map((problem) => summaryLine(problem, labels));
   const rest = problems.length - lines.length;
   return html`<section
@@ -82,7 +82,7 @@ function fieldOf({ pointer, parameter }: FieldProblem): string | undefined {
   return pointer?.split('/')[1] ?? parameter;
 }
 
-/** What is wrong with a field, for `error` of that field. */
+/** Problems of a field, for its `error`. */
 export function problemOf(problems: readonly FieldProblem[], name: string): string | undefined {
   const own = problems.filter((problem) => fieldOf(problem) === name);
   if (own.length === 0) return undefined;

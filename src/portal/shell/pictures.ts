@@ -14,12 +14,12 @@ type Slot = {
   counts: Readonly<Record<string, number>>;
 };
 
-type BarsFacts = {
+type BarChart = {
   /** Unique on the page. */
   id: string;
   heading: string;
   aside?: HtmlValue;
-  /** What is counted, in the singular: `receipt`. */
+  /** Unit in the singular: `receipt`. */
   unit: string;
   /** From the bottom of a bar to its top. */
   series: readonly Series[];
@@ -30,7 +30,7 @@ type BarsFacts = {
 const SLOT_WIDTH = 10;
 
 /** A card with the picture, the sentence that says what it shows, and the same as a table. */
-export function bars(given: BarsFacts, viewer: Viewer): Html {
+export function bars(given: BarChart, viewer: Viewer): Html {
   const { id, heading, aside, series, slots } = given;
   const top = axisTop(Math.max(0, ...slots.map((slot) => totalOf(slot, series))));
   const named = { id, heading, aside };
@@ -61,7 +61,7 @@ function axisTop(largest: number): number {
   return 3 * step * magnitude;
 }
 
-function picture({ id, series, slots }: BarsFacts, top: number, viewer: Viewer): Html {
+function picture({ id, series, slots }: BarChart, top: number, viewer: Viewer): Html {
   const width = slots.length * SLOT_WIDTH;
   const lines = [0, 33.3, 66.7, 100].map((y) => `M0 ${y}H${width}`).join('');
   return html`<svg
@@ -76,9 +76,9 @@ function picture({ id, series, slots }: BarsFacts, top: number, viewer: Viewer):
   </svg>`;
 }
 
-type BarFacts = { series: readonly Series[]; top: number; viewer: Viewer };
+type BarScale = { series: readonly Series[]; top: number; viewer: Viewer };
 
-function bar(slot: Slot, at: number, { series, top, viewer }: BarFacts): Html {
+function bar(slot: Slot, at: number, { series, top, viewer }: BarScale): Html {
   const heightOf = (n: number): number => Math.round((n / top) * 10_000) / 100;
   let below = 0;
   const parts = series.map(({ key, state }) => {
@@ -104,7 +104,7 @@ function axis(slots: readonly Slot[], viewer: Viewer): Html {
   return html`${marks.map((slot) => html`<span>${hourOf(slot, viewer)}</span>`)}<span>now</span>`;
 }
 
-function sentence({ unit, series, slots }: BarsFacts, viewer: Viewer): HtmlValue {
+function sentence({ unit, series, slots }: BarChart, viewer: Viewer): HtmlValue {
   const sum: Record<string, number> = {};
   for (const { key } of series) {
     sum[key] = slots.reduce((total, { counts }) => total + (counts[key] ?? 0), 0);
@@ -132,7 +132,7 @@ function hourOf({ startMs }: Slot, viewer: Viewer): Html {
   return time(startMs, viewer, 'clock');
 }
 
-function numbersTable({ heading, series, slots }: BarsFacts, viewer: Viewer): Html {
+function numbersTable({ heading, series, slots }: BarChart, viewer: Viewer): Html {
   const hour: Column<Slot> = ['Hour', ({ startMs }) => time(startMs, viewer, 'minute')];
   const numbers = series.map(({ key, label }): Column<Slot> => [
     label,
@@ -146,7 +146,7 @@ function numbersTable({ heading, series, slots }: BarsFacts, viewer: Viewer): Ht
 /** Shares of a quota below which something changes; dashed. */
 const THRESHOLDS = [0.2, 0.1];
 
-/** What is left of a quota: the figure, which stands as it is in the card whose heading has that id. */
+/** Rest of a quota: the figure, which stands as it is in the card whose heading has that id. */
 export function quotaBar(
   headingId: string,
   caption: HtmlValue,
@@ -172,7 +172,7 @@ export function quotaBar(
   </figure>`;
 }
 
-export type SharesFacts = {
+export type ShareChart = {
   /** Id of the heading of the card that it stands in. */
   headingId: string;
   caption: HtmlValue;
@@ -189,7 +189,7 @@ export type SharesFacts = {
 };
 
 /** Bars from left to right, one below the other; the figure stands in a card as it is. */
-export function shares({ headingId, caption, bars: given }: SharesFacts): Html {
+export function shares({ headingId, caption, bars: given }: ShareChart): Html {
   return html`<figure class="pic" aria-labelledby="${headingId}">
     <figcaption class="note">${caption}</figcaption>
     <ul class="lanes shares">
@@ -224,7 +224,7 @@ export type Lane = {
 type LaneSpan = { state: State; fromMs: number; untilMs: number; announced?: boolean };
 
 /** Spans of time below each other: the life of versions, the overlap of keys. */
-export type LanesFacts = {
+export type LaneChart = {
   /** Id of the heading of the card that it stands in. */
   headingId: string;
   caption: HtmlValue;
@@ -241,7 +241,7 @@ export type LanesFacts = {
 };
 
 /** The figure; it stands in a card as it is. */
-export function lanes(given: LanesFacts): Html {
+export function lanes(given: LaneChart): Html {
   const { headingId, caption, axis, legend, wideLabels = false } = given;
   return html`<figure class="pic" aria-labelledby="${headingId}">
     <figcaption class="note">${caption}</figcaption>
@@ -255,7 +255,7 @@ export function lanes(given: LanesFacts): Html {
   </figure>`;
 }
 
-function laneSvg({ sentence, spans }: Lane, given: LanesFacts): Html {
+function laneSvg({ sentence, spans }: Lane, given: LaneChart): Html {
   const now = percent(given.nowMs, given);
   return html`<svg
     viewBox="0 0 100 20"
@@ -273,7 +273,7 @@ const WIDTH_MIN = 1;
 
 function rectangle(
   { state, fromMs, untilMs, announced = false }: LaneSpan,
-  given: LanesFacts,
+  given: LaneChart,
 ): Html {
   const x = percent(fromMs, given);
   const width = Math.max(WIDTH_MIN, Math.round((percent(untilMs, given) - x) * 10) / 10);
@@ -283,7 +283,7 @@ function rectangle(
 }
 
 /** Where an instant lies, 0 to 100 with one decimal. */
-function percent(ms: number, { fromMs, untilMs }: LanesFacts): number {
+function percent(ms: number, { fromMs, untilMs }: LaneChart): number {
   const share = (ms - fromMs) / Math.max(1, untilMs - fromMs);
   return Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;
 }

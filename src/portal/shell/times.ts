@@ -83,7 +83,7 @@ function timeElement(ms: number, text: string, style?: TimeStyle): Html {
   return html`<time${attributes({ datetime: utc, title, 'data-style': style })}>${text}</time>`;
 }
 
-type DateParts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>;
+type DateFields = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>;
 
 const format = new Intl.DateTimeFormat('en-US', {
   timeZone: 'UTC',
@@ -96,9 +96,9 @@ const format = new Intl.DateTimeFormat('en-US', {
   hourCycle: 'h23',
 });
 
-function partsOf(ms: number): DateParts {
+function partsOf(ms: number): DateFields {
   const parts = format.formatToParts(ms).map(({ type, value }) => [type, value]);
-  return Object.fromEntries(parts) as DateParts;
+  return Object.fromEntries(parts) as DateFields;
 }
 
 /** From one instant of a filter to another, in UTC; what the second names is part of it: a day, or a minute. */

@@ -64,7 +64,7 @@ export function takeAttempt(
   return attempt && clock.now() - attempt.startedAt < ATTEMPT_MS ? attempt : undefined;
 }
 
-/** What was altered, or sealed by another key, is none. */
+/** An attempt that was altered, or sealed by another key, is none. */
 function open(sealer: Sealer, state: string, value: string) {
   try {
     const text = sealer.open(identityOf(state), Buffer.from(value, 'base64url')).toString();

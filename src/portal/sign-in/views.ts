@@ -122,25 +122,25 @@ export function failedPage(context: PortalContext, failure: SignInFailure, reque
   return { status, document, ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }) };
 }
 
-type FailureFacts = {
+type Registration = {
   /** As the issuer says it. */
   reason: string;
   /** Host of the issuer. */
   issuer: string;
-  /** What the client must be registered with at the issuer. */
+  /** The address that the client must be registered with at the issuer. */
   redirectUri: string;
-  /** What access tokens must be for. */
+  /** The audience of access tokens. */
   audience: string;
 };
 
 type FailureWords = { code: ErrorCode; heading: string; text: HtmlValue; nextStep: HtmlValue };
 
-/** What anybody can make up by an address is not a failure of a server. */
+/** An address that anybody can make up is no failure of a server. */
 function codeOf({ isFromBrowser }: SignInFailure, code: ErrorCode): ErrorCode {
   return isFromBrowser && problems[code].status >= 500 ? 'bad-request' : code;
 }
 
-const wordsOf: Readonly<Record<SignInFailureKind, (facts: FailureFacts) => FailureWords>> = {
+const wordsOf: Readonly<Record<SignInFailureKind, (registration: Registration) => FailureWords>> = {
   denied: ({ issuer, reason }) => ({
     code: 'insufficient-scope',
     heading: 'You were not signed in',

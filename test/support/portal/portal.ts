@@ -5,7 +5,7 @@ import { createSignIn } from '#access/sessions/sign-in.ts';
 import type { AppDeps } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
 import { html } from '#portal/html.ts';
-import type { PortalDeps, PagesContext } from '#portal/context.ts';
+import type { PortalService, PagesContext } from '#portal/context.ts';
 import { portalArea } from '#portal/portal.ts';
 import { createPortalCookies } from '#portal/routes/cookies.ts';
 import type { PortalRoutes } from '#portal/routes/route-types.ts';
@@ -74,7 +74,7 @@ export function pagesContext(parts: { [Name in keyof PagesContext]?: unknown }):
  */
 export function startPortal(
   addPages: (portal: PortalRoutes) => void = () => undefined,
-  { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalDeps, 'parseForm'>> = {},
+  { parseForm = parseFormText, ...deps }: Partial<AppDeps & Pick<PortalService, 'parseForm'>> = {},
 ): TestPortal {
   const clock = createFakeClock();
   const sealer = createSealer(randomBytes(32));

@@ -19,7 +19,7 @@ import {
   excerptOf,
 } from '../../shell/elements.ts';
 import { bytes, count, type Viewer, time, timeText } from '../../shell/times.ts';
-import { type ArtifactFacts, diffCard, versionsCard } from './versions-card.ts';
+import { type ShownArtifact, diffCard, versionsCard } from './versions-card.ts';
 import { readersCard } from './readers-card.ts';
 import { groupPathOf, LIFECYCLE_WORDS, sunsetDay } from './catalog-words.ts';
 import { DAY, MINUTE } from '#shared/clock.ts';
@@ -33,7 +33,7 @@ const COUNTS_SHOWN = 64;
 const DESCRIPTION_CHARACTERS = 1_000;
 
 /** Which version counts, what is about to end, and what the shown version says. */
-export function artifactView(given: ArtifactFacts, viewer: Viewer): Html {
+export function artifactView(given: ShownArtifact, viewer: Viewer): Html {
   const { record } = given.shown;
   // As wide as the page: what one may do about a version stands in one line.
   const all = versionsCard(given, viewer);
@@ -62,7 +62,7 @@ function endNotice({ record, successor }: VersionView, viewer: Viewer): Html | u
   });
 }
 
-function aboutCard({ shown }: ArtifactFacts, viewer: Viewer): Html {
+function aboutCard({ shown }: ShownArtifact, viewer: Viewer): Html {
   const { record, specText } = shown;
   const { description, version, owner, groupPath, source, projectId, lifecycle } = record;
   const counts = Object.entries(record.counts ?? {});
@@ -100,7 +100,7 @@ function findingsCard({ version, lifecycle, findings }: VersionRecord): Html {
   );
 }
 
-/** What validation says, place by place. */
+/** Findings of validation, place by place. */
 export function findingsList(findings: VersionRecord['findings']): Html {
   return list(
     ...findings
@@ -109,7 +109,7 @@ export function findingsList(findings: VersionRecord['findings']): Html {
   );
 }
 
-function membersCard({ shown }: ArtifactFacts): Html | undefined {
+function membersCard({ shown }: ShownArtifact): Html | undefined {
   const { record, members = [], counts } = shown;
   const known = new Set(members.map(({ id }) => foldId(id)));
   const isAll = (counts['members'] ?? members.length) === members.length;
@@ -144,7 +144,7 @@ function memberItem({ id, type, title, lifecycle }: Member): Html {
   ${lifecycle !== 'PUBLISHED' && badgeOf(LIFECYCLE_WORDS[lifecycle])}`;
 }
 
-function specCard({ shown }: ArtifactFacts): Html {
+function specCard({ shown }: ShownArtifact): Html {
   const { record, specText } = shown;
   const { id, version } = record;
   const names = { id: 'h-spec', heading: 'Spec' };
@@ -177,7 +177,7 @@ const DONE: Readonly<Record<string, string>> = {
   'artifact.unset-default': 'no longer set as the default',
 };
 
-function auditCard({ shown, entries, person }: ArtifactFacts, viewer: Viewer): Html {
+function auditCard({ shown, entries, person }: ShownArtifact, viewer: Viewer): Html {
   const { workspaceId, id } = shown.record;
   const all = may(person, SECTIONS.audit.scope) && {
     aside: link(auditOf(`artifact/${workspaceId}/${foldId(id)}`), 'All changes'),
@@ -194,7 +194,7 @@ function auditCard({ shown, entries, person }: ArtifactFacts, viewer: Viewer): H
 const LABEL_CHARACTERS = 8;
 
 /** When each version came, was deprecated and went, and what is announced. */
-function lanesCard({ defaultVersion, ...given }: ArtifactFacts, viewer: Viewer): Html {
+function lanesCard({ defaultVersion, ...given }: ShownArtifact, viewer: Viewer): Html {
   const versions = given.versions.slice(0, LANES_SHOWN);
   const { nowMs } = viewer;
   const fromMs = Math.min(nowMs - MINUTE, ...versions.map(startOf));

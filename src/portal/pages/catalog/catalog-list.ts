@@ -7,7 +7,7 @@ import { pageOf } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPage } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
-import type { EmptyFacts } from '../../shell/card.ts';
+import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import {
   type ListRequest,
@@ -72,11 +72,11 @@ export type CatalogFound = Found<VersionRecord> & {
   /** Types and sources that one can filter by. */
   words: Words;
   mayWrite: boolean;
-  /** What is wrong with the words that were searched for. */
+  /** Problem of the words that were searched for. */
   searchProblem?: string;
 };
 
-/** What is there, in which state, and whose it is. */
+/** Artifacts with their state and owner. */
 export function catalogListView(found: CatalogFound, request: ListRequest<CatalogQuery>): Html {
   const isEvery = request.query.versions === 'all';
   const list = {
@@ -102,7 +102,7 @@ export function catalogListView(found: CatalogFound, request: ListRequest<Catalo
   return listCard(list, request);
 }
 
-function emptyCatalog(mayWrite: boolean): EmptyFacts {
+function emptyCatalog(mayWrite: boolean): EmptyCard {
   const text =
     'An artifact is an API, an event, a schema or a service, in versions that go from draft to published, deprecated and retired.';
   return {

@@ -92,7 +92,7 @@ type Name = keyof typeof FIELDS;
 
 const NAMES = Object.keys(FIELDS) as Name[];
 
-/** What a field is called. */
+/** Label of a field. */
 export const labelOf = (name: string): string => FIELDS[name as Name].label;
 
 const all = z.looseObject(
@@ -112,15 +112,15 @@ export const newDraftForm = KINDS.new.form;
 export const draftForm = KINDS.draft.form;
 export const describeForm = KINDS.describe.form;
 
-/** What is written about a version, as the form has it. */
+/** A version in the form for it. */
 type ContentFields = Record<keyof typeof content.shape, string>;
 
-export type DraftFormFacts = {
+export type DraftForm = {
   person: PortalPerson;
   /** Where the form goes. */
   action: string;
   kind: keyof typeof KINDS;
-  /** What the form holds. */
+  /** Values of the form. */
   fields: TypedFields;
   /** Values that nobody types. */
   hidden?: Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ export type DraftFormFacts = {
 };
 
 /** The form for a version: a new one, a draft, or what may still change of another one. */
-export function draftFormView(given: DraftFormFacts): Html {
+export function draftFormView(given: DraftForm): Html {
   const { person, action, kind, hidden = {}, problems, cancel } = given;
   const { form: schema, submit, failed } = KINDS[kind];
   const labels = Object.fromEntries(NAMES.map((name) => [name, labelOf(name)]));
@@ -142,7 +142,7 @@ export function draftFormView(given: DraftFormFacts): Html {
   return html`${problems.length > 0 && errorSummary({ heading: failed, problems, labels })}${plainCard(form)}`;
 }
 
-function field(name: Name, { fields: typed, problems, words }: DraftFormFacts): Html {
+function field(name: Name, { fields: typed, problems, words }: DraftForm): Html {
   const { form: _form, oneOf, ...facts }: Field = FIELDS[name];
   const given = { ...facts, ...held(name, { typed, problems }, '') };
   if (oneOf) return select({ ...given, choices: choicesOf(words[oneOf]) });
@@ -164,7 +164,7 @@ export function toFields(record: VersionRecord): Omit<ContentFields, 'spec'> {
   return { ...texts, members: members.join('\n'), counts: numbers.join('\n') };
 }
 
-/** What a form shows of a version. */
+/** Fields of a form about a version. */
 export function fieldsOf({ record, specText = '' }: VersionView): ContentFields {
   return { ...toFields(record), spec: shownSpec(specText) };
 }
@@ -240,7 +240,7 @@ const countLines = (text: string): string[] => text.split('\n').filter((one) => 
 
 const OF_SPEC: ReadonlySet<string> = new Set(['malformed-json', 'payload-too-large', 'overloaded']);
 
-/** What is wrong with the spec comes back at its field. @throws {validation-failed} for that */
+/** Brings problems of the spec back at its field. @throws {validation-failed} for that */
 export async function atSpec<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -249,7 +249,7 @@ export async function atSpec<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the error says of the spec. Throws every other error. */
+/** Problems of the spec in an error. Throws every other error. */
 function specProblem(error: unknown): FieldProblem {
   if (!isTrackportError(error) || !OF_SPEC.has(error.code)) throw error;
   const detail = error.detail ?? 'The spec cannot be read.';

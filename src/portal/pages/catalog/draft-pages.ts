@@ -100,7 +100,7 @@ async function fieldsFrom(
   return { ...fieldsOf(view), id: view.record.id, version: '' };
 }
 
-/** What was typed, where something was wrong with it. */
+/** Typed fields, where something was wrong with them. */
 function typedFields({ typed, problems }: FormRequest): TypedFields | undefined {
   return problems.length === 0 ? undefined : typed;
 }

@@ -194,7 +194,7 @@ const restoreDefault = versionAction({
   },
 });
 
-/** What can be undone needs no page that asks. */
+/** Actions that can be undone need no page that asks. */
 const reinstate = action({
   path: `${VERSION_PATH}/reinstate`,
   ...publishing,

@@ -74,7 +74,7 @@ function findingsRemark(
   return remark(isStopped ? 'bad' : 'warn', heading, html`${findingsList(findings)}${mend}`);
 }
 
-/** What readers get who name no version. */
+/** The version that readers get who name none. */
 async function defaultWords({ catalog }: PagesContext, request: VersionRequest): Promise<Html> {
   const { view, others, person, viewer } = request;
   const { id, version } = view.record;
@@ -93,7 +93,7 @@ async function defaultWords({ catalog }: PagesContext, request: VersionRequest):
 
 const CHANGES_SHOWN = 30;
 
-/** What a draft breaks once it is published; nothing where it was compared with no version. */
+/** Changes that break readers of a draft once it is published; nothing where it was compared with no version. */
 function breakingRemark(
   { against, breaking, unclassified }: Compatibility,
   stops: boolean,
@@ -118,7 +118,7 @@ function breakingRemark(
   );
 }
 
-/** What cannot be judged may break all the same. */
+/** Unclassified changes may break all the same. */
 function nothingKnown(version: string, unclassified: number | undefined): Html {
   if (unclassified === 0) return remark('ok', html`It breaks nothing of ${code(version)}`);
   return remark(

@@ -13,10 +13,10 @@ import { artifactPath, consumerPath } from '../../paths.ts';
 const VERSIONS_SHOWN = 12;
 const READERS_SHOWN = 30;
 
-export type ReadersFacts = { id: string; usage: Usage; person: PortalPerson };
+export type ShownReaders = { id: string; usage: Usage; person: PortalPerson };
 
-/** The readers of each version: how often as a picture, and when last as a table. */
-export function readersCard(given: ReadersFacts, viewer: Viewer): Html {
+/** Readers of each version: how often as a picture, and when last as a table. */
+export function readersCard(given: ShownReaders, viewer: Viewer): Html {
   const { id, usage } = given;
   const read = usage.items.filter(({ readers }) => readers.length > 0);
   const names = { id: 'h-readers', heading: 'Readers', aside: note(`last ${USAGE_DAYS} days`) };
@@ -54,7 +54,7 @@ function sentenceOf(usage: VersionUsage, viewer: Viewer): string {
 
 type Row = VersionReader & { version: string };
 
-function readersTable(read: readonly VersionUsage[], given: ReadersFacts, viewer: Viewer): Html {
+function readersTable(read: readonly VersionUsage[], given: ShownReaders, viewer: Viewer): Html {
   const all = read
     .flatMap(({ version, readers }) => readers.map((reader): Row => ({ ...reader, version })))
     .toSorted((left, right) => right.lastReadAt - left.lastReadAt);

@@ -1,4 +1,4 @@
-/** What all pages and actions about one version share. */
+/** Shared by all pages and actions about one version. */
 import { listVersions } from '#catalog/reading/read-catalog.ts';
 import { z } from 'zod';
 import {
@@ -38,7 +38,7 @@ export type VersionAct = {
   isPressed?: boolean;
 };
 
-/** What can be done about a version, in the order of a row: by whom, in which states. */
+/** Actions on a version, in the order of a row: by whom, in which states. */
 export const VERSION_ACTIONS = {
   publish: { text: 'Publish…', may: publishing, from: ['DRAFT'] },
   deprecate: { text: 'Deprecate…', may: publishing, from: ['PUBLISHED', 'DEPRECATED'] },
@@ -60,7 +60,7 @@ export const callerOf = ({ person, origin }: Pick<ActionRequest, 'person' | 'ori
   ...origin,
 });
 
-/** What a form says of the version that its page showed: the entity tag that the action asks for. */
+/** Entity tag of the version that a form's page showed: the action asks for it. */
 export const seenOf = (view: VersionView): string => entityTagOf(taggedOf(view));
 export const asSeen = (tag: string): Precondition => ({ kind: 'tags', tags: [tag] });
 
@@ -112,7 +112,7 @@ type VersionAction<Form extends z.ZodObject> = {
   ) => Promise<ActionResult>;
 };
 
-/** What its page says before it is done. */
+/** Text of the page that asks. */
 type Explanation = Pick<Confirmation, 'failed' | 'warning' | 'consequences' | 'fields' | 'submit'>;
 
 /** Something that is confirmed about a version before it is done. */

@@ -19,7 +19,7 @@ import type { VersionDiff } from '#catalog/diff/diff-versions.ts';
 import { artifactPath, versionPath } from '../../paths.ts';
 
 /** An artifact as its page shows it. */
-export type ArtifactFacts = {
+export type ShownArtifact = {
   person: PortalPerson;
   /** The version that the page is about. */
   shown: VersionView;
@@ -32,7 +32,7 @@ export type ArtifactFacts = {
   defaultVersion?: string;
   /** The default version is one that was set, not computed. */
   isDefaultSet?: boolean;
-  /** The readers of each version. */
+  /** Readers of each version. */
   usage: Usage;
   /** Of two versions that were chosen. */
   diff?: VersionDiff;
@@ -41,7 +41,7 @@ export type ArtifactFacts = {
 };
 
 /** The versions of an artifact, highest first, with what one may do about each. */
-export function versionsCard(given: ArtifactFacts, viewer: Viewer): Html {
+export function versionsCard(given: ShownArtifact, viewer: Viewer): Html {
   const { versions, cursor } = given;
   const { nextCursor } = given.pagination;
   const { id } = given.shown.record;
@@ -61,7 +61,7 @@ export function versionsCard(given: ArtifactFacts, viewer: Viewer): Html {
   );
 }
 
-function versionTable(given: ArtifactFacts, viewer: Viewer): Html {
+function versionTable(given: ShownArtifact, viewer: Viewer): Html {
   const { versions, defaultVersion, isDefaultSet = false } = given;
   return table<VersionRecord>({
     caption: 'Versions, highest first',
@@ -101,10 +101,10 @@ function findingsLink({ id, version, findings }: VersionRecord): Html | string {
   return link(href, count(findings.length), { more: `of ${version}` });
 }
 
-/** What this person can do about a version, as links and buttons. */
+/** Actions that this person has on a version, as links and buttons. */
 function offeredActions(
   { id, version, lifecycle }: VersionRecord,
-  { person, defaultVersion, isDefaultSet = false }: ArtifactFacts,
+  { person, defaultVersion, isDefaultSet = false }: ShownArtifact,
 ): Html {
   const isDefault = version === defaultVersion;
   const offered = Object.entries<VersionAct>(VERSION_ACTIONS).filter(
@@ -132,7 +132,7 @@ const IMPACTS: Readonly<Record<Impact, Standing>> = {
   compatible: { urgency: 'ok', title: 'Compatible' },
 };
 
-/** What changed between two versions, breaking changes first. Nothing where there is only one. */
+/** Changes between two versions, breaking changes first. Nothing where there is only one. */
 export function diffCard(id: string, given: Compared): Html | undefined {
   const { versions, diff } = given;
   if (versions.length < 2 && !diff) return undefined;
@@ -140,7 +140,7 @@ export function diffCard(id: string, given: Compared): Html | undefined {
   return card(names, compareForm(id, given), diff && result(diff));
 }
 
-type Compared = Pick<ArtifactFacts, 'versions' | 'diff'>;
+type Compared = Pick<ShownArtifact, 'versions' | 'diff'>;
 
 function compareForm(id: string, { versions, diff }: Compared): Html {
   const names = versions.map(({ version }) => version);

@@ -172,7 +172,7 @@ function othersOf(consumer: Consumer, key: Key, { nowMs }: Viewer): string {
   return others === 1 ? 'The other key goes on.' : `The ${others} other keys go on.`;
 }
 
-/** Who is hit. */
+/** Says who is hit. */
 function useWarning(keys: readonly Key[], viewer: Viewer): Html {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
   return uses.length === 0

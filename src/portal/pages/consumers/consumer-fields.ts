@@ -33,7 +33,7 @@ export const grantChoice = {
     .default(''),
 };
 
-/** What was chosen in a form that came back, right or wrong; nothing is chosen before that. */
+/** Choices of a form that came back, right or wrong; nothing is chosen before that. */
 export const typedGrantChoice = z.object({
   sees: grantChoice.sees.catch('all'),
   label: labels,
@@ -103,11 +103,11 @@ export function toGrants({ sees, label, workspace }: GrantChoice): GrantInput[] 
 export type GrantChoice = {
   sees: 'all' | 'labels' | 'nothing';
   label: readonly string[];
-  /** Whose catalog it reads; empty: no one's. */
+  /** Owner of the catalog that it reads; empty: none. */
   workspace: string;
 };
 
-/** What grants look like in the form. */
+/** Grants in the form. */
 export function toGrantChoice(grants: readonly Grant[]): GrantChoice {
   const leads = grantOf(grants, 'leads:read');
   const label = leads?.labels ?? [];
@@ -253,7 +253,7 @@ function contradiction(
   return [{ pointer: '#/sees', code: 'contradiction', detail }];
 }
 
-/** What is wrong with labels that were chosen: each must exist, as far as anybody knows. */
+/** Problems of labels that were chosen: each must exist, as far as anybody knows. */
 function labelProblems(
   { label }: GrantChoice,
   labels: KnownLabels,

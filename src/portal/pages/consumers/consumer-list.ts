@@ -62,11 +62,11 @@ export function consumerListPage(portal: PortalRoutes, context: PagesContext): v
   });
 }
 
-/** What a row shows of a name, and how many labels; the consumer's page shows all. */
+/** Characters of a name, and labels, in a row; the consumer's page shows all. */
 const NAME_CHARACTERS = 80;
 const LABELS = 2;
 
-/** Who reads, and whose key ends soon or is missing. */
+/** Consumers, and whose key ends soon or is missing. */
 export function consumerListView(
   found: Found<Consumer>,
   request: ListRequest<ConsumersQuery>,

@@ -34,7 +34,7 @@ import {
 } from './consumer-fields.ts';
 import { keysCard, rotationCard } from './keys-card.ts';
 
-export type ConsumerFacts = {
+export type ShownConsumer = {
   consumer: Consumer;
   person: PortalPerson;
   labels: KnownLabels;
@@ -80,8 +80,8 @@ export async function consumerPage(
 
 const FIELDS = { label: 'Labels', sees: 'Sees', name: 'Name', limitPerMinute: 'Limit' };
 
-/** What it may see, which keys work and until when, and what was done to it. */
-export function consumerView(given: ConsumerFacts, viewer: Viewer): Html {
+/** Grants, keys with their end, and the last changes. */
+export function consumerView(given: ShownConsumer, viewer: Viewer): Html {
   const { consumer, returned } = given;
   const summary = returned && errorSummary({ ...returned, labels: FIELDS });
   const main = html`${keysCard(consumer, viewer)} ${rotationCard(consumer, viewer)}
@@ -91,7 +91,7 @@ export function consumerView(given: ConsumerFacts, viewer: Viewer): Html {
   return html`${summary}${split(main, beside)}`;
 }
 
-function auditCard({ consumer, entries }: ConsumerFacts, viewer: Viewer): Html {
+function auditCard({ consumer, entries }: ShownConsumer, viewer: Viewer): Html {
   const all = link(auditOf(`consumer/${consumer.id}`), 'All changes');
   const names = { id: 'h-audit', heading: 'Audit', aside: all };
   if (entries.length === 0) return card(names, body(html`<p class="note">None.</p>`));
@@ -115,7 +115,7 @@ function details(changes: AuditEntryOut['changes'], viewer: Viewer): Html | unde
   return typeof replacedBy === 'string' ? html`${code(keyId)} to ${code(replacedBy)}` : code(keyId);
 }
 
-function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, viewer: Viewer): Html {
+function aboutCard({ consumer, follower, defaultLimit }: ShownConsumer, viewer: Viewer): Html {
   const { createdAt, grants, limitPerMinute } = consumer;
   const limit = `${count(limitPerMinute ?? defaultLimit)} calls a minute`;
   return card(
@@ -134,7 +134,7 @@ function aboutCard({ consumer, follower, defaultLimit }: ConsumerFacts, viewer: 
   );
 }
 
-function nameAndLimitCard({ consumer, person, returned, defaultLimit }: ConsumerFacts): Html {
+function nameAndLimitCard({ consumer, person, returned, defaultLimit }: ShownConsumer): Html {
   const { id, name, limitPerMinute } = consumer;
   const came = { typed: returned?.typed ?? {}, problems: returned?.problems ?? [] };
   return card(
@@ -152,7 +152,7 @@ function nameAndLimitCard({ consumer, person, returned, defaultLimit }: Consumer
   );
 }
 
-function shutOutCard({ consumer, person }: ConsumerFacts): Html {
+function shutOutCard({ consumer, person }: ShownConsumer): Html {
   const { id, state } = consumer;
   const [below, text] = state === 'disabled' ? ['enable', 'Enable'] : ['disable', 'Disable'];
   const toggle = actionButton({ action: consumerPath(id, below), person, text });
@@ -170,7 +170,7 @@ function shutOutCard({ consumer, person }: ConsumerFacts): Html {
 }
 
 /** Which leads the consumer may see, and whose catalog. The form tells which grants it shows. */
-function grantsCard({ consumer, person, labels, returned }: ConsumerFacts): Html {
+function grantsCard({ consumer, person, labels, returned }: ShownConsumer): Html {
   const { id, grants, state } = consumer;
   const { chosen, seen = grantsDigest(grants), problems = [] } = returned ?? {};
   const names = { id: 'h-grants', heading: 'Grants' };

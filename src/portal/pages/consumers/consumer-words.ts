@@ -1,4 +1,4 @@
-/** Who may see consumers, and the words for them. */
+/** Words for consumers, and who may see them. */
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { type Consumer, type Key, keyStateAt } from '#access/consumers/consumer.ts';
@@ -39,7 +39,7 @@ export function consumerBadge(
   return badgeOf(CONSUMER_STATUS_WORDS[statusAt(consumer, nowMs)], look);
 }
 
-/** What a consumer may read, in words and at most so many labels. */
+/** Grants in words and at most so many labels. */
 export function grantWords(grants: readonly Grant[], labelsMax = Infinity): HtmlValue {
   if (grants.length === 0) return note('nothing yet');
   const catalog = grantOf(grants, 'catalog:read');

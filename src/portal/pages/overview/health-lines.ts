@@ -74,8 +74,8 @@ function withTimes(text: string, viewer: Viewer): Html {
   return html`${pieces.map((piece) => (INSTANT.test(piece) ? time(Date.parse(piece), viewer, 'minute') : piece))}`;
 }
 
-/** What is known of the tracker's webhook, over all instances. */
-export type WebhookFacts = {
+/** Traffic of the tracker's webhook, over all instances. */
+export type WebhookTraffic = {
   /** Where the tracker is to send to. */
   url: string;
   /** Without one nothing is accepted. */
@@ -91,7 +91,7 @@ export type WebhookFacts = {
 const QUIET_MS = 7 * DAY;
 
 /** When the last delivery came; one that never came is not well, for changes are then seen late. */
-export function webhookLine(facts: WebhookFacts, viewer: Viewer): HealthLine {
+export function webhookLine(facts: WebhookTraffic, viewer: Viewer): HealthLine {
   const named = { name: 'webhook', label: 'Webhook' };
   const { isKnown, lastAt, refused } = facts;
   if (!isKnown) return { ...named, ...webhookStates.unknown };
@@ -107,8 +107,8 @@ export function webhookLine(facts: WebhookFacts, viewer: Viewer): HealthLine {
 
 /** Whoever knows the address can send what is refused, so it is not said that the tracker did. */
 function refusedText(
-  { lastAt, hasSecret }: WebhookFacts,
-  { count, reason, lastAt: refusedAt }: NonNullable<WebhookFacts['refused']>,
+  { lastAt, hasSecret }: WebhookTraffic,
+  { count, reason, lastAt: refusedAt }: NonNullable<WebhookTraffic['refused']>,
   viewer: Viewer,
 ): Html {
   const { title, next } = refusalOf(webhookRefusals, reason);
@@ -119,7 +119,7 @@ function refusedText(
     <a href="#set-up">What it must send</a>`;
 }
 
-function neverText({ hasSecret }: WebhookFacts): Html {
+function neverText({ hasSecret }: WebhookTraffic): Html {
   return hasSecret
     ? html`No delivery in 30 days. <a href="#set-up">How to set it up</a>`
     : html`No secret is configured, so that none is accepted.

@@ -21,7 +21,7 @@ import {
   receiptsPath,
 } from '../../paths.ts';
 
-/** What waits and what did not end well: for those who may see receipts. */
+/** Work that waits, and what did not end well: for those who may see receipts. */
 export type Operation = RecentOutcomes & {
   /** Events that wait or are worked on. */
   open: number;
@@ -33,7 +33,7 @@ export type Operation = RecentOutcomes & {
   newest: Readonly<Record<EndedBadly, readonly ReceiptDetailOut[]>>;
 };
 
-/** What needs a person. REJECTED was acknowledged, and of no use: nobody was named. */
+/** Outcomes that need a person. REJECTED was acknowledged, and of no use: nobody was named. */
 export type EndedBadly = keyof RecentOutcomes['week'];
 
 /** Something that may not be well, the verdict where it is, and the steps of whom it concerns. */
@@ -179,7 +179,7 @@ type Callers = {
   ending: readonly Consumer[];
 };
 
-/** What concerns partners and consumers, the gravest first. */
+/** Needs of partners and consumers, the gravest first. */
 export function worriesOf(callers: Callers, viewer: Viewer): Need[] {
   return [
     refused(callers, viewer),

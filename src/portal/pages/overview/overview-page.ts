@@ -11,7 +11,7 @@ import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PagesContext } from '../../context.ts';
 import { scope } from '../receipts/receipt-filters.ts';
 import { type EndedBadly, type Operation, worriesOf } from './needs.ts';
-import { toHealthLine, type WebhookFacts } from './health-lines.ts';
+import { toHealthLine, type WebhookTraffic } from './health-lines.ts';
 import { overviewPage } from './overview-view.ts';
 
 const WEBHOOK_DAYS = 30;
@@ -50,7 +50,7 @@ async function orNothing<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promise<WebhookFacts> {
+async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promise<WebhookTraffic> {
   const sums = await orNothing(traffic.read(WEBHOOK_DAYS));
   const ofTracker = sums?.filter(({ sender }) => sender === TRACKER) ?? [];
   const last = ofTracker.find(({ kind }) => kind === 'verified');
@@ -64,7 +64,7 @@ async function readWebhook({ traffic, tracker, publicUrl }: PagesContext): Promi
 }
 
 /** Of sums with the latest first. */
-function refusedOf(sums: readonly TrafficSum[]): WebhookFacts['refused'] {
+function refusedOf(sums: readonly TrafficSum[]): WebhookTraffic['refused'] {
   const [latest] = sums;
   if (!latest) return undefined;
   const { detail: reason, lastAt } = latest;

@@ -17,16 +17,16 @@ import {
   type Step,
   weekOf,
 } from './needs.ts';
-import { type HealthLine, type WebhookFacts, webhookLine } from './health-lines.ts';
+import { type HealthLine, type WebhookTraffic, webhookLine } from './health-lines.ts';
 import { type Column, table } from '../../shell/list.ts';
 import { RECEIPTS_PATH } from '../../paths.ts';
 
-export type OverviewFacts = {
+export type Overview = {
   lines: readonly HealthLine[];
   quota: TrackerQuota | undefined;
   /** The last request that failed since this process started. */
   trackerFailure: { cause: string; at: number } | undefined;
-  webhook: WebhookFacts;
+  webhook: WebhookTraffic;
   /** When a lead changed last, if that is known, and how many streams this process has open. */
   feed: { newestAt: number | undefined; listeners: number };
   /** Undefined without the scope, or while the store cannot be read. */
@@ -38,7 +38,7 @@ export type OverviewFacts = {
 };
 
 /** Is everything well? If not: what first? */
-export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
+export function overviewPage(given: Overview, viewer: Viewer): PortalPage {
   const webhook = webhookLine(given.webhook, viewer);
   const lines = [...given.lines.map((line) => withFailure(line, given, viewer)), webhook];
   const { operation } = given;
@@ -62,7 +62,7 @@ export function overviewPage(given: OverviewFacts, viewer: Viewer): PortalPage {
   };
 }
 
-function withFailure(line: HealthLine, { trackerFailure }: OverviewFacts, viewer: Viewer) {
+function withFailure(line: HealthLine, { trackerFailure }: Overview, viewer: Viewer) {
   if (line.name !== 'tracker' || line.urgency === 'bad' || !trackerFailure) return line;
   const { cause, at } = trackerFailure;
   const said = html`Last failure ${time(at, viewer, 'minute')}: ${cause}.`;
@@ -85,7 +85,7 @@ function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: str
   return { state: 'wait', heading: 'Nothing is amiss, but not all is known yet' };
 }
 
-/** What stands below the verdict: the rest of what is not well, what nobody knows, and what is well. */
+/** Text below the verdict: the rest of what is not well, what nobody knows, and what is well. */
 function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {
   const others = needs.slice(1).map(({ heading }) => `${heading}.`);
   const open = lines
@@ -175,7 +175,7 @@ function work(
 
 function healthCard(
   lines: readonly HealthLine[],
-  { feed: { newestAt, listeners }, hasReadyz }: OverviewFacts,
+  { feed: { newestAt, listeners }, hasReadyz }: Overview,
   viewer: Viewer,
 ): Html {
   const rows = lines.map((line): Fact => {
@@ -199,7 +199,7 @@ function quotaCard(quota: TrackerQuota, viewer: Viewer): Html {
 /** Shown while the webhook does not get through: the exact values, to be copied. */
 function setUpCard(
   { heading, text }: NonNullable<HealthLine['setUp']>,
-  { url, hasSecret }: WebhookFacts,
+  { url, hasSecret }: WebhookTraffic,
 ): Html {
   const secret = hasSecret
     ? html`one of ${code('tracker.webhookSecrets')}`
@@ -219,7 +219,7 @@ function setUpCard(
   });
 }
 
-/** What needs a person, the gravest first; undefined when nothing does. */
+/** Steps for people, the gravest first; undefined when there is none. */
 function nextSteps(needs: readonly Need[]): Html | undefined {
   const rows = needs.flatMap(({ steps = [] }) => steps);
   if (rows.length === 0) return undefined;

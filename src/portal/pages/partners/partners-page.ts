@@ -49,16 +49,16 @@ function startOf(
 }
 
 /** All partners, and which of them the page shows. */
-type PartnersFacts = {
+type ShownPartners = {
   partners: readonly PartnerSummary[];
   start: number;
   shown: number;
-  /** What partners call, and sign where their scheme says so. */
+  /** The address that partners call, and sign where their scheme says so. */
   publicUrl: string;
 };
 
 /** The partners of the configuration: who gets through, who does not, and what to do. */
-function partnersView(given: PartnersFacts, viewer: Viewer): Html {
+function partnersView(given: ShownPartners, viewer: Viewer): Html {
   const { partners, start, shown, publicUrl } = given;
   if (partners.length === 0) return noPartners();
   const here = partners.slice(start, start + shown);

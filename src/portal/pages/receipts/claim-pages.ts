@@ -8,7 +8,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
 import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import { body, card, type EmptyFacts, facts, row } from '../../shell/card.ts';
+import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
@@ -76,7 +76,7 @@ export const releaseLead = action({
   },
 });
 
-const factsOf = async (context: PagesContext, number: string): Promise<ClaimFacts> => ({
+const factsOf = async (context: PagesContext, number: string): Promise<ShownClaim> => ({
   number,
   claim: await findClaim(context, number),
   issueAddress: context.tracker.issueAddress,
@@ -92,7 +92,7 @@ function claimsView(
   issueAddress: IssueAddress,
   request: ListRequest<ClaimsQuery>,
 ): Html {
-  const nothing: EmptyFacts = {
+  const nothing: EmptyCard = {
     id: 'no-claims',
     heading: 'No deletion hides a lead',
     text: 'As soon as a partner deletes somebody, the leads of that person stand here, and no reader sees them.',
@@ -130,7 +130,7 @@ function receiptLinks(ids: readonly string[], max: number): Html {
   ${more > 0 && `and ${count(more)} more`}`;
 }
 
-type ClaimFacts = {
+type ShownClaim = {
   /** The lead's. */
   number: string;
   /** Undefined: nothing hides it. */
@@ -155,7 +155,7 @@ const RECEIPTS_MAX = 20;
 const RECEIPTS_OF_ROW_MAX = 3;
 
 /** Which deletions hide a lead, since when, and how to give it back. */
-function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer): Html {
+function claimView({ number, claim, issueAddress }: ShownClaim, viewer: Viewer): Html {
   const history = html`${link(receiptsPath({ leadId: number }), 'Its receipts')}
   ${link(auditOf(`claim/${number}`), 'What was done to its claims')}`;
   if (claim === undefined)
@@ -189,7 +189,7 @@ function claimView({ number, claim, issueAddress }: ClaimFacts, viewer: Viewer):
 }
 
 /** Before readers see the lead again. */
-function releaseConfirmation({ number, issueAddress }: ClaimFacts) {
+function releaseConfirmation({ number, issueAddress }: ShownClaim) {
   return {
     title: `Release lead #${number}?`,
     failed: 'Not released',

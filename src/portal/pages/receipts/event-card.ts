@@ -23,7 +23,7 @@ import {
   timeline,
 } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { issueLink, issueLinks, type Leads, type ReceiptFacts } from './receipt-filters.ts';
+import { issueLink, issueLinks, type Leads, type ShownReceipt } from './receipt-filters.ts';
 import { nameWords, remedyOf } from './receipt-verdict.ts';
 import { claimPath } from '../../paths.ts';
 
@@ -34,7 +34,7 @@ const WHO_CHARACTERS_MAX = 60;
 const NAME_CHARACTERS_MAX = 60;
 
 /** One event: how it ended, and what happened one after the other. */
-export function eventCard(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer): Html {
+export function eventCard(event: ReceiptEventDetail, given: ShownReceipt, viewer: Viewer): Html {
   const { receipt, leads } = given;
   const { position, outcome, leadIds } = event;
   const { eventType = receipt.eventType === 'batch' ? 'no type' : receipt.eventType } = event;
@@ -74,8 +74,8 @@ function identifiers({ eventId, externalId, names }: ReceiptEventDetail): Html |
 /** Something of the past; without an instant it stands behind the acceptance. */
 type Past = Omit<Moment, 'at'> & { atMs: number };
 
-/** What happened, in the order of time; the leads stand at the last match. */
-function moments(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer): Moment[] {
+/** History in the order of time; the leads stand at the last match. */
+function moments(event: ReceiptEventDetail, given: ShownReceipt, viewer: Viewer): Moment[] {
   const { receipt } = given;
   const { history } = event;
   const lastMatch = history.findLast(({ what }) => what === 'matched');
@@ -100,7 +100,7 @@ function moments(event: ReceiptEventDetail, given: ReceiptFacts, viewer: Viewer)
 
 function matched(
   event: ReceiptEventDetail,
-  { receipt, leads }: ReceiptFacts,
+  { receipt, leads }: ShownReceipt,
   { at: atMs = receipt.receivedAt, effect }: Partial<EventStep> = {},
 ): Past | undefined {
   const { leadIds, outcome, isProvisional } = event;
@@ -130,7 +130,7 @@ function matched(
   };
 }
 
-/** What the rule does to each of them that is not so already. */
+/** Changes of the rule to each of them that is not so already. */
 function ruleWords(effect: RuleEffect): Html {
   const { addLabels, removeLabels, assign, state, setFields = [], comments } = effect;
   const names = (list: readonly string[]): Html =>
@@ -170,7 +170,7 @@ function noted({ note: noteOf }: ReceiptEventDetail, atMs: number): Past | undef
   return { state: 'warn', heading: title, content: html`<p>${next}</p>`, atMs };
 }
 
-/** What a step says: its state and its words, with who did it. */
+/** State and words of a step, with who did it. */
 const STEPS: Readonly<
   Record<Exclude<EventStep['what'], 'ended'>, [State, (step: EventStep, who: Html) => HtmlValue]>
 > = {

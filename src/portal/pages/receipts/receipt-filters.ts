@@ -26,7 +26,7 @@ export const { scope } = SECTIONS.receipts;
 
 const identifier = textFilter(IDENTIFIER_CHARACTERS_MAX);
 
-/** What a receipt can be found by, in the order of the form. */
+/** Identifiers that a receipt can be found by, in the order of the form. */
 export const identifiers = ['leadId', 'externalId', 'eventId', 'correlationId'] as const;
 
 export type Identifier = (typeof identifiers)[number];
@@ -60,7 +60,7 @@ export const receiptsQuery = z
   .strictObject({ ...filters, cursor: cursorFilter })
   .transform((given, context): ReceiptsQuery => settle(given, context));
 
-/** What the form of a replay carries: the filters, and what was typed. */
+/** The form of a replay: the filters, and what was typed. */
 export const receiptsForm = z
   .object({
     ...filters,
@@ -155,14 +155,14 @@ function counted(counts: Partial<Record<Outcome, number>>): [Outcome, number][] 
   });
 }
 
-/** What tells receipts of one minute apart: ids begin with the time. */
+/** Tells receipts of one minute apart: ids begin with the time. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }
 
 export type IssueAddress = PagesContext['tracker']['issueAddress'];
 
-/** What is known of the leads of a page. */
+/** Leads of a page. */
 export type Leads = {
   issueAddress: IssueAddress;
   /** Numbers of those that a deletion hides now. */
@@ -170,7 +170,7 @@ export type Leads = {
 };
 
 /** A receipt as its page shows it. */
-export type ReceiptFacts = {
+export type ShownReceipt = {
   receipt: ReceiptDetail;
   person: PortalPerson;
   leads: Leads;

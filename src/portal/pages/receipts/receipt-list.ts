@@ -5,7 +5,7 @@ import { pageOf } from '../../address.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
-import type { EmptyFacts } from '../../shell/card.ts';
+import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf, held } from '../../shell/forms.ts';
 import {
   type ListRequest,
@@ -97,7 +97,7 @@ function actionsFor(
   return html`${claim} ${replay}`;
 }
 
-/** What came in, and what did not end well. `partnerIds`: those of the configuration. */
+/** Receipts, and what did not end well. `partnerIds`: those of the configuration. */
 export function receiptListView(
   found: Found<ReceiptSummary> & { partnerIds: readonly string[] },
   request: ListRequest<ReceiptsQuery>,
@@ -174,7 +174,7 @@ function filtersFor(partnerIds: readonly string[], request: ListRequest<Receipts
   ];
 }
 
-function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
+function nothingFits(filtered: ReceiptsFilters): EmptyCard {
   const { outcome, status, from, to } = filtered;
   const rest = { ...filtered, outcome: undefined, status: undefined };
   return {
@@ -195,7 +195,7 @@ function nothingFits(filtered: ReceiptsFilters): EmptyFacts {
   };
 }
 
-function noDelivery([partnerId]: readonly string[]): EmptyFacts {
+function noDelivery([partnerId]: readonly string[]): EmptyCard {
   const address = deliveryPath(partnerId ?? '{partnerId}', 'deletions');
   return {
     id: 'no-delivery',

@@ -22,7 +22,7 @@ import {
   type IssueAddress,
   issueLink,
   issueLinks,
-  type ReceiptFacts,
+  type ShownReceipt,
   shortId,
   wordsLink,
 } from './receipt-filters.ts';
@@ -91,7 +91,7 @@ const replay = action({
 
 export const receiptActions = [acknowledge, replay];
 
-/** What was acknowledged, or that there was nothing. */
+/** Says what was acknowledged, or that there was nothing. */
 function acknowledgedNotice(events: number): Once {
   return events > 0
     ? { notice: `${counted(events, 'event')} acknowledged: the overview speaks of it no more.` }
@@ -125,15 +125,15 @@ function statusAddressOf(
 const EVENTS_SHOWN = 20;
 const STEPS_SHOWN = 60;
 
-/** What became of it, why, what to do now, and what is erased and what is not. */
-export function receiptView(given: ReceiptFacts, viewer: Viewer): Html {
+/** Outcome, reasons, the next step, and what is erased and what is not. */
+export function receiptView(given: ShownReceipt, viewer: Viewer): Html {
   const { path, events } = given.receipt;
   const erasure = path === 'deletions' && erasureCard(events, given.leads.issueAddress);
   const beside = html`${erasure} ${deliveryCard(given, viewer)}`;
   return html`${verdict(given, viewer)} ${split(eventCards(given, viewer), beside)}`;
 }
 
-function eventCards(given: ReceiptFacts, viewer: Viewer): Html {
+function eventCards(given: ShownReceipt, viewer: Viewer): Html {
   const { start } = given;
   const { id, events } = given.receipt;
   if (events.length === 0)
@@ -157,7 +157,7 @@ function fitting(events: readonly ReceiptEventDetail[]): readonly ReceiptEventDe
   return tooMany === -1 ? events : events.slice(0, Math.max(1, tooMany));
 }
 
-function deliveryCard({ receipt, statusAddress }: ReceiptFacts, viewer: Viewer): Html {
+function deliveryCard({ receipt, statusAddress }: ShownReceipt, viewer: Viewer): Html {
   const { id, partnerId, path, status, receivedAt, events, correlationId, externalId } = receipt;
   const all = receiptsPath({ partnerId });
   return card(
@@ -192,7 +192,7 @@ const ERASURES = { ...erasureStates, ...erasureGaps };
 
 type Kind = keyof typeof ERASURES;
 
-/** What of the persons' data is erased, and what is still there. */
+/** Says what of the persons' data is erased, and what is still there. */
 function erasureCard(
   events: readonly ReceiptEventDetail[],
   issueAddress: IssueAddress,

@@ -13,7 +13,7 @@ import { actionButton } from '../../shell/forms.ts';
 import { notice } from '../../shell/notice.ts';
 import { link, foreign } from '../../shell/elements.ts';
 import { count, counted, type Viewer, time } from '../../shell/times.ts';
-import { countWords, type ReceiptFacts } from './receipt-filters.ts';
+import { countWords, type ShownReceipt } from './receipt-filters.ts';
 import { receiptPath } from '../../paths.ts';
 
 /** Issues of dead letters that a button leads to. */
@@ -49,8 +49,8 @@ export function standingOf(receipt: Pick<ReceiptDetail, 'events'>): Standing {
   return isAcknowledged ? { urgency: 'ok', title: 'Acknowledged' } : eventOutcomes.DONE;
 }
 
-/** What is so, and the next step beside it: what needs a person comes before what is under way. */
-export function verdict(given: ReceiptFacts, viewer: Viewer): Html {
+/** The verdict with its next step: what needs a person comes before what is under way. */
+export function verdict(given: ShownReceipt, viewer: Viewer): Html {
   const { events } = given.receipt;
   const { failed, unmatched, rejected, pending } = openOf(given.receipt);
   const waiting = underWay(pending, given.hold, viewer);
@@ -108,13 +108,13 @@ function whyWaiting(waiting: readonly ReceiptEventDetail[]): string {
     : '';
 }
 
-/** What stands behind a verdict that is about other events. */
+/** Text behind a verdict that is about other events. */
 function besides(waiting: UnderWay | undefined): Html | undefined {
   return waiting && html`${waiting.heading}. ${waiting.text}`;
 }
 
 function cameToNothing(
-  given: ReceiptFacts,
+  given: ShownReceipt,
   { unmatched, rejected }: Record<'unmatched' | 'rejected', readonly ReceiptEventDetail[]>,
   waiting: UnderWay | undefined,
 ): Html {
@@ -138,7 +138,7 @@ function cameToNothing(
 }
 
 function deadLetters(
-  given: ReceiptFacts,
+  given: ShownReceipt,
   failed: readonly ReceiptEventDetail[],
   waiting: UnderWay | undefined,
 ): Html {
@@ -164,7 +164,7 @@ function deadLetters(
   });
 }
 
-function replayAction({ receipt, person }: ReceiptFacts): { actions?: Html } {
+function replayAction({ receipt, person }: ShownReceipt): { actions?: Html } {
   const replayable = receipt.events.filter(({ isReplayable }) => isReplayable).length;
   if (replayable === 0) return {};
   const text = `Replay ${counted(replayable, 'event')}`;
@@ -200,7 +200,7 @@ export function nameWords(names: readonly NameKind[]): string {
 
 type Unmatched = { names: readonly NameKind[]; lastError?: string };
 
-/** What to look at where an event found nobody, by what it looked for. */
+/** Advice where an event found nobody, by what it looked for. */
 export function adviceFor({ names, lastError }: Unmatched, partnerId: string): Html {
   const key = html`<code>externalIds.<wbr />${foreign(partnerId, 60)}</code>`;
   const steps: Readonly<Record<NameKind, HtmlValue>> = {

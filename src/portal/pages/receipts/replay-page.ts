@@ -118,7 +118,7 @@ function droppedWords(dropped: number): string {
   return `${count(dropped)} more cannot be worked again: their content was dropped after 30 days, and only the partner can send it again.`;
 }
 
-/** What a replay did, or why it did nothing, in a sentence. */
+/** Result of a replay, or why it did nothing, in a sentence. */
 export function replayNotice({ queued, notQueued = {} }: Replayed): Once {
   const left = Object.entries(notQueued) as [NotQueuedReason, number][];
   const rest = left.map(([reason, n]) => `${count(n)} ${notReplayed[reason]}`).join(', ');

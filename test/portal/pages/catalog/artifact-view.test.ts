@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VersionView } from '#catalog/version/version-view.ts';
 import { artifactView } from '#portal/pages/catalog/artifact-view.ts';
-import type { ArtifactFacts } from '#portal/pages/catalog/versions-card.ts';
+import type { ShownArtifact } from '#portal/pages/catalog/versions-card.ts';
 import { excerptOf } from '#portal/shell/elements.ts';
 import { DAY } from '#shared/clock.ts';
 import { flat, person, viewer } from '../../shell/support.ts';
@@ -14,7 +14,7 @@ function viewOf(facts: Partial<VersionView> = {}): VersionView {
   return { record: versionOf(), counts, isSetDefault: false, ...facts };
 }
 
-const render = (facts: Partial<ArtifactFacts> = {}): string =>
+const render = (facts: Partial<ShownArtifact> = {}): string =>
   flat(
     artifactView(
       {

@@ -1,6 +1,6 @@
 import { toHealthLine } from '#portal/pages/overview/health-lines.ts';
 import { receiptsQuery } from '#portal/pages/receipts/receipt-filters.ts';
-import { type OverviewFacts, overviewPage } from '#portal/pages/overview/overview-view.ts';
+import { type Overview, overviewPage } from '#portal/pages/overview/overview-view.ts';
 import type { Operation } from '#portal/pages/overview/needs.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const operation: Operation = {
   newest: { FAILED: [], UNMATCHED: [], REJECTED: [] },
 };
 
-const well: OverviewFacts = {
+const well: Overview = {
   lines: [line('store'), line('tracker'), line('worker'), line('issuer')],
   quota: { limit: 5000, remaining: 4212, resetAt: nowMs + 30 * MINUTE },
   trackerFailure: undefined,
@@ -38,7 +38,7 @@ const well: OverviewFacts = {
   withIgnored: false,
 };
 
-const page = (given: Partial<OverviewFacts> = {}) =>
+const page = (given: Partial<Overview> = {}) =>
   flat(overviewPage({ ...well, ...given }, viewer).body);
 
 const verdictIn = (text: string) => /<h2 id="verdict">([^<]*)</.exec(text)?.[1];
@@ -61,7 +61,7 @@ test.each<[string, PartState, string]>([
 
 const refused = { count: 12, reason: 'signature-wrong', lastAt: nowMs - 4 * MINUTE };
 
-test.each<[string, Partial<OverviewFacts>, string]>([
+test.each<[string, Partial<Overview>, string]>([
   [
     'dead letters',
     { operation: { ...operation, week: { FAILED: 2 } } },
