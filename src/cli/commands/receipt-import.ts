@@ -117,7 +117,7 @@ function createList(
       }
       if (last !== undefined) terminal.print(`${last},`);
       const { line, repeat } = one;
-      last = JSON.stringify('id' in one ? { line, id: one.id, repeat } : one);
+      last = JSON.stringify(isDryRun ? one : { line, id: one.id, repeat });
     },
     end: (): void => {
       if (isJson) terminal.print(`${last ?? ''}]}`);
@@ -160,7 +160,7 @@ function addTo(tally: Tally, one: ImportedDelivery | Forecast): void {
       tally.outcomes[outcome] = (tally.outcomes[outcome] ?? 0) + one.outcomes[outcome];
 }
 
-function sumUp(terminal: Terminal, tally: Tally, { partner, dryRun }: ImportOptions): void {
+function sumUp(terminal: Terminal, tally: Tally, { partner, path, dryRun }: ImportOptions): void {
   const { deliveries, repeats, outcomes: counts, queued } = tally;
   if (deliveries === 0) return terminal.note('The file holds no delivery: nothing was done.');
   terminal.print(
@@ -173,9 +173,10 @@ function sumUp(terminal: Terminal, tally: Tally, { partner, dryRun }: ImportOpti
   for (const outcome of ['IGNORED', 'REJECTED'] as const)
     if (counts[outcome]) terminal.note(`${outcome}: ${eventOutcomes[outcome].meaning}`);
   if (dryRun) return terminal.note('Nothing was changed. To bring them in, leave --dry-run out.');
+  const hidden = path === 'deletions' ? ', and the leads that are named are hidden now' : '';
   if (queued > 0)
     terminal.note(
-      `${plural(queued, 'event')} ${queued === 1 ? 'waits' : 'wait'} for the service that runs; the leads that they name are hidden now.`,
+      `${plural(queued, 'event')} ${queued === 1 ? 'waits' : 'wait'} for the service that runs${hidden}.`,
     );
   terminal.note(`What becomes of them: trackport receipt list --partner ${partner}`);
 }

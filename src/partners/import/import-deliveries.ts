@@ -44,6 +44,8 @@ export type ImportedDelivery = {
 
 /** What would become of a delivery now. */
 export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
+  /** Of the original, where there is one already. */
+  id?: string;
   /** Leads that its events name, as far as the lead directory knows. */
   leads: number;
 };
@@ -140,9 +142,12 @@ async function* previewFile(deps: ImportDeps, file: ImportedFile): AsyncGenerato
       const leads = new Set(
         fresh.flatMap((one) => claims.find(one.names, askedAtOf(one, receipt))),
       );
+      const [first] = receipt.events;
+      const repeat = first !== undefined && fresh.length === 0;
       yield {
         line: text.number,
-        repeat: fresh.length === 0 && receipt.events.length > 0,
+        ...(repeat && { id: before.get(first)?.receiptId }),
+        repeat,
         outcomes: outcomesOf(fresh),
         leads: leads.size,
       };

@@ -114,7 +114,7 @@ test('a person reads what became of each delivery, and what to do next', async (
   for (const words of [
     'IGNORED: No rule is for its type',
     'REJECTED: It cannot be used',
-    '2 events wait for the service that runs',
+    '2 events wait for the service that runs, and the leads that are named are hidden now.',
     'trackport receipt list --partner crm-one',
   ])
     expect(stderr).toContain(words);

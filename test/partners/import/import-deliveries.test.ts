@@ -125,7 +125,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
 
   test('changes nothing in a dry run, which says what the import then does', async () => {
     const { take, foresee, deliver, receipts, claimed } = await setUp();
-    await deliver(gone({ eventId: '0', email: 'bob@b.example' }));
+    const sent = await deliver(gone({ eventId: '0', email: 'bob@b.example' }));
     const before = await receipts.list({}, 100);
     const lines = [
       gone({ eventId: '0', email: 'bob@b.example' }),
@@ -138,7 +138,7 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(await receipts.list({}, 100)).toEqual(before);
     expect(await claimed()).toEqual([3]);
     expect(forecast).toEqual([
-      { line: 1, repeat: true, outcomes: {}, leads: 0 },
+      { line: 1, id: sent.receipt.id, repeat: true, outcomes: {}, leads: 0 },
       { line: 2, repeat: false, outcomes: { PENDING: 1 }, leads: 2 },
       { line: 3, repeat: true, outcomes: {}, leads: 0 },
       { line: 4, repeat: false, outcomes: { IGNORED: 1, REJECTED: 1 }, leads: 0 },
