@@ -16,10 +16,7 @@ export type Limiter = {
  * A name's window starts with its first call. Remembers the 10,000 names that called last; an older
  * one starts afresh.
  */
-export function createLimiter(deps: {
-  clock: Pick<Clock, 'monotonicMs'>;
-  limitPerMinute: number;
-}): Limiter {
+export function createLimiter(deps: { clock: Clock; limitPerMinute: number }): Limiter {
   const windows = new LRUCache<string, { endsAt: number; used: number }>(
     atMostEntries(WINDOWS_MAX),
   );

@@ -19,7 +19,7 @@ const RATE_AFTER_MS = SECOND;
 
 type ProgressOptions = {
   terminal: Pick<Terminal, 'note' | 'isInteractive'>;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: Clock;
   /** `--json`: nobody reads along. */
   isJson?: boolean;
 };

@@ -147,5 +147,5 @@ export function createSilenceWatch(deps: WatchDeps): Repeating {
     look().catch((error: unknown) =>
       log.warn(errorFields(error), 'whether partners are silent could not be told'),
     );
-  return createRepeating({ work, everyMs: LOOK_EVERY_MS, clock });
+  return createRepeating(work, LOOK_EVERY_MS, clock);
 }

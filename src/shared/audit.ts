@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Statements, Tx } from './database.ts';
 import { toJson } from './sql.ts';
 
-/** Who did something: a command line user, a bearer token's subject, or Trackport itself. */
+/** Author of a change: a command line user, a bearer token's subject, or Trackport itself. */
 export const actorOut = z
   .object({
     kind: z.enum(['cli', 'token', 'system']),
@@ -13,10 +13,9 @@ export const actorOut = z
 
 export type Actor = z.infer<typeof actorOut>;
 
-/** Who makes a change, and in which request, for the audit log. */
+/** Author and request of a change, for the audit log. */
 export type Origin = { actor: Actor; requestId?: string };
 
-/** What can happen to an artifact of the catalog. */
 const artifactActions = [
   'create',
   'replace',
@@ -57,7 +56,7 @@ export type AuditEntry = {
   actor: Actor;
   action: AuditAction;
   /**
-   * What it happened to: `consumer/<id>`, `claim/<number>`, `receipt/<id>`, `receipts` (many at
+   * The thing changed: `consumer/<id>`, `claim/<number>`, `receipt/<id>`, `receipts` (many at
    * once), `artifact/<workspace>/<id in lower case>`.
    */
   subject: string;

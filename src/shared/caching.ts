@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
  * remembered goes with the object, so that nothing has to be thrown away by hand.
  */
 
-/** `make`, called once for each object as long as that object lives. What it throws is not remembered. */
+/** Calls `make` once for each object as long as that object lives. A failure is not remembered. */
 export function memoize<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { value: Value }>();
   return (key) => {
@@ -38,18 +38,19 @@ export function atMostEntries(max: number) {
 /** Estimated cost in memory of a cached value beside its texts. */
 export const OVERHEAD_BYTES = 500;
 
-type LastKnownDeps<T> = {
-  read: () => Promise<T>;
-  clock: Pick<Clock, 'monotonicMs'>;
-  /** How old the value may be before another look begins. */
-  everyMs: number;
-};
-
 /**
- * What was read last, at once; undefined until something was. A value that is too old is read anew
- * behind the call. A read that fails leaves what is known.
+ * Returns the value that was read last without waiting, undefined until there is one. It is read anew in
+ * the background once it is `everyMs` old; a read that fails leaves it.
  */
-export function createLastKnown<T>({ read, clock, everyMs }: LastKnownDeps<T>) {
+export function createLastKnown<T>({
+  read,
+  clock,
+  everyMs,
+}: {
+  read: () => Promise<T>;
+  clock: Clock;
+  everyMs: number;
+}) {
   let value: T | undefined;
   let lookedAt = -Infinity;
   return (): T | undefined => {

@@ -43,7 +43,7 @@ export const systemClock: Clock = {
 
 /** Sleeps for `ms`, or until the signal is aborted, without keeping the process alive. Never rejects. */
 export async function sleepUntilAborted(
-  clock: Pick<Clock, 'sleep'>,
+  clock: Clock,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {

@@ -74,7 +74,7 @@ export function withoutWarning<T>(result: Promise<T>): Promise<T> {
   return result;
 }
 
-/** That a store cannot do what it should: `detail` is public, `cause` what its driver or the file system said. */
+/** Failure of a store: `detail` is public, `cause` comes from its driver or the file system. */
 export function unavailable(detail: string, cause?: unknown): TrackportError {
   return new TrackportError('store-unavailable', { detail, retryAfterSeconds: 1, cause });
 }

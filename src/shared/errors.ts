@@ -16,7 +16,7 @@ export type FieldProblem = {
   detail: string;
 };
 
-/** What is left of a number of calls per minute. */
+/** A number of calls per minute, and the rest of it. */
 export type RateLimit = {
   limitPerMinute: number;
   /** Calls left until the window ends, 0 or more. */
@@ -25,7 +25,7 @@ export type RateLimit = {
   resetSeconds: number;
 };
 
-export type ErrorFacts = {
+export type ProblemOptions = {
   /** Public text: no internals, upstream bodies or personal data. */
   detail?: string;
   errors?: readonly FieldProblem[];
@@ -51,16 +51,19 @@ export class TrackportError extends Error {
   readonly challenge: string | undefined;
   readonly extensions: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: ErrorCode, facts: ErrorFacts = {}) {
-    super(facts.detail ?? code, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(code: ErrorCode, options: ProblemOptions = {}) {
+    super(
+      options.detail ?? code,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'TrackportError';
     this.code = code;
-    this.detail = facts.detail;
-    this.errors = facts.errors;
-    this.retryAfterSeconds = facts.retryAfterSeconds;
-    this.limit = facts.limit;
-    this.challenge = facts.challenge;
-    this.extensions = facts.extensions;
+    this.detail = options.detail;
+    this.errors = options.errors;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.limit = options.limit;
+    this.challenge = options.challenge;
+    this.extensions = options.extensions;
   }
 }
 

@@ -7,7 +7,7 @@ import { isLongerThan } from './text/visible.ts';
 /** The parts of a request, as Fastify names their schemas. */
 export type Part = 'params' | 'querystring' | 'headers' | 'body';
 
-/** What was checked: a part as it was given. */
+/** A part as it was given, with the schema that it was checked by. */
 type Checked = { part: Part; schema: z.ZodType; given: unknown };
 
 type Path = readonly PropertyKey[];
@@ -17,7 +17,7 @@ export const PROBLEMS_MAX = 100;
 /** A longer name is not looked at, nor written into a pointer. */
 const NAME_CHARACTERS_MAX = 256;
 
-/** What a schema makes of one part, or all that is wrong with it: little more than `PROBLEMS_MAX`. */
+/** Parses one part by its schema, or tells all that is wrong with it: little more than `PROBLEMS_MAX`. */
 export function checkFields<S extends z.ZodType>(
   schema: S,
   part: Part,
@@ -62,7 +62,7 @@ function unknownName(checked: Checked, path: Path): FieldProblem {
   return fieldProblem(checked, path, 'unknown', `is not known here.${hint}`);
 }
 
-/** What other services call what we have. */
+/** Names that other services give to the same thing. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   limit: ['perPage', 'pageSize', 'size', 'count', 'max', 'maxResults', 'first', 'top'],
   cursor: ['page', 'after', 'offset', 'start', 'next', 'nextCursor', 'pageToken', 'startingAfter'],
@@ -155,7 +155,7 @@ export function atMost(schema: z.ZodString, max: number, rule: string): z.ZodStr
 
 type RawIssue = z.core.$ZodRawIssue;
 
-/** What a value must be, by zod's name of its type. */
+/** Words for zod's types. */
 const kinds: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
@@ -167,7 +167,7 @@ const kinds: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What a text must be, by zod's name of its format. */
+/** Words for zod's formats of a text. */
 const formats: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   datetime: 'an RFC 3339 date-time in UTC',
@@ -195,8 +195,8 @@ const words: Words = {
 };
 
 /**
- * What is wrong with a value, after its name (`must be a text`): for schemas that say nothing of their
- * own. No wording of a library leaves the service.
+ * Says what is wrong with a value, to stand after its name (`must be a text`), where its schema says
+ * nothing of its own: no wording of a library leaves the service.
  */
 function fieldWords(issue: RawIssue): string {
   const say = words[issue.code] as (issue: RawIssue) => string;

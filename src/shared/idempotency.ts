@@ -3,7 +3,6 @@ import type { Database, Statements, Tx } from './database.ts';
 import { isTrackportError, TrackportError } from './errors.ts';
 import { sha256 } from './crypto/hash.ts';
 
-/** How long a response is stored for its key. */
 const IDEMPOTENCY_TTL_MS = DAY;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -13,7 +12,7 @@ export type StoredResponse = { status: number; headers: Record<string, string>; 
 /** A request with an `Idempotency-Key`. */
 export type KeyedRequest = {
   workspaceId: string;
-  /** Who calls: one principal's keys mean nothing to another. */
+  /** The caller: one principal's keys mean nothing to another. */
   principal: string;
   /** Method and path, without the query. */
   route: string;
@@ -22,7 +21,7 @@ export type KeyedRequest = {
   payload: unknown;
 };
 
-/** What a store knows of a keyed call. */
+/** A keyed request as the store knows it: by digests, without its content. */
 export type KeyedCall = {
   workspaceId: string;
   /** Of workspace, principal, route and key. */
@@ -56,13 +55,7 @@ export type Idempotency = {
   respond<View>(request: KeyedRequest, work: IdempotentWork<View>): Promise<IdempotentResponse>;
 };
 
-export function createIdempotency({
-  db,
-  clock,
-}: {
-  db: Database;
-  clock: Pick<Clock, 'now'>;
-}): Idempotency {
+export function createIdempotency({ db, clock }: { db: Database; clock: Clock }): Idempotency {
   /** Fingerprints of the requests that this process works on. */
   const running = new Map<string, Buffer>();
   return {
@@ -135,7 +128,7 @@ function refuseMismatch(): never {
   });
 }
 
-/** What is stored for one workspace at most. Counting is dear: the bounds may be exceeded by `trimEveryKeys`. */
+/** Bounds of one workspace. Counting is dear: they may be exceeded by `trimEveryKeys`. */
 const BOUNDS = { keysMax: 10_000, bytesMax: 64 * 1024 * 1024, trimEveryKeys: 100 };
 
 /** A little of what is too old goes with every new key. */

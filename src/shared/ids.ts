@@ -6,7 +6,7 @@ const UNBIASED_BYTE_MAX = 248; // the greatest multiple of 62 that fits a byte
 
 const LOGGABLE_ID = /^[\x21-\x3f\x41-\x7e]{1,128}$/;
 
-/** What a partner's id looks like, in its path as in the configuration. */
+/** Form of a partner's id, in its path as in the configuration. */
 export const PARTNER_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const PARTNER_ID_CHARACTERS_MAX = 63;
 
@@ -41,7 +41,7 @@ export function createRunIds(): NewId {
  * Makes UUIDs that begin with the time (version 7, RFC 9562 §5.7): rows with such keys stand
  * together in an index, so that many of them touch few pages.
  */
-export function createTimedIds(clock: Pick<Clock, 'now'>): NewId {
+export function createTimedIds(clock: Clock): NewId {
   return () => {
     const time = clock.now().toString(16).padStart(12, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;

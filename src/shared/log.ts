@@ -2,10 +2,10 @@ import { causesOf, systemCodeOf } from './errors.ts';
 
 /**
  * The part of a pino logger that our code uses. Fields first, then a constant message.
- * What may be logged, and what never: `docs/logging.md`.
+ * `docs/logging.md` says what may be logged, and what never.
  */
 export type Log = {
-  /** Whether `debug` lines are written: spares building what nobody will read. */
+  /** True where `debug` lines are written: spares building those that nobody will read. */
   isDebug(): boolean;
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -27,8 +27,8 @@ export const silentLog: Log = {
 function noop(): void {}
 
 /**
- * What a log may say of an error: its class, code and the same of its causes. Messages are
- * left out because libraries put bodies and addresses into them.
+ * Class and code of an error and of its causes. Messages are left out because libraries put bodies
+ * and addresses into them.
  */
 export function errorFields(error: unknown): LogFields {
   const chain = [...causesOf(error)].map((cause) => {

@@ -1,4 +1,4 @@
-/** Where the program's own files are: beside its build in `dist`, or, in unit tests, beside its source. */
+/** Finds the program's own files: beside its build in `dist`, or, in unit tests, beside its source. */
 import { existsSync } from 'node:fs';
 import packageFile from '#package.json' with { type: 'json' };
 
@@ -18,9 +18,9 @@ export function programUrl(path: string): URL {
   return new URL(path, new URL(isBuilt ? '../' : '../../', import.meta.url));
 }
 
-/** Whether it runs in a checkout; in an installation there is no source. */
+/** True in a checkout; an installation has no source. */
 export const IS_CHECKOUT = existsSync(programUrl('scripts/build.js'));
-/** How it is called where it runs, for commands to paste. */
+/** Command line that calls it where it runs, for texts to paste. */
 export const PROGRAM_COMMAND = IS_CHECKOUT ? 'npm run -s trackport --' : 'npx trackport';
 
 /** The build of what a thread or a child process runs, by its path below `src` without ending: see `scripts/build.js`. */

@@ -4,9 +4,9 @@
  */
 export type OnProgress = (done: number, total: number, unit: string, atHand?: string) => void;
 
-/** What one check of `doctor` found. `fix` says what to do about it. */
+/** Result of one check of `doctor`. `fix` says what to do about it. */
 export type Finding = {
-  /** What was looked at: `tracker`, `label approved`, `clock`. */
+  /** The thing checked: `tracker`, `label approved`, `clock`. */
   subject: string;
   state: 'ok' | 'fixed' | 'warning' | 'failed';
   detail: string;

@@ -18,7 +18,7 @@ export function rowsInto(table: string, columns: string): RowsInto {
 /** `@name` stands for a value; `@@` and `@>` are operators. */
 export const PARAMETER = /(?<!@)@([a-z]\w*)/gi;
 
-/** Where the engines have different words for the same. It holds no other `either`. */
+/** Text for one engine or the other, where they have different words for the same. It holds no other `either`. */
 export function either(postgres: string, sqlite: string): string {
   return `/*postgres*/${postgres}/*sqlite ${sqlite}*/`;
 }
@@ -46,7 +46,7 @@ function toJsonValue(value: unknown): unknown {
   return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
 }
 
-/** What the JSON of PostgreSQL has no room for: NUL, and half a surrogate pair. */
+/** NUL and half a surrogate pair: the JSON of PostgreSQL takes neither. */
 const STRANGE = /\\u(?:0000|d[89a-f])/;
 
 function toPlainText(_name: string, value: unknown): unknown {

@@ -37,7 +37,7 @@ export type Span = {
 export async function traced<T>(
   tracing: Tracing | undefined,
   { name, ...options }: SpanOptions & { name: string },
-  work: (span: Pick<Span, 'set'> | undefined) => Promise<T>,
+  work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
   if (!tracing) return work(undefined);
   const span = tracing.start(name, options);

@@ -15,6 +15,7 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createCatalog } from '#catalog/index.ts';
 import { createReadRecord } from '#catalog/usage/record-reads.ts';
+import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { type ListQuery, selectListed, selectVersions } from '#catalog/reading/list-versions.ts';
 import type { SearchVersions } from '#catalog/reading/search.ts';
@@ -78,7 +79,11 @@ export function describeCatalog(engine: string, open: Open): void {
         db,
         search: engineSearch,
         clock: { now: () => now },
-        usage: createReadRecord({ db, clock: { now: () => now, sleep: never }, log: silentLog }),
+        usage: createReadRecord({
+          db,
+          clock: { ...systemClock, now: () => now, sleep: never },
+          log: silentLog,
+        }),
         cursors: createCursorSealer(Buffer.alloc(32, 1)),
         ...specThreads,
         checkSpec: async () => findings,

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { systemClock } from '#shared/clock.ts';
 import { createRunIds, createTimedIds } from '#shared/ids.ts';
 
 test('timed ids are UUIDs of version 7 that begin with the time and never repeat', () => {
   let now = 1_790_000_000_000;
-  const newId = createTimedIds({ now: () => now });
+  const newId = createTimedIds({ ...systemClock, now: () => now });
   const early = Array.from({ length: 1000 }, newId);
   now += 1;
   const late = newId();

@@ -13,7 +13,7 @@ const clock = createFakeClock();
 export const specThreads = createSpecThreads({ clock });
 
 /** The thread of bodies as the service has it. */
-export const startBodyThread = (of: Pick<Clock, 'sleep'> = clock) =>
+export const startBodyThread = (of: Clock = clock) =>
   createThread<typeof functions>({ module: entryUrl('compose/body-functions'), clock: of });
 
 export const bodyReaders = createBodyReaders(startBodyThread());

@@ -25,10 +25,7 @@ export type AccessVersion = {
  * calls that ask for it. While what was read last is too old to be trusted (nobody asked for a while,
  * or the store is away), every call gets a number of its own, and so remembers nothing.
  */
-export function createAccessVersion(
-  db: Pick<Statements, 'get'>,
-  clock: Pick<Clock, 'monotonicMs'>,
-): AccessVersion {
+export function createAccessVersion(db: Pick<Statements, 'get'>, clock: Clock): AccessVersion {
   let version = 0;
   let seen: number | undefined;
   let readAt = Number.NEGATIVE_INFINITY;

@@ -51,7 +51,7 @@ export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): numbe
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function findConsumers(
-  deps: { db: Statements; cursors: CursorSealer; clock: Pick<Clock, 'now'> },
+  deps: { db: Statements; cursors: CursorSealer; clock: Clock },
   { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
   const now = deps.clock.now();

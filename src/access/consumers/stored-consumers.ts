@@ -20,7 +20,7 @@ import {
 /** Consumers and keys are managed with it. */
 export type ConsumerRegistry = {
   db: Database;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   newId: NewId;
   accessVersion: Pick<AccessVersion, 'expire'>;
 };

@@ -22,7 +22,7 @@ type KeyAuthenticatorOptions = {
   /** @see AccessVersion.read */
   version: () => number;
   lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  clock: Clock;
   /** Called with each good use. */
   recordUse: (keyId: KeyId, at: number) => void;
 };

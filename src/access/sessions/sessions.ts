@@ -33,7 +33,7 @@ const TOUCH_EVERY_MS = MINUTE;
 type SessionStorage = {
   db: Database;
   sealer: Sealer;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 };
 
 export type Sessions = ReturnType<typeof createSessions>;

@@ -25,7 +25,7 @@ type SignInDeps = {
   sessions: Sessions;
   /** What the issuer knows the portal as: the audit log names it. */
   clientId: string;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: Clock;
   log: Log;
 };
 

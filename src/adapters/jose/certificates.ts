@@ -23,7 +23,7 @@ type SignerDeps = {
   /** A sub-key of 32 bytes. */
   seed: Buffer;
   db: Statements;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 };
 
 /** A key is noted in the store before it signs for the first time in a process. */

@@ -30,7 +30,7 @@ export type KeySetDeps = {
   issuer: string;
   /** Where the keys are; default: where the issuer's discovery document says. */
   keySetUrl?: string;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  clock: Clock;
   log: Log;
   /** Real milliseconds for one request to the issuer, discovery included; default 5000. */
   timeoutMs?: number;

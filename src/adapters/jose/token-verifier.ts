@@ -48,7 +48,7 @@ export type TokenRules = {
 export type TokenVerifierDeps = {
   keySet: KeySet;
   rules: TokenRules;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  clock: Clock;
 };
 
 type Remembered = {

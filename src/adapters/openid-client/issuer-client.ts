@@ -48,7 +48,7 @@ export type IssuerClientDeps = {
   /** Where the issuer leads after sign-out. */
   signedOutUri: () => string;
   clockToleranceMs: number;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: Clock;
   /** Gives up requests under way. */
   closed: AbortSignal;
 };

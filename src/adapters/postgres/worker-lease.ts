@@ -6,7 +6,7 @@ export type WorkerLeaseDeps = {
   database: Pick<PostgresDatabase, 'get' | 'run'>;
   /** Another one for each instance and start. */
   instance: string;
-  clock: Pick<Clock, 'monotonicMs'>;
+  clock: Clock;
 };
 
 /** How long it stays with an instance that does not say again that it wants it. */

@@ -18,7 +18,7 @@ export type SpecThreads = {
  * Works on specs in threads, whatever their size: a schema of others takes seconds for 16 KB that are made
  * for it. Checks have one of their own, so that no writer keeps readers waiting.
  */
-export function createSpecThreads({ clock }: { clock: Pick<Clock, 'sleep'> }): SpecThreads {
+export function createSpecThreads({ clock }: { clock: Clock }): SpecThreads {
   const ofWrites = createThread<typeof checks>({
     module: entryUrl('adapters/threads/check-functions'),
     clock,

@@ -1,12 +1,12 @@
 /** The inside of a thread of `thread.ts`: runs functions of the module that it was started for. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ErrorCode, type ErrorFacts, isTrackportError } from '#shared/errors.ts';
+import { type ErrorCode, type ProblemOptions, isTrackportError } from '#shared/errors.ts';
 
 export type Job = { name: string; input: unknown };
 
 export type JobResult =
   | { kind: 'done'; value: unknown }
-  | { kind: 'refused'; code: ErrorCode; facts: ErrorFacts }
+  | { kind: 'refused'; code: ErrorCode; facts: ProblemOptions }
   /** A mistake of ours: named by its class alone, for a message may quote the body. */
   | { kind: 'failed'; name: string };
 

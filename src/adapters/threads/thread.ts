@@ -36,7 +36,7 @@ export function isTooCostly(error: unknown): boolean {
 type ThreadDeps = {
   /** The module whose exported functions it runs. */
   module: URL;
-  clock: Pick<Clock, 'sleep'>;
+  clock: Clock;
 };
 
 /** Functions that a thread can run: what they take and return is copied (structured clone). */
@@ -191,7 +191,7 @@ function startWorker(module: URL): Worker {
 
 type InTime = <T>(outcome: Promise<T>, codeWhenLate: ThreadError['code']) => Promise<T>;
 
-function createDeadline(worker: Worker, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): InTime {
+function createDeadline(worker: Worker, clock: Clock, signal: AbortSignal): InTime {
   const fail = (code: ThreadError['code']) => (): never => {
     throw new ThreadError(code);
   };

@@ -45,7 +45,7 @@ export type ReadRecord = {
   close(): Promise<void>;
 };
 
-export type ReadRecordDeps = { db: Database; clock: Pick<Clock, 'now' | 'sleep'>; log: Log };
+export type ReadRecordDeps = { db: Database; clock: Clock; log: Log };
 
 /** All instances on one store share what they record. */
 export function createReadRecord({ db, clock, log }: ReadRecordDeps): ReadRecord {

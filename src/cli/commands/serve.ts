@@ -152,7 +152,7 @@ const SAME_SIGNAL_MS = 100;
  * Resolves at the first SIGINT or SIGTERM. A second one, which is a person losing patience, ends
  * the process at once with exit code 1.
  */
-function nextStopSignal(clock: Pick<Clock, 'monotonicMs'>): Promise<NodeJS.Signals> {
+function nextStopSignal(clock: Clock): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -181,7 +181,7 @@ type Hangups = {
 const STANDARD_INPUT = 0;
 
 /** SIGHUP would end the process; here it starts a reload. */
-function listenForHangups(clock: Pick<Clock, 'sleep'>): Hangups {
+function listenForHangups(clock: Clock): Hangups {
   const hadTerminal = isatty(STANDARD_INPUT);
   let reload: (() => void) | undefined;
   let isDue = false;

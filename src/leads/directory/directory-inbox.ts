@@ -30,7 +30,7 @@ type DirectoryInboxDeps = {
   renameLabel(rename: LabelRename): Promise<void>;
   hideLead(number: number): Promise<void>;
   toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
-  clock: Pick<Clock, 'sleep'>;
+  clock: Clock;
   log: Log;
 };
 

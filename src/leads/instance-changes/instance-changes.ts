@@ -42,7 +42,7 @@ export type InstanceChanges = {
 
 type InstanceChangesDeps = {
   changes: ChangeLog;
-  clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  clock: Clock;
   log: Log;
 };
 
@@ -101,11 +101,7 @@ function createFollower(
   };
 }
 
-async function lookOften(
-  follower: Follower,
-  clock: Pick<Clock, 'sleep'>,
-  closing: AbortSignal,
-): Promise<void> {
+async function lookOften(follower: Follower, clock: Clock, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
     await sleepUntilAborted(clock, LOOK_EVERY_MS, closing);
     await look(follower);

@@ -15,7 +15,7 @@ type Outbox = {
 
 type OutboxDeps = {
   changes: Pick<ChangeLog, 'append'>;
-  clock: Pick<Clock, 'sleep'>;
+  clock: Clock;
   log: Log;
 };
 

@@ -12,7 +12,7 @@ type PurgeDeps = { db: Database; clock: Clock; log: Log };
 
 /** Forgets what is 30 days old, every hour. A store that fails is tried again with the next one. */
 export function createReceiptPurger(deps: PurgeDeps): Repeating {
-  return createRepeating({ work: () => purge(deps), everyMs: PURGE_EVERY_MS, clock: deps.clock });
+  return createRepeating(() => purge(deps), PURGE_EVERY_MS, deps.clock);
 }
 
 async function purge({ db, clock, log }: PurgeDeps): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHmac, hash, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 
-/** What each sub-key of `secretKey` is for. One purpose, one key: none can stand for another. */
+/** Purposes of the sub-keys of `secretKey`. One purpose, one key: none can stand for another. */
 type KeyPurpose =
   | 'certificates'
   | 'cursors'

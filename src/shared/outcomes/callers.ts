@@ -1,8 +1,7 @@
-import type { OutcomeEntry } from './entry.ts';
+import type { OutcomeEntry, Standing } from './entry.ts';
 
-/** How somebody who calls gets through. */
-export type CallerState = Pick<OutcomeEntry, 'urgency' | 'title'> &
-  Partial<Pick<OutcomeEntry, 'next'>>;
+/** State of a caller, by its last calls and its secrets. */
+export type CallerState = Standing & Partial<Pick<OutcomeEntry, 'next'>>;
 
 /** The gravest thing about a partner. */
 export const partnerStates = {

@@ -1,6 +1,6 @@
 /**
- * How much something asks of a person: `bad` now, `warn` soon, `odd` of somebody else, `wait` perhaps later, and
- * nothing where it is `ok` or settled (`mute`). Colours and shapes of every interface follow from it.
+ * Attention asked of a person: `bad` now, `warn` soon, `odd` of somebody else, `wait` perhaps later, and nothing
+ * where it is `ok` or settled (`mute`). Colours and shapes of every interface follow from it.
  */
 export type Urgency = 'bad' | 'warn' | 'odd' | 'wait' | 'ok' | 'mute';
 
@@ -14,7 +14,7 @@ export type OutcomeEntry = {
   next: string;
 };
 
-/** How something is, in a word. */
+/** A state in a word. */
 export type Standing = Pick<OutcomeEntry, 'urgency' | 'title'>;
 
 /** Codes of a table, in its order. */
@@ -26,7 +26,7 @@ const URGENCIES: readonly Urgency[] = ['bad', 'warn', 'odd', 'wait', 'ok', 'mute
 
 /** Codes of a table, from what asks most of a person to what is over. */
 export function byUrgency<Code extends string>(
-  table: Readonly<Record<Code, Pick<OutcomeEntry, 'urgency'>>>,
+  table: Readonly<Record<Code, { urgency: Urgency }>>,
 ): Code[] {
   const rank = (code: Code): number => URGENCIES.indexOf(table[code].urgency);
   return codesOf(table).toSorted((left, right) => rank(left) - rank(right));

@@ -1,9 +1,7 @@
-import type { OutcomeEntry } from './entry.ts';
-
-type Worded = Pick<OutcomeEntry, 'urgency' | 'title'>;
+import type { OutcomeEntry, Standing } from './entry.ts';
 
 const outcomeTable = <Code extends string>(
-  entries: Readonly<Record<Code, Worded & Pick<OutcomeEntry, 'meaning'>>>,
+  entries: Readonly<Record<Code, Omit<OutcomeEntry, 'next'>>>,
 ) => entries;
 
 /** Ends of one event of a delivery. Everything but PENDING is settled; FAILED needs a person. */
@@ -68,16 +66,16 @@ export const receiptStates = {
   FAILED: { ...eventOutcomes.FAILED, by: 'FAILED', meaning: 'At least one event failed.' },
 } as const;
 
-const erasureTable = <Code extends string>(entries: Readonly<Record<Code, Worded>>) => entries;
+const erasureTable = <Code extends string>(entries: Readonly<Record<Code, Standing>>) => entries;
 
-/** How complete a person's data is erased, from the best to the worst. */
+/** Completeness of an erasure, from the best to the worst. */
 export const erasureStates = erasureTable({
   complete: { urgency: 'ok', title: 'Complete' },
   'incomplete-history': { urgency: 'warn', title: 'Incomplete: history' },
   impossible: { urgency: 'bad', title: 'Deleting was not allowed' },
 });
 
-/** Where no erasure is told of leads that were matched. */
+/** Reasons why no erasure is told of leads that were matched. */
 export const erasureGaps = erasureTable({
   fields: { urgency: 'bad', title: 'Typed fields remain' },
   none: { urgency: 'mute', title: 'Not erased, as configured' },
@@ -85,7 +83,7 @@ export const erasureGaps = erasureTable({
 });
 
 const noteTable = <Code extends string>(
-  entries: Readonly<Record<Code, Pick<OutcomeEntry, 'title' | 'meaning' | 'next'>>>,
+  entries: Readonly<Record<Code, Omit<OutcomeEntry, 'urgency'>>>,
 ) => entries;
 
 /** Besides its outcome; the last one counts. `meaning` stands within sentences. */

@@ -1,11 +1,11 @@
-import type { OutcomeEntry } from './entry.ts';
+import type { OutcomeEntry, Standing } from './entry.ts';
 
-type Standing = Pick<OutcomeEntry, 'urgency' | 'title'> & {
+type PartStanding = Standing & {
   /** As it should be, though it is not `ok`. */
   isSettled?: true;
 };
 
-const standings = <Code extends string>(entries: Readonly<Record<Code, Standing>>) => entries;
+const standings = <Code extends string>(entries: Readonly<Record<Code, PartStanding>>) => entries;
 
 /** States of a part of the service, as `/readyz` names them. */
 export const partStates = standings({

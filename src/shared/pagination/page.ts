@@ -4,10 +4,10 @@ import { TrackportError } from '../errors.ts';
 import { hmacSha256, sameDigest } from '../crypto/hash.ts';
 
 const MAC_BYTES = 16;
-/** What a cursor can be at most: filters come in an address, and addresses have a length. */
+/** Enough for any filters that fit into an address. */
 const CURSOR_CHARACTERS_MAX = 6144;
 
-/** What every list carries beside its `items`. */
+/** Stands in every list beside its `items`. */
 export const paginationOut = z
   .object({
     hasMore: z.boolean(),
@@ -17,7 +17,6 @@ export const paginationOut = z
 
 export type Pagination = z.infer<typeof paginationOut>;
 
-/** What a list says of what follows; without a cursor nothing does. */
 export function paginationOf(nextCursor: string | undefined): Pagination {
   return nextCursor === undefined ? { hasMore: false } : { hasMore: true, nextCursor };
 }
@@ -60,16 +59,16 @@ export function createCursorSealer(secret: Buffer): CursorSealer {
   };
 }
 
-/** Whether a text has the form of a cursor, whoever sealed it, with which key, and for what. */
+/** True for a text in the form of a cursor, whoever sealed it, with which key, and for what. */
 export function looksSealed(text: string): boolean {
   if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length > CURSOR_CHARACTERS_MAX) return false;
   return String.fromCharCode(Buffer.from(text, 'base64url')[MAC_BYTES] ?? 0) === '[';
 }
 
-/** What names a list and its version (`leads/1`), and what its cursors must not be used without. */
+/** Names a list and its version (`leads/1`), and all that its cursors must not be used without. */
 export type ListName = { kind: string; binding: string };
 
-/** Where a read of a list starts: without a position at its beginning. */
+/** Start of a read: without a position the beginning of the list. */
 type PageStart<Filters> = { filters: Filters; position?: unknown };
 
 /**
@@ -89,7 +88,10 @@ export function startPage<Filters extends object>(
   const [position, carried] = opened as [unknown, Filters];
   const made = new Map(Object.entries(carried));
   const differing = Object.entries(filters)
-    .filter(([name, value]) => value !== undefined && !isSame(value, made.get(name)))
+    .filter(
+      ([name, value]) =>
+        value !== undefined && JSON.stringify(value) !== JSON.stringify(made.get(name)),
+    )
     .map(([name]) => name);
   return differing.length > 0 ? refuseFilters(differing) : { filters: carried, position };
 }
@@ -101,10 +103,6 @@ export function sealPage(
   { filters, position }: PageStart<object>,
 ): string {
   return cursors.seal(kind, binding, [position, filters]);
-}
-
-function isSame(given: unknown, made: unknown): boolean {
-  return JSON.stringify(given) === JSON.stringify(made);
 }
 
 function refuseFilters(names: readonly string[]): never {

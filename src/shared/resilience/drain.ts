@@ -6,17 +6,18 @@ type Drain = {
   settled(): Promise<void>;
 };
 
-type DrainDeps = {
+/** @see Drain */
+export function createDrain({
+  hasWork,
+  work,
+}: {
   hasWork: () => boolean;
   /**
    * Does some of it, and waits as long as more may come that is better done together. Never rejects.
    * `hurry` is aborted as soon as somebody waits for the end.
    */
   work: (hurry: AbortSignal) => Promise<void>;
-};
-
-/** @see Drain */
-export function createDrain({ hasWork, work }: DrainDeps): Drain {
+}): Drain {
   let running: Promise<void> | undefined;
   let hurry = new AbortController();
   const run = async ({ signal }: AbortController): Promise<void> => {

@@ -1,20 +1,8 @@
 import { type Clock, SECOND, sleepUntilAborted } from '../clock.ts';
 import { errorFields, type Log } from '../log.ts';
 
-/** How late a write is at most, while the store can be written. */
+/** Delay of a write at most, while the store takes it. */
 export const WRITE_LATE_MS = 5 * SECOND;
-
-type LateWritesDeps<Key, Value> = {
-  write: (collected: ReadonlyMap<Key, Value>) => Promise<void>;
-  /** What stands for two values of one key, the older first. */
-  merge: (older: Value, newer: Value) => Value;
-  /** How many keys may wait. Half of them are written at once; beyond, while the store fails, new ones are forgotten. */
-  keysMax?: number;
-  clock: Pick<Clock, 'sleep'>;
-  log: Log;
-  /** What the log says when the store fails. */
-  failure: string;
-};
 
 /** Collects facts that may be lost in a crash, so that noting one costs no I/O. */
 export type LateWrites<Key, Value> = {
@@ -36,7 +24,17 @@ export function createLateWrites<Key, Value>({
   clock,
   log,
   failure,
-}: LateWritesDeps<Key, Value>): LateWrites<Key, Value> {
+}: {
+  write: (collected: ReadonlyMap<Key, Value>) => Promise<void>;
+  /** Makes one value of two of the same key. */
+  merge: (older: Value, newer: Value) => Value;
+  /** Keys that may wait. Half of them are written at once; beyond, while the store fails, new ones are forgotten. */
+  keysMax?: number;
+  clock: Clock;
+  log: Log;
+  /** The message of the log when the store fails. */
+  failure: string;
+}): LateWrites<Key, Value> {
   const stopping = new AbortController();
   let collected = new Map<Key, Value>();
 

@@ -1,12 +1,5 @@
 import { type Clock, sleepUntilAborted } from '../clock.ts';
 
-type RepeatingDeps = {
-  /** Must not throw. */
-  work: () => Promise<void>;
-  everyMs: number;
-  clock: Pick<Clock, 'sleep'>;
-};
-
 /** Does its work at its start, and then again and again. */
 export type Repeating = {
   /** Again after `stop`, too. */
@@ -15,7 +8,12 @@ export type Repeating = {
   stop(): Promise<void>;
 };
 
-export function createRepeating({ work, everyMs, clock }: RepeatingDeps): Repeating {
+/** `work` must not throw. */
+export function createRepeating(
+  work: () => Promise<void>,
+  everyMs: number,
+  clock: Clock,
+): Repeating {
   let stopping = new AbortController();
   let running: Promise<void> | undefined;
   const repeat = async ({ signal }: AbortController): Promise<void> => {

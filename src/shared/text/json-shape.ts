@@ -1,4 +1,4 @@
-/** What can be known of a JSON text without parsing it: by its punctuation, in one linear pass. */
+/** Measures a JSON text without parsing it: by its punctuation, in one linear pass. */
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -9,7 +9,7 @@ const POINT = 0x2e;
 const EXACT_CHARACTERS_MAX = 15;
 
 type JsonShape = {
-  /** How deep objects and arrays nest, counted up to one more than the caller wants. */
+  /** Levels of objects and arrays inside each other, counted up to one more than the caller takes. */
   depth: number;
   /** Members and elements: at least as many as there are. */
   values: number;
@@ -70,7 +70,7 @@ function isName(text: string, from: number): boolean {
   return text.charCodeAt(at) === COLON;
 }
 
-/** Where a run of digits and points ends. */
+/** Position behind a run of digits and points. */
 function endOfDigits(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -79,7 +79,7 @@ function endOfDigits(text: string, start: number): number {
   return text.length;
 }
 
-/** Where the closing quote is: the next one that no odd number of backslashes escapes. */
+/** Position of the closing quote: the next one that no odd number of backslashes escapes. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let before = at - 1;

@@ -83,7 +83,7 @@ function parse(text: string, revive?: Reviver): unknown {
 }
 
 /**
- * How many names all objects of a parsed text have: of those that stand twice in one object the
+ * Counts the names of all objects of a parsed text: of those that stand twice in one object the
  * parser kept one. No set of names is needed, and escapes are the parser's business.
  */
 function countNames(value: unknown): number {

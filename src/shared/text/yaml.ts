@@ -61,7 +61,7 @@ export function readYaml(
 
 /** More brackets inside each other are not composed: that takes minutes where a stack is full at last. */
 const BRACKETS_MAX = 100;
-/** What the lexer says between the parts of a text. */
+/** Signs of the lexer between the lexemes: they stand in no text. */
 const CONTROLS = new Set(['\u0002', '\u0018', '\u001f']);
 
 function tooDeepIn(text: string): YamlFault | undefined {
@@ -111,7 +111,7 @@ type NoteFault = (at: number, message: string) => void;
 
 const TOO_DEEP = 'Maximum call stack';
 
-/** What is wrong with a text of YAML, one fault a line, from its first line to its last. */
+/** Faults of a text of YAML from its first line to its last, one a line. */
 function faultsIn(document: Document.Parsed, lines: LineCounter): YamlFault[] {
   const faults = new Map<number, YamlFault>();
   const note: NoteFault = (at, message) => {

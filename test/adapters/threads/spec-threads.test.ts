@@ -78,7 +78,7 @@ test('a start that takes nearly as long as it may takes nothing off the time for
     if (limits === 2) begun.resolve(); // the first is that of the start
     return clock.sleep(ms, options);
   };
-  const given = createSpecThreads({ clock: { sleep } }).checkSpec(
+  const given = createSpecThreads({ clock: { ...clock, sleep } }).checkSpec(
     document({ paths: wrongPaths(5000) }),
   );
   await nextTurn();

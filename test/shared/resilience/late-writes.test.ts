@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SECOND } from '#shared/clock.ts';
+import { SECOND, systemClock } from '#shared/clock.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
@@ -39,7 +39,7 @@ describe('what is written late', () => {
       sleeps += 1;
       return new Promise(() => undefined);
     };
-    const { writes } = setUp({ clock: { sleep } });
+    const { writes } = setUp({ clock: { ...systemClock, sleep } });
     expect(sleeps).toBe(0);
     writes.record('a', 1);
     writes.record('b', 1);

@@ -20,7 +20,7 @@ type Audience = { listeners: Set<Listener>; joined: AbortController };
  */
 export function createListening(
   config: pg.ClientConfig,
-  clock: Pick<Clock, 'sleep'> = systemClock,
+  clock: Clock = systemClock,
 ): Database['listen'] {
   const audience: Audience = { listeners: new Set(), joined: new AbortController() };
   let hearing: { closing: AbortController; ended: Promise<void> } | undefined;
@@ -45,7 +45,7 @@ export function createListening(
   };
 }
 
-type Deps = { config: pg.ClientConfig; clock: Pick<Clock, 'sleep'>; audience: Audience };
+type Deps = { config: pg.ClientConfig; clock: Clock; audience: Audience };
 
 async function keepHearing(deps: Deps, closing: AbortSignal): Promise<void> {
   let failures = 0;

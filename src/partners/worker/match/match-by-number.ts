@@ -19,7 +19,7 @@ export type MatchByNumberDeps = {
   /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
   lookup: { retryAtMs: number };
   directory: Pick<DirectoryCoverage, 'retryMs' | 'isLockedOut'>;
-  clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  clock: Clock;
 };
 
 /** What is known of an event before its number is looked at by itself. */
