@@ -36,19 +36,21 @@ const deprecateForm = z.object({
     .transform((day) => (day === '' ? undefined : Date.parse(sunsetOfDay(day)))),
 });
 
-/** Asks until when a version stays, and shows what takes its place and what it holds. */
+/** Asks until when a version stays, and shows who reads it, what takes its place and what it holds. */
 const deprecate = versionAction({
   title: 'Deprecate',
   action: 'deprecate',
   form: deprecateForm,
-  explain: (_context, request) => {
+  explain: async (context, request) => {
     const { view, others } = request;
+    const readers = await readersLeft(context, request);
     const { version, lifecycle } = view.record;
     const isAgain = lifecycle === 'DEPRECATED';
     const published = others.filter((one) => one.lifecycle === 'PUBLISHED');
     const next = view.successor ?? chooseListed(published, undefined)?.version;
     return {
       failed: isAgain ? 'Not changed' : 'Not deprecated',
+      ...(readers.length > 0 && { warning: readersRemark(readers, request) }),
       consequences: [
         html`Readers go on getting it, with the headers ${code('Deprecation')} and, with a date,
         ${code('Sunset')}.`,

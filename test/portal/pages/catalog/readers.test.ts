@@ -60,6 +60,13 @@ describe('the readers of an artifact', () => {
   });
 });
 
+test('deprecating a version names those who are to be told', async () => {
+  const { signIn } = await setUpRead();
+  const owner = await signIn(['catalog:read', 'catalog:publish', 'trackport:admin']);
+  const { body } = await owner.get('/portal/catalog/leads/versions/1.0.0/deprecate');
+  expect(textOf(body)).toMatch(/2 readers in the last 30 days .*Sales consumer , 0 s ago/);
+});
+
 describe('retiring a version that is read', () => {
   const path = '/portal/catalog/leads/versions/1.0.0/retire';
 
