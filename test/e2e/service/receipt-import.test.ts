@@ -138,6 +138,33 @@ describe.each(engines)('beside a service on %s', (engine, settings) => {
     );
   });
 
+  test('takes once what the partner sends at the same time', async () => {
+    const { config, url, write, imported } = await setUp();
+    const events = Array.from({ length: 400 }, (_, at) => ({
+      eventType: 'lead.deletion',
+      eventId: `both-${at}`,
+      externalId: `x-${at}`,
+    }));
+    const file = write(JSON.stringify(events, null, 2));
+    const send = async () => {
+      const sent = new Map<string, string>();
+      for (const event of events.filter((_, at) => at % 8 === 0)) {
+        const answer = await sendDeletion(url, event);
+        sent.set(event.eventId, ((await answer.json()) as { id: string }).id);
+      }
+      return sent;
+    };
+    const [{ receipts }, sent] = await Promise.all([imported(file), send()]);
+    expect(receipts).toHaveLength(events.length);
+    for (const [at, { eventId }] of events.entries())
+      if (sent.has(eventId)) expect(receipts[at]?.['id']).toBe(sent.get(eventId));
+    expect(new Set(receipts.map(({ id }) => id)).size).toBe(events.length);
+    const of = JSON.parse(await command(config, 'receipt', 'list', '--event-id', 'both-8')) as {
+      items: unknown[];
+    };
+    expect(of.items).toHaveLength(1);
+  });
+
   test('takes nothing of a file with a line that cannot be read', async () => {
     const { numbers, config, shown, write } = await setUp('ada');
     const file = write(`{"eventType":"lead.deletion","leadId":${numbers[0]}}\n\n{"eventId":\n`);
