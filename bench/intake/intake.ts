@@ -155,6 +155,7 @@ async function startServer(accept: Accept) {
     directoryKey,
     statusKey: Buffer.alloc(32, 3),
     certificates: unserved,
+    openReaders: unserved,
     newId: createTimedIds(clock),
     random: Math.random,
     countOutcome: () => undefined,

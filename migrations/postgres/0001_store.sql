@@ -205,7 +205,21 @@ CREATE INDEX lead_change_order ON lead_change (repository_id, position, number);
 CREATE TABLE lead_feed_reader (
   consumer_id text PRIMARY KEY,
   position bigint NOT NULL, -- how far it has read
-  read_at bigint NOT NULL
+  read_at bigint NOT NULL,
+  granted text, -- digest of the grant that its cursors hold for; NULL: it was given none yet, as far as is known
+  given_at bigint -- when it was given one last
+);
+
+-- Stretches of the feed that a consumer has read without a gap, as far as is known: a removal that lies in one was told
+-- it. A stretch with a removal ends with it, so that it says when that was read. Kept for 30 days.
+CREATE TABLE lead_feed_stretch (
+  consumer_id text NOT NULL,
+  repository_id bigint NOT NULL,
+  granted text NOT NULL, -- as above: to another grant other leads are told
+  up_to bigint NOT NULL, -- position; 'behind' and 'up_to' as those of lead_change
+  behind bigint NOT NULL, -- 0: it began with a copy of everything
+  read_at bigint NOT NULL,
+  PRIMARY KEY (consumer_id, repository_id, granted, up_to)
 );
 
 -- What partners sent, what became of it, and the work that is still due. Receipts and events are numbered by

@@ -334,7 +334,19 @@ CREATE TABLE lead_change (
 CREATE TABLE lead_feed_reader (
   consumer_id TEXT PRIMARY KEY,
   position INTEGER NOT NULL, -- how far it has read
-  read_at INTEGER NOT NULL
+  read_at INTEGER NOT NULL,
+  granted TEXT, -- digest of the grant that its cursors hold for; NULL: it was given none yet, as far as is known
+  given_at INTEGER -- when it was given one last
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lead_feed_stretch (
+  consumer_id TEXT NOT NULL,
+  repository_id INTEGER NOT NULL,
+  granted TEXT NOT NULL, -- as above: to another grant other leads are told
+  up_to INTEGER NOT NULL, -- position; 'behind' and 'up_to' as those of lead_change
+  behind INTEGER NOT NULL, -- 0: it began with a copy of everything
+  read_at INTEGER NOT NULL,
+  PRIMARY KEY (consumer_id, repository_id, granted, up_to)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE migration (

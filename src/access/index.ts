@@ -8,6 +8,7 @@ import {
   updateConsumer,
 } from './consumers/manage-consumers.ts';
 import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
+import { readLeadGrants } from './consumers/lead-grants.ts';
 import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
@@ -73,6 +74,8 @@ export function createAccess({ limitPerMinute: defaultLimit, ...options }: Acces
       revoke: revokeKey.bind(undefined, app),
     },
     listAudit: listAudit.bind(undefined, app),
+    /** Who may read which leads, and could ever. @throws {store-unavailable} */
+    leadGrants: () => readLeadGrants(db),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),
   };

@@ -26,6 +26,7 @@ export function composeLeads(
   const leads = createLeads({
     onFeedItem: leadFeedMetrics(registry, { listeners: () => leads.leadFeed.listeners() }),
     clock,
+    log,
     tracker: leadTracker,
     claims,
     instanceChanges,

@@ -5,6 +5,7 @@ import {
   createPartnerGauge,
   type PartnerRegistry,
 } from '#http/telemetry/partner-metrics.ts';
+import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
 import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
@@ -21,7 +22,7 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { gauge } from './telemetry/metrics.ts';
 
 type PartnersParts = BaseParts &
-  Pick<ServiceParts, 'tracker' | 'filler' | 'traffic' | 'hearing' | 'bodies'>;
+  Pick<ServiceParts, 'access' | 'leads' | 'tracker' | 'filler' | 'traffic' | 'hearing' | 'bodies'>;
 
 /** Partners on the open store and the tracker, by whose clock they go. */
 export function composePartners(parts: PartnersParts): Partners {
@@ -31,6 +32,7 @@ export function composePartners(parts: PartnersParts): Partners {
     ...storePorts(parts),
     ...trackerPorts(parts),
     ...settingsPorts(parts),
+    openReaders: () => openReaders(parts),
     filler,
     traffic,
     hearing,
@@ -78,6 +80,13 @@ function storePorts({ config, store, clock }: BaseParts) {
     }),
     directoryKey: directoryKeyOf(store),
   } satisfies Partial<PartnersPorts>;
+}
+
+/** Readers that were sent something a moment ago have it, before it is in the store. */
+async function openReaders({ access, leads, store }: PartnersParts) {
+  await leads.leadFeed.flushReads();
+  const consumers = await access.leadGrants();
+  return (numbers: readonly number[]) => readRemovalReaders(store.stores.leads, numbers, consumers);
 }
 
 function trackerPorts({ config, tracker }: PartnersParts) {

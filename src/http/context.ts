@@ -145,6 +145,11 @@ export function hangUpOf(
   return hangUp.signal;
 }
 
+/** Calls `done` when all of the response has gone out: never, where the caller hung up before. */
+export function onceSent({ responseOut }: FastifyRequest, done: () => void): void {
+  responseOut?.once('finish', done);
+}
+
 /** What the areas of routes work on: one bag for all of them. */
 export type Services = {
   access: Access;

@@ -1,4 +1,5 @@
 import type { Clock } from '#shared/clock.ts';
+import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-view.ts';
@@ -15,6 +16,7 @@ import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-
 
 type LeadsOptions = {
   clock: Clock;
+  log: Log;
   tracker: LeadTracker;
   claims: ClaimView;
   /** Whether what other instances learnt has arrived here. */

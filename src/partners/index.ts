@@ -16,7 +16,11 @@ import type { Partner, PartnerList } from './partner.ts';
 import { listPartners } from './list-partners.ts';
 import { createReceiptPurger } from './receipts/purge-receipts.ts';
 import { createStatusTokens, readCertifiedStatus, readStatus } from './receipts/status.ts';
-import type { CertificateSigner } from './receipts/certificate.ts';
+import {
+  type CertificateSigner,
+  type OpenReaders,
+  readCertificate,
+} from './receipts/certificate.ts';
 import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
@@ -54,6 +58,7 @@ export type PartnersPorts = {
   /** The sub-key that status addresses are sealed with: 32 bytes. */
   statusKey: Buffer;
   certificates: CertificateSigner;
+  openReaders: OpenReaders;
   /** Ids of receipts. */
   newId: NewId;
   /** Counts what became of events. */
@@ -115,7 +120,9 @@ export function createPartners(ports: PartnersPorts) {
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
     /** The same as claims of a certificate, which `sign` makes of them. */
     readCertifiedStatus: (token: string, issuer: string) =>
-      readCertifiedStatus({ db, sealer: ports.sealer, tokens, clock }, token, issuer),
+      readCertifiedStatus({ ...ports, tokens }, token, issuer),
+    /** The same of a receipt that somebody sees who may know names. @throws {store-unavailable} */
+    readCertificate: (id: string, issuer: string) => readCertificate(ports, { id, issuer }),
     certificates: ports.certificates,
     receipts: createReceipts({ db, cursors, clock, wakeWorker }),
     /** What became of what came in lately. @throws {store-unavailable} */

@@ -1,3 +1,4 @@
+import { silentLog } from '#shared/log.ts';
 import { createLeads, type Leads } from '#leads/index.ts';
 import type { Claims } from '#leads/claims/claim-view.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
@@ -101,6 +102,7 @@ export function createWorld(
   let claims: Claims = { has: () => false };
   let looks = 0;
   const leads = createLeads({
+    log: silentLog,
     clock,
     tracker,
     claims: {

@@ -137,6 +137,7 @@ export function buildPartners<D extends Database = SqliteDatabase>({
     cursors: createCursorSealer(Buffer.alloc(32, 1)),
     directoryKey,
     statusKey: Buffer.alloc(32, 5),
+    openReaders: async () => async () => undefined,
     certificates: createCertificateSigner({ seed: Buffer.alloc(32, 6), db: database, clock }),
     newId: createTimedIds(clock),
     random: () => 0.5,

@@ -11,7 +11,7 @@ import {
 import type { FeedQuery, FeedEvent } from '#leads/lead-feed/lead-feed.ts';
 import { SECOND } from '#shared/clock.ts';
 import { parseDuration } from '#shared/text/units.ts';
-import { type AreaContext, type HttpApp, hangUpOf, type Exchange } from '../context.ts';
+import { type AreaContext, type HttpApp, hangUpOf, onceSent, type Exchange } from '../context.ts';
 import { lostGrants, requireLeadGrant, visibilityOf } from '../auth/key-access.ts';
 import { describeRoute } from '../openapi/describe-route.ts';
 import { cursorParameter, limitUpTo, parsedBy } from '../requests/parameters.ts';
@@ -38,6 +38,8 @@ export function leadFeedRoutes(app: HttpApp, context: AreaContext): void {
     const read = async (signal: AbortSignal) =>
       leadFeed.read(toQuery(query), visibilityOf(request), { waitMs, signal });
     const page = await (waitMs > 0 ? listeners.wait(request, read) : read(hangUpOf(request)));
+    if (!isHead(request))
+      onceSent(request, () => leadFeed.noteRead(toQuery(query), page, visibilityOf(request)));
     return unread.send(request, bytesOfPage(page), () =>
       reply.headers({ ...headers, 'content-type': JSON_MEDIA_TYPE }).send(renderFeedPage(page)),
     );

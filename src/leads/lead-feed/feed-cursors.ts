@@ -26,7 +26,7 @@ export type FeedPosition = {
 const KIND = 'lead-feed/1';
 
 /** Cursors of the lead feed, each bound to its consumer. */
-type FeedCursors = {
+export type FeedCursors = {
   seal(position: FeedPosition, visibility: Visibility): string;
   /** @throws {invalid-cursor} it is none @throws {cursor-expired} nobody may go on from there, or nobody can */
   open(cursor: string, visibility: Visibility): FeedPosition;
@@ -55,7 +55,7 @@ export function createFeedCursors(
 type Sealed = [sealedAt: number, granted: string, position: FeedPosition];
 
 /** A digest, since the labels themselves can be longer than a cursor may be. */
-function grantOf(labels: readonly string[]): string {
+export function grantOf(labels: readonly string[]): string {
   return sha256(JSON.stringify(foldLabels(labels))).toString('base64url');
 }
 

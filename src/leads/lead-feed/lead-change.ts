@@ -153,9 +153,18 @@ const endedAt = ([label, first, left]: Span, position: number): Span => [
  * more. Undefined: they never could, as far as is known.
  */
 export function readableBy(
-  { carried }: Pick<LeadChange, 'carried'>,
+  change: Pick<LeadChange, 'carried'>,
   labels: readonly string[],
 ): true | { leftAt: number } | undefined {
+  const span = readableSpan(change, labels);
+  return span?.leftAt === Infinity ? true : span;
+}
+
+/** The same, with since which position it could be read (0: nobody knows); `leftAt` is infinite while it can be. */
+export function readableSpan(
+  { carried }: Pick<LeadChange, 'carried'>,
+  labels: readonly string[],
+): { first: number; leftAt: number } | undefined {
   let first = 0;
   let leftAt = Infinity;
   let learntAt = 0;
@@ -167,6 +176,5 @@ export function readableBy(
     leftAt = Math.min(leftAt, left);
     if (span[1] === 0 && left < Infinity) learntAt = Math.max(learntAt, left);
   }
-  if (leftAt === Infinity) return true;
-  return first < leftAt ? { leftAt: Math.max(leftAt, learntAt) } : undefined;
+  return first < leftAt ? { first, leftAt: Math.max(leftAt, learntAt) } : undefined;
 }

@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { atMostEntries, memoizePair } from '#shared/caching.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
+import { isTrackportError } from '#shared/errors.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 import { createFlightsByQuestion, createNextTurnFlight } from '#shared/resilience/single-flight.ts';
+import type { Log } from '#shared/log.ts';
 import { createTurns } from '#shared/resilience/turns.ts';
 import { foldLabels } from '../model/labels.ts';
 import { readableBy } from './lead-change.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
-import { createFeedCursors, type FeedPosition } from './feed-cursors.ts';
+import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursors.ts';
+import { createFeedReads, type FeedReads } from './feed-reads.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
 import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
@@ -41,6 +44,10 @@ export type LeadFeed = {
    * nothing for `waitMs` the cursor alone, which comes first of all, too. Ends when `signal` is aborted.
    */
   follow(query: FeedQuery, visibility: Visibility, wait: Wait): AsyncGenerator<FeedEvent, void>;
+  /** The reader that asked so has the whole page. */
+  noteRead(query: FeedQuery, page: FeedPage, visibility: Visibility): void;
+  /** Writes how far readers are known to have read by now. */
+  flushReads(): Promise<void>;
   /** Streams that are open. */
   listeners(): number;
   /** When a lead changed last; undefined when none ever did. @throws {store-unavailable} */
@@ -62,6 +69,7 @@ type Wait = { waitMs: number; signal: AbortSignal };
 export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked' | 'readEnd'> & {
   cursors: CursorSealer;
   clock: Clock;
+  log: Log;
   /** For each item; `lagMs` since its change, on a stream that had all before it. */
   onItem: (lagMs?: number) => void;
 };
@@ -88,6 +96,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
   const cursors = createFeedCursors(deps.cursors, clock);
   const changes = createChangeSignal({ db: options.store.db, readEnd, clock });
   const noteReader = createReaderNotes(deps);
+  const reads = createFeedReads(deps.store, clock, deps.log);
   let listeners = 0;
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
     const { cursor, limit } = query;
@@ -112,36 +121,66 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
   return {
     read: async (query, visibility, { waitMs, signal }) => {
       const request = await begin(query, visibility);
-      const until = clock.monotonicMs() + waitMs;
-      for (let looks = 1; ; looks += 1) {
-        const seen = changes.seen();
-        const step = await readStep(request);
-        const { entries, hasMore, isWaiting } = step;
-        request.from = step.next;
-        const leftMs = until - clock.monotonicMs();
-        const isOver = leftMs <= 0 && (!hasMore || isWaiting || looks >= LOOKS_MAX);
-        if (entries.length > 0 || isOver || signal.aborted) {
-          for (const _entry of entries) deps.onItem();
-          return toPage(step, visibility);
-        }
-        const restMs = isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs;
-        if (!hasMore || isWaiting) await changes.next(seen, restMs, signal);
-      }
+      const step = await readSome({ clock, changes, readStep }, request, { waitMs, signal });
+      for (const _entry of step.entries) deps.onItem();
+      return toPage(step, visibility);
     },
     follow: async function* (query, visibility, wait) {
       const begun = await begin(query, visibility);
       listeners += 1;
       try {
-        yield* followFrom({ ...deps, changes, noteReader, readStep, toEvent }, begun, wait);
+        yield* followFrom({ ...deps, changes, noteReader, reads, readStep, toEvent }, begun, wait);
       } finally {
         listeners -= 1;
       }
     },
+    noteRead: (query, page, visibility) =>
+      noteRead({ cursors, reads }, { query, page, visibility }),
+    flushReads: () => reads.flush(),
     listeners: () => listeners,
     newestAt: async () => (await readEnd())?.[0] || undefined,
     follower: (visibility) => readFollower(deps, visibility),
-    close: () => changes.close(),
+    close: async () => {
+      await changes.close();
+      await reads.close();
+    },
   };
+}
+
+/** The next step that has something to tell, or the last one that there was time for. */
+async function readSome(
+  { clock, changes, readStep }: Pick<Following, 'clock' | 'changes' | 'readStep'>,
+  request: StepRequest,
+  { waitMs, signal }: Wait,
+): Promise<FeedStep> {
+  const until = clock.monotonicMs() + waitMs;
+  for (let looks = 1; ; looks += 1) {
+    const seen = changes.seen();
+    const step = await readStep(request);
+    const { entries, hasMore, isWaiting } = step;
+    request.from = step.next;
+    const leftMs = until - clock.monotonicMs();
+    const isOver = leftMs <= 0 && (!hasMore || isWaiting || looks >= LOOKS_MAX);
+    if (entries.length > 0 || isOver || signal.aborted) return step;
+    const restMs = isWaiting ? Math.min(leftMs, WAITING_MS) : leftMs;
+    if (!hasMore || isWaiting) await changes.next(seen, restMs, signal);
+  }
+}
+
+type ReadPage = { query: FeedQuery; page: FeedPage; visibility: Visibility };
+
+function noteRead(
+  { cursors, reads }: { cursors: FeedCursors; reads: FeedReads },
+  { query: { cursor, fromStart }, page: { pagination }, visibility }: ReadPage,
+): void {
+  try {
+    const next = cursors.open(pagination.nextCursor, visibility);
+    const begun = fromStart ? { ...next, walk: '' } : next;
+    reads.note(visibility, next, cursor === undefined ? begun : cursors.open(cursor, visibility));
+  } catch (error) {
+    // Its time has just run out.
+    if (!isTrackportError(error, 'cursor-expired')) throw error;
+  }
 }
 
 /** Where a reader is, and what brought it there. */
@@ -152,6 +191,7 @@ type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility }
 type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
   changes: ChangeSignal;
   noteReader: ReturnType<typeof createReaderNotes>;
+  reads: FeedReads;
   readStep: (request: StepRequest) => Promise<FeedStep>;
   toEvent: (entry: Place, visibility: Visibility) => FeedEvent;
   turn: () => Promise<void>;
@@ -162,21 +202,24 @@ async function* followFrom(
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
-  const { changes, noteReader, toEvent } = deps;
+  const { changes, noteReader, reads, toEvent } = deps;
   const { visibility } = request;
   const toCursor = (): FeedEvent => toEvent({ position: request.from }, visibility);
   let hadAll = false;
   yield toCursor();
+  reads.note(visibility, request.from);
   while (!signal.aborted) {
     const seen = changes.seen();
     const { waitsMs = waitMs, ...step } = await readOrWait(deps, request);
     yield* tell(deps, step, { visibility, hadAll });
+    reads.note(visibility, step.next, request.from); // whoever did not take all of it has ended this
     request.from = step.next;
     hadAll ||= !step.hasMore;
     if (step.hasMore && !step.isWaiting) continue;
     while (!(await changes.next(seen, waitsMs, signal))) {
       yield toCursor();
       await noteReader(visibility, request.from);
+      reads.note(visibility, request.from);
       if (step.hasMore) break;
     }
   }

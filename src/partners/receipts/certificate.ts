@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { setImmediate } from 'node:timers/promises';
+import { OF_REPOSITORY } from '#leads/claims/claim-view.ts';
+import type { RemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Statements } from '#shared/database.ts';
@@ -34,6 +37,15 @@ export const certificateClaims = z.object({
         erasure: z.enum(erasures).optional(),
         remains: remainsOut.optional(),
         completedAt: instant,
+        /** Of the consumers that could ever read one of the leads it still holds. */
+        readers: z
+          .object({
+            couldRead: z.int(),
+            following: z.int(),
+            past: z.int(),
+            lastPastAt: instant,
+          })
+          .optional(),
       }),
     )
     .readonly(),
@@ -44,7 +56,7 @@ export const certificateClaims = z.object({
 export const certificateOut = z.string().meta({
   id: 'ErasureCertificate',
   description:
-    'A JWS in its compact form (RFC 7515). Its claims: `iss` (this instance), `iat`, `jti` (the receipt), `sub` (the partner), and `events`, each with `position`, `eventType`, `eventId`, `digest` (SHA-256 in hex of its bytes in the body that was accepted first), `receivedAt`, `claimedAt`, `releasedAt`, `outcome`, `erasure`, `completedAt` and `remains`; what is not known is left out.',
+    'A JWS in its compact form (RFC 7515). Its claims: `iss` (this instance), `iat`, `jti` (the receipt), `sub` (the partner), and `events`, each with `position`, `eventType`, `eventId`, `digest` (SHA-256 in hex of its bytes in the body that was accepted first), `receivedAt`, `claimedAt`, `releasedAt`, `outcome`, `erasure`, `completedAt`, `remains` and `readers` (`couldRead`: how many consumers could ever read one of its leads; `following`: how many of these hold a feed cursor that is good; `past`: how many of those have read past the removal; `lastPastAt`: when the last one did); what is not known is left out.',
 });
 
 export type CertificateClaims = z.infer<typeof certificateClaims>;
@@ -85,13 +97,15 @@ export type CertificateVerdict =
 const READ = `
   SELECT number, partner_id, received_at, repeats FROM receipt WHERE id = @id`;
 
-/** All at one moment: what is released is not said to be claimed alone. */
+/** All at one moment, so that what is released is not said to be only claimed. */
 const READ_EVENTS = `
   SELECT position, event_type, event_id, outcome, erasure, remains, completed_at, digest, due_at,
     coalesce(
       (SELECT max(claimed_at) FROM claim WHERE claim.event = event.id AND released_at IS NULL),
       (SELECT max(claimed_at) FROM claim WHERE claim.event = event.id)) AS claimed_at,
-    (SELECT max(released_at) FROM claim WHERE claim.event = event.id) AS released_at
+    (SELECT max(released_at) FROM claim WHERE claim.event = event.id) AS released_at,
+    (SELECT jsonb_agg(number) FROM claim
+     WHERE claim.event = event.id AND released_at IS NULL AND ${OF_REPOSITORY}) AS held
   FROM event WHERE receipt = @number ORDER BY position`;
 
 type ReceiptRow = { number: number; partnerId: string; receivedAt: number; repeats?: string };
@@ -105,39 +119,71 @@ type EventRow = Pick<
   digest?: Buffer;
   claimedAt?: number;
   releasedAt?: number;
+  held?: string;
 };
 
 export type CertificateDeps = {
   db: Statements;
+  /** `owner/name` in lower case: of its leads it is known who reads them. */
+  repository: string;
   sealer: Pick<Sealer, 'open'>;
   clock: Pick<Clock, 'now'>;
+  openReaders: OpenReaders;
 };
 
-/** Claims that are true now, and when an event that is open is worked on next. */
-export type Certificate = { claims: CertificateClaims; nextDueAt?: number };
+/** Tells of leads that are gone who could read them, as it is known at the call. @throws {store-unavailable} */
+export type OpenReaders = () => Promise<
+  (numbers: readonly number[]) => Promise<RemovalReaders | undefined>
+>;
+
+export type Certificate = {
+  /** True now. */
+  claims: CertificateClaims;
+  /** When an event that is open is worked on next. */
+  nextDueAt?: number;
+  /** Names of consumers that follow the feed and are not known to have read past all removals. */
+  behind: readonly string[];
+};
 
 /**
  * What is to be certified of a receipt by whoever `issuer` is; undefined: there is no such receipt.
  * @throws {store-unavailable}
  */
 export async function readCertificate(
-  { db, sealer, clock }: CertificateDeps,
+  { db, repository, sealer, clock, openReaders }: CertificateDeps,
   { id, issuer }: { id: string; issuer: string },
 ): Promise<Certificate | undefined> {
   const receipt = await db.get<ReceiptRow>(READ, { id });
   if (!receipt) return undefined;
-  const rows = await db.all<EventRow>(READ_EVENTS, receipt);
+  const readersOf = await openReaders();
+  const rows = await db.all<EventRow>(READ_EVENTS, { ...receipt, repository });
+  const events = [];
+  for (const row of rows) {
+    const held = (fromJson(row.held) ?? []) as readonly number[];
+    const readers = held.length > 0 ? await readersOf(held) : undefined;
+    events.push({ event: toEvent(row, { sealer, receiptId: id, ...receipt }), readers });
+    await setImmediate();
+  }
   const repeats = fromJson(receipt.repeats) as CertificateClaims['repeats'];
   const claims: CertificateClaims = {
     iss: issuer,
     iat: clock.now() / SECOND,
     jti: id,
     sub: receipt.partnerId,
-    events: rows.map((row) => toEvent(row, { sealer, receiptId: id, ...receipt })),
+    events: events.map(({ event, readers }) => ({ ...event, ...toReaders(readers) })),
     ...(repeats && { repeats }),
   };
   const due = rows.flatMap(({ dueAt }) => dueAt ?? []);
-  return { claims, ...(due.length > 0 && { nextDueAt: Math.min(...due) }) };
+  const behind = [...new Set(events.flatMap(({ readers }) => readers?.behind ?? []))];
+  return { claims, behind, ...(due.length > 0 && { nextDueAt: Math.min(...due) }) };
+}
+
+function toReaders(
+  readers: RemovalReaders | undefined,
+): Pick<CertificateClaims['events'][number], 'readers'> {
+  if (!readers) return {};
+  const { behind: _names, lastPastAt, ...counts } = readers;
+  return { readers: { ...counts, lastPastAt: toInstant(lastPastAt) } };
 }
 
 function toEvent(

@@ -242,6 +242,7 @@ function startProcess({ clock, tracker, database }: ProcessDeps) {
     log: silentLog,
   });
   const leads = createLeads({
+    log: silentLog,
     clock,
     tracker,
     claims: createClaims(database, { repository: REPOSITORY }),

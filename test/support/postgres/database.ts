@@ -128,6 +128,7 @@ const TABLES = [
   'claim',
   'lead_change',
   'lead_feed_reader',
+  'lead_feed_stretch',
   'directory_merge',
   'directory_state',
   'directory_key',
