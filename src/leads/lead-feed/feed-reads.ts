@@ -11,7 +11,7 @@ import { type FeedPosition, grantOf } from './feed-cursors.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 
 /** From behind one position up to another everything was told; 0: from a copy of everything on. */
-export type Stretch = { behind: number; upTo: number; at: number };
+type Stretch = { behind: number; upTo: number; at: number };
 
 type Reader = { consumerId: string; granted: string };
 type Noted = Reader & { stretches: readonly Stretch[] };
