@@ -22,7 +22,7 @@ const DIFFERENCES_MAX = 2;
 
 type Override = { name: string; path: KeyPath; value: unknown };
 
-/** What the environment sets, and the names in it that are nearly those of a key. */
+/** Reads the keys that the environment sets; names that are nearly those of a key are problems. */
 export function readOverrides(
   environment: Environment,
   given: unknown,

@@ -99,7 +99,7 @@ function withPort(
   if (!isPort(text)) return { given, problems: [{ path, found: JSON.stringify(text), allowed }] };
   const server = lookUp(given, ['server']);
   if (server !== undefined && !isRecord(server)) return { given, problems: [] };
-  // What the file says wrong stays to be found: it would stop the next start without --port.
+  // A wrong port of the file stays a problem: it would stop the next start without --port.
   const below = lookUp(given, ['server', 'port']);
   if (below !== undefined && !isPort(below)) return { given, problems: [] };
   return { given: withValue(given, ['server', 'port'], Number(text)), problems: [] };

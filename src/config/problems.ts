@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { lookUp } from '#shared/text/json.ts';
 import { fold, nearMiss } from '#shared/text/near-miss.ts';
 
-import { allKeyPaths, configKeys, type KeyPath, nodeAt } from './schema/key-tree.ts';
+import { allKeyPaths, configKeys, type KeyNode, type KeyPath, nodeAt } from './schema/key-tree.ts';
 
 /** One thing that is wrong with a configuration. No member ever holds a secret. */
 export type Problem = {
@@ -11,7 +11,6 @@ export type Problem = {
   path: string;
   found: string;
   allowed: string;
-  /** What may have been meant. */
   suggestion?: string;
 };
 
@@ -51,7 +50,7 @@ type Findings = {
   sources: ReadonlyMap<string, string>;
 };
 
-/** What zod refused, as problems. */
+/** Zod's refusals as problems. */
 export function toProblems(issues: readonly z.core.$ZodIssue[], findings: Findings): Problem[] {
   const problems = issues.flatMap((issue) => toProblem(issue, [], findings));
   // One value can fail several checks that all say the same.
@@ -83,7 +82,7 @@ function isStray(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueCustom {
   return issue.code === 'custom' && issue.params?.['stray'] !== undefined;
 }
 
-/** What the check itself takes the value for. */
+/** The suggestion of the check itself. */
 function meant(issue: z.core.$ZodIssue): string | undefined {
   const given: unknown = issue.code === 'custom' ? issue.params?.['suggestion'] : undefined;
   return typeof given === 'string' ? given : undefined;
@@ -118,7 +117,7 @@ function suggestionFor(key: string, siblings: readonly string[]): string | undef
 const SHOWN_CHARACTERS_MAX = 60;
 
 /**
- * What stands at a path, as far as it may be shown. Text is shown only where the schema wants a
+ * Describes the value at a path, as far as it may be shown. Text is shown only where the schema wants a
  * text that is no secret: a token on a wrong line must not reach the screen.
  */
 function describe(path: KeyPath, { given, sources }: Findings): string {
@@ -160,13 +159,7 @@ function shorten(text: string): string {
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…` : text;
 }
 
-function mayShowText({
-  types,
-  keys,
-}: {
-  types: ReadonlySet<string>;
-  keys: ReadonlyMap<string, unknown>;
-}): boolean {
+function mayShowText({ types, keys }: KeyNode): boolean {
   const isScalar = ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
   return isScalar && (keys.size === 0 || types.has('string'));
 }

@@ -13,7 +13,7 @@ const FINGERPRINT_BYTES = 16;
 
 type KeyConfig = Pick<Config, 'secretKey' | 'store'>;
 
-/** Where the key is stored that is made when the configuration has none. */
+/** File of the key that is made when the configuration has none. */
 export function secretKeyPath(databasePath: string): string {
   return `${databasePath}.key`;
 }

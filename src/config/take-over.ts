@@ -6,7 +6,7 @@ import type { KeyPath } from './schema/key-tree.ts';
 import { ConfigError, pathText } from './problems.ts';
 import type { Config } from './schema/schema.ts';
 
-/** What stays as it was at the start, whatever is reloaded. */
+/** Keys that stay as they were at the start, whatever is reloaded. */
 export type FixedConfig = Omit<
   Config,
   'partners' | 'deletions' | 'consumers' | 'catalog' | 'server' | 'tracker' | 'portal'
@@ -16,7 +16,7 @@ export type FixedConfig = Omit<
   portal?: Omit<NonNullable<Config['portal']>, 'clientSecret'>;
 };
 
-/** What a running service makes of another configuration. No member holds a value. */
+/** Result of a reload. `changed` and `restartNeeded` name keys, never values. */
 export type TakeOver = {
   /** As it is in force from now on. */
   config: Config;
@@ -73,7 +73,7 @@ const STORE_URL = 'store.url';
 /** The keys in which two parts of a configuration differ; a list counts as one key. */
 export function changedKeys(left: unknown, right: unknown, path: KeyPath = []): string[] {
   const own = pathText(path);
-  if (!isSection(left) || !isSection(right)) return isSame(left, right) ? [] : [own];
+  if (!isSection(left) || !isSection(right)) return isEqual(left, right) ? [] : [own];
   const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
   const changed = [...keys].flatMap((key) => changedKeys(left[key], right[key], [...path, key]));
   return own === STORE_URL && changed.length > 0 ? [own] : changed;
@@ -83,7 +83,7 @@ function isSection(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !(value instanceof Secret);
 }
 
-function isSame(left: unknown, right: unknown): boolean {
+function isEqual(left: unknown, right: unknown): boolean {
   if (left instanceof Secret && right instanceof Secret) return left.reveal() === right.reveal();
   if (!Array.isArray(left) || !Array.isArray(right)) return left === right;
   return (

@@ -1,6 +1,6 @@
 import type { Environment } from './interpolate.ts';
 
-/** How traces are made. Where they go is read by OpenTelemetry's exporter itself. */
+/** Settings of traces. OpenTelemetry's exporter itself reads where they go. */
 export type TracingSettings = {
   /** The part of all traces that is recorded: 0 to 1. */
   sampledRatio: number;
@@ -17,7 +17,7 @@ const ENDPOINTS = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_END
 const PROTOCOLS = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
 
 /**
- * Whether OpenTelemetry's variables ask for traces: an endpoint, or the exporter `otlp`. A value that
+ * Reads OpenTelemetry's variables: an endpoint, or the exporter `otlp`, asks for traces. A value that
  * cannot be honoured keeps them off and never stops a start.
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */

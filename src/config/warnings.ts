@@ -8,14 +8,13 @@ type ConfigWarning = {
   key: string;
   /** Constant: it goes into the log as well. */
   text: string;
-  /** What to do about it. */
   fix: string;
 };
 
 /** A shorter secret can be found out by trying; HMAC-SHA256 itself takes any length. */
 const SECRET_BYTES_MIN = 16;
 
-/** What a start and `doctor` should say about a configuration that is valid. */
+/** Warnings of a start and of `doctor` about a configuration that is valid. */
 export function configWarnings(config: Config): ConfigWarning[] {
   const { server, tracker, partners } = config;
   const list = Object.values(partners);

@@ -9,8 +9,8 @@ import { defaults } from './schema.ts';
 type Check = (given: unknown) => Problem[];
 
 /**
- * What concerns more than one key. Works on the values as given rather than on a parsed configuration,
- * so that these problems are reported together with those of single keys.
+ * Checks that concern more than one key. They read the values as given rather than a parsed
+ * configuration, so that their problems are reported together with those of single keys.
  */
 export function crossCheck(given: unknown): Problem[] {
   const checks: Check[] = [
@@ -182,7 +182,6 @@ const ACTIONS = [
   'setFields',
 ] as const;
 
-/** What concerns more than one key of the rules for events. */
 function checkRules(given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);
   const labels = labelsOf(given);

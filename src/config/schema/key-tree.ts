@@ -1,6 +1,6 @@
 /**
- * The keys of the configuration as a tree, read from its JSON Schema. What names a key (environment
- * variables, near misses) and what may be shown of its value (never a secret's) is decided here.
+ * The keys of the configuration as a tree, read from its JSON Schema: names of keys (environment
+ * variables, near misses) come from it, and which values may be shown (never a secret's).
  */
 import { z } from 'zod';
 
@@ -13,7 +13,7 @@ export type KeyNode = {
   isSecret: boolean;
   /** Known keys below this one. */
   keys: ReadonlyMap<string, KeyNode>;
-  /** What stands below keys that the user names, and below list items. */
+  /** The node below keys that the user names, and below list items. */
   entry: KeyNode | undefined;
 };
 

@@ -7,7 +7,7 @@ import { straysIn } from './secrets.ts';
 /** One partner as given, and the path of its section. */
 type PartnerAt = { path: string; partner: unknown };
 
-/** What concerns more than one key of the partners. */
+/** Checks that concern more than one key of a partner. */
 export function checkPartners(given: unknown): Problem[] {
   const partners = lookUp(given, ['partners']);
   if (!isRecord(partners)) return [];
@@ -34,7 +34,7 @@ function checkBearer({ path, partner }: PartnerAt, hasIdentity: boolean): Proble
   ];
 }
 
-/** What has a header of its own, by scheme. */
+/** Parts of a signed call that have a header of their own, by scheme. */
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
   'hmac-sha256': ['signature'],
   'signature-v3': ['signature', 'timestamp'],
@@ -53,14 +53,14 @@ function checkHeaders({ path, partner }: PartnerAt): Problem[] {
     const at = `${path}.headers.${name}`;
     if (HEADERS[scheme] && !HEADERS[scheme].includes(name))
       return [{ path: at, found: 'a header', allowed: `nothing: ${scheme} signs no ${name}` }];
-    const first = Object.keys(headers).find((other) => isSame(headers[other], header));
+    const first = Object.keys(headers).find((other) => isSameHeader(headers[other], header));
     return first === name || first === undefined
       ? []
       : [{ path: at, found: `the header of the ${first}`, allowed: 'a header of its own' }];
   });
 }
 
-function isSame(header: unknown, other: unknown): boolean {
+function isSameHeader(header: unknown, other: unknown): boolean {
   return String(header).toLowerCase() === String(other).toLowerCase();
 }
 
@@ -85,7 +85,7 @@ function checkTime(path: string, signature: Readonly<Record<string, unknown>>): 
   const at = `${path}.timestamp.header`;
   if (header !== undefined && pairs !== undefined)
     return [{ path: at, found: 'a header', allowed: 'nothing: with pairs it is pairs.timestamp' }];
-  if (header !== undefined && isSame(header, signature['header']))
+  if (header !== undefined && isSameHeader(header, signature['header']))
     return [{ path: at, found: 'the header of the signature', allowed: 'a header of its own' }];
   if (isThere && !isSigned)
     return [

@@ -101,7 +101,7 @@ const fieldInput = z.union([line(), z.number(), list(line(OPTION), 'options', { 
   error: 'a text, a number, a date such as "2026-12-01", an option, or a list of options',
 });
 
-/** What an event does. */
+/** A rule for events: which type, and what it does to the issue. */
 const rule = section({
   type: line('an event type, or *'),
   addLabels: labelNames.optional(),

@@ -29,7 +29,7 @@ import {
 import { keyMaterial, pemKey, secret } from './secrets.ts';
 
 const PORT_MAX = 65_535;
-/** What holds where a key is not given, for the checks across keys, which see what was given only. */
+/** Defaults that checks across keys need, too: these see only the keys that are given. */
 export const defaults = {
   port: 8080,
   approvedLabel: 'approved',

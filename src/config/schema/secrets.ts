@@ -6,7 +6,7 @@ import { Secret } from '#shared/crypto/secret.ts';
 const QUOTED = /^(?:"[^]*"|'[^]*'|`[^]*`|[“”„][^]*[“”]|[‘’‚][^]*[‘’]|[«»][^]*[«»])$/;
 const INVISIBLE = /[\p{Cc}\p{Cf}]/u;
 
-/** What came with a value on its way to here, and what to do. Nothing of the value itself is told. */
+/** Something that came with a value on its way to here, and its remedy. It tells nothing of the value itself. */
 type Stray = { what: string; remedy: string };
 
 export function straysIn(text: string): Stray[] {
@@ -54,7 +54,7 @@ export function secret(allowed = 'a secret that is not empty') {
     .meta({ writeOnly: true });
 }
 
-/** A key as PEM text, which has lines. Who reads it says what is wrong with it. */
+/** A key as PEM text, which has lines. Its reader says what is wrong with it. */
 export function pemKey(allowed: string) {
   return notBlank(allowed)
     .transform((text) => new Secret(text))

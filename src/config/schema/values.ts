@@ -112,7 +112,7 @@ export function named<Value extends z.ZodType>(
     .meta({ propertyNames: { pattern: name.pattern.source } });
 }
 
-/** How fields may be called, of the form and of the tracker, where readers get them. */
+/** Names that readers get fields by, those of the form and of the tracker. */
 export const fieldNames = {
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   allowed: 'a field name of letters, digits and underscores',
@@ -180,7 +180,7 @@ export function browserOrigin() {
     .meta({ pattern: String.raw`^(?:\*|https?://[^\s/?#@*]+)$` });
 }
 
-/** What a browser would send for pages at this address; also for a host that lacks its scheme. */
+/** The origin that a browser sends for pages at this address, which may lack its scheme. */
 function originOf(text: string): string | undefined {
   const isHost = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?\/?$/i.test(text);
   const url = URL.parse(isHost ? `https://${text}` : text);
@@ -223,7 +223,7 @@ export function instant() {
     .refine((ms) => !Number.isNaN(ms), { error });
 }
 
-/** Where a store is. */
+/** Address of a store, by its engine. */
 export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly url: Secret };
