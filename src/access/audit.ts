@@ -21,7 +21,7 @@ import {
   startPage,
 } from '#shared/pagination/page.ts';
 
-/** Which entries of the audit log; all that is given must hold. Texts compare exactly. */
+/** Filter of the audit log; all that is given must hold. Texts compare exactly. */
 export type AuditFilter = {
   /** Subject of the actor. */
   actor?: string;

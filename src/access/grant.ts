@@ -1,13 +1,12 @@
 import { type FieldProblem, refuse, TrackportError } from '#shared/errors.ts';
 import { isLongerThan, isPlainLine } from '#shared/text/visible.ts';
 
-/** What a grant can allow. */
 export const grantActions = ['leads:read', 'catalog:read'] as const;
 
 type GrantAction = (typeof grantActions)[number];
 
 /**
- * What a consumer may do. `leads:read`, with `labels`: only of leads that carry all of them.
+ * Permission of a consumer. `leads:read`, with `labels`: only of leads that carry all of them.
  * `catalog:read`: in the one `workspace` that it names.
  */
 export type Grant = { action: GrantAction; labels?: readonly string[]; workspace?: string };
@@ -60,7 +59,7 @@ export function parseGrants(grants: readonly GrantInput[]): Grant[] {
   return parsed;
 }
 
-/** What is wrong between the fields of a grant, or between grants, whatever is wrong with each field. */
+/** A contradiction between the fields of a grant, or between grants, whatever is wrong with each field. */
 type GrantFault = {
   at: number;
   field: 'action' | 'labels' | 'workspace';
@@ -139,7 +138,7 @@ function isLabelName(label: string): boolean {
   );
 }
 
-/** How many labels a filter or a grant names at most. */
+/** Of a filter, and of a grant. */
 export const LABELS_MAX = 10;
 
 /**

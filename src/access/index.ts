@@ -21,7 +21,18 @@ import type { Database } from '#shared/database.ts';
 import type { NewId } from '#shared/ids.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
-type AccessOptions = {
+/** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
+export type Access = ReturnType<typeof createAccess>;
+
+/** The one way to make access, for the service, the command line and tests. */
+export function createAccess({
+  db,
+  cursors,
+  newId,
+  clock,
+  log,
+  limitPerMinute: defaultLimit,
+}: {
   db: Database;
   cursors: CursorSealer;
   newId: NewId;
@@ -29,19 +40,13 @@ type AccessOptions = {
   log: Log;
   /** Calls per minute of a consumer without a limit of its own; read once for each call. */
   limitPerMinute: () => number;
-};
-
-/** The use cases of access. Each is documented, with the codes that it throws, where it stands. */
-export type Access = ReturnType<typeof createAccess>;
-
-/** The one way to make access, for the service, the command line and tests. */
-export function createAccess({ limitPerMinute: defaultLimit, ...options }: AccessOptions) {
-  const { db, clock } = options;
+}) {
   const accessVersion = createAccessVersion(db, clock);
-  const app = { ...options, accessVersion };
+  const app = { db, cursors, newId, clock, accessVersion };
   // Collected, so that a read of leads costs no write.
   const lastUsed = createLateWrites<KeyId, number>({
-    ...options,
+    clock,
+    log,
     write: (uses) => recordKeyUses(db, uses),
     merge: (_older, newer) => newer,
     failure: 'could not write when keys were last used',

@@ -1,15 +1,15 @@
 import { TrackportError } from '#shared/errors.ts';
 
-/** What is known of the issuer's keys, for people who look after the service. */
+/** State of the issuer's keys, for people who look after the service. */
 export type IssuerStatus = {
   /**
    * `unknown`: no request yet. `ok`: the last request to the issuer worked. `failing`: it did not, and
    * tokens signed with known keys still pass. `unavailable`: no usable keys, so no token passes.
    */
   state: 'unknown' | 'ok' | 'failing' | 'unavailable';
-  /** How many keys are known. */
+  /** Number of known keys. */
   keys: number;
-  /** When they were fetched: milliseconds since the Unix epoch. */
+  /** Time of the last fetch: milliseconds since the Unix epoch. */
   fetchedAt?: number;
   /** Why the last request failed, in words for an operator. */
   failure?: string;
@@ -18,7 +18,7 @@ export type IssuerStatus = {
 /** Port: checks bearer tokens of the configured issuer. */
 export type TokenVerifier = {
   /**
-   * Who the token speaks for, after its signature, issuer, audience, type and times were checked.
+   * Returns whom the token speaks for, after its signature, issuer, audience, type and times were checked.
    * @throws {unauthorized} the token is not good, whatever the reason
    * @throws {identity-provider-unavailable} it cannot be checked, because the issuer gives no keys
    */
@@ -55,7 +55,7 @@ export function refusedClaim(claim: string, description: string): TrackportError
   });
 }
 
-/** Who a verified bearer token speaks for. */
+/** Caller with a verified bearer token. */
 export type TokenPrincipal = {
   /** The token's `sub`, else its client. */
   subject: string;
@@ -70,7 +70,7 @@ export type TokenPrincipal = {
 export type Scope = 'catalog:read' | 'catalog:write' | 'catalog:publish' | 'trackport:admin';
 
 /** @throws {insufficient-scope} the token is good and does not carry the scope */
-export function requireScope(principal: Pick<TokenPrincipal, 'scopes'>, scope: Scope): void {
+export function requireScope(principal: TokenPrincipal, scope: Scope): void {
   if (principal.scopes.includes(scope)) return;
   throw new TrackportError('insufficient-scope', {
     detail: `This needs an access token with the scope \`${scope}\`.`,

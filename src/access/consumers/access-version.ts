@@ -3,7 +3,7 @@ import type { Statements } from '#shared/database.ts';
 
 const VERSION = 'SELECT version FROM access_version';
 
-/** How old the version may be: how late a change by another instance is noticed. */
+/** Age of the version at most, and so the delay of changes by another instance. */
 const VERSION_MAX_AGE_MS = SECOND;
 /** It is read anew before that, so that a busy instance always knows it. */
 const READ_EVERY_MS = VERSION_MAX_AGE_MS / 4;

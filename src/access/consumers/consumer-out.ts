@@ -96,17 +96,13 @@ function toKeyOut(key: Key, now: number): KeyOut {
   };
 }
 
-/** Shows the new key's secret. */
 export function toCreatedConsumerOut({
   consumer: { id, name, grants },
   issued,
 }: ConsumerWithKey): z.infer<typeof createdConsumerOut> {
-  return { id, name, grants, ...toNewKeyOut({ issued }) };
+  return { id, name, grants, key: issued.key.reveal() };
 }
 
-/** Shows the new key's secret. */
-export function toNewKeyOut({
-  issued,
-}: Pick<ConsumerWithKey, 'issued'>): z.infer<typeof newKeyOut> {
+export function toNewKeyOut({ issued }: ConsumerWithKey): z.infer<typeof newKeyOut> {
   return { key: issued.key.reveal() };
 }

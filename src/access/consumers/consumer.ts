@@ -26,7 +26,7 @@ export type Key = {
   revokedAt?: number;
   /** The key that a rotation made in its place. */
   replacedBy?: KeyId;
-  /** When it last let somebody in, written within `WRITE_LATE_MS`. */
+  /** Time of the last call that it let in, written within `WRITE_LATE_MS`. */
   lastUsedAt?: number;
 };
 
@@ -45,7 +45,7 @@ export type Consumer = {
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 type KeyState = (typeof keyStates)[number];
 
-/** What a key is at an instant. A key in the overlap of a rotation is still `active`. */
+/** State of a key at an instant: in the overlap of a rotation it is still `active`. */
 export function keyStateAt(key: Key, now: number): KeyState {
   if (key.revokedAt !== undefined) return 'revoked';
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'active';

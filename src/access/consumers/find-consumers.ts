@@ -9,7 +9,7 @@ import type { Statements } from '#shared/database.ts';
 import { type Consumer, type ConsumerId, type Key, keyStateAt } from './consumer.ts';
 import { type ConsumerPosition, listConsumers } from './stored-consumers.ts';
 
-/** How a consumer stands, the gravest first: what a person looks for in a list. */
+/** Statuses of a consumer for people, the gravest first. */
 export const consumerStatuses = ['revoked', 'disabled', 'no-key', 'in-rotation', 'active'] as const;
 export type ConsumerStatus = (typeof consumerStatuses)[number];
 
@@ -22,12 +22,11 @@ export type ConsumerFilter = {
   endsWithinDays?: number;
 };
 
-/** How many consumers are looked at for one page of those that fit. */
+/** Consumers that are looked at for one page of those that fit. */
 const LOOKED_AT_MAX = 2000;
 const STEP = 100;
 
-/** How a consumer stands at an instant. */
-export function statusAt(consumer: Pick<Consumer, 'state' | 'keys'>, now: number): ConsumerStatus {
+export function statusAt(consumer: Consumer, now: number): ConsumerStatus {
   if (consumer.state !== 'active') return consumer.state;
   const active = activeKeys(consumer, now);
   if (active.length === 0) return 'no-key';
@@ -35,12 +34,12 @@ export function statusAt(consumer: Pick<Consumer, 'state' | 'keys'>, now: number
 }
 
 /** The keys that work at an instant, oldest first. */
-export function activeKeys({ keys }: Pick<Consumer, 'keys'>, now: number): Key[] {
+export function activeKeys({ keys }: Consumer, now: number): Key[] {
   return keys.filter((key) => keyStateAt(key, now) === 'active');
 }
 
-/** When the first of the keys that work ends; undefined: never, or there is none. */
-export function nextExpiry(consumer: Pick<Consumer, 'keys'>, now: number): number | undefined {
+/** End of the first of the keys that work; undefined: never, or there is none. */
+export function nextExpiry(consumer: Consumer, now: number): number | undefined {
   const ends = activeKeys(consumer, now).flatMap(({ expiresAt }) => expiresAt ?? []);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }

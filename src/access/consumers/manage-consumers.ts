@@ -64,17 +64,14 @@ export async function createConsumer(
 }
 
 /** @throws {not-found} @throws {store-unavailable} */
-export async function readConsumer(
-  { db }: Pick<ConsumerRegistry, 'db'>,
-  id: string,
-): Promise<Consumer> {
+export async function readConsumer({ db }: ConsumerRegistry, id: string): Promise<Consumer> {
   return (await findConsumer(db, id)) ?? consumerNotFound();
 }
 
 type ReplaceGrantsInput = {
   id: string;
   grants: readonly GrantInput[];
-  /** What the caller saw: nothing is done when there are others by now. */
+  /** Grants that the caller saw: nothing is done when there are others by now. */
   expected?: readonly Grant[];
 };
 

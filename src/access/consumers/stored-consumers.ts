@@ -22,7 +22,7 @@ export type ConsumerRegistry = {
   db: Database;
   clock: Clock;
   newId: NewId;
-  accessVersion: Pick<AccessVersion, 'expire'>;
+  accessVersion: AccessVersion;
 };
 
 /** All that decides whether a key is good, in one look-up. */
@@ -34,7 +34,6 @@ export type KeyLookup = {
 /** A consumer's next state, and what is written with it in one transaction. */
 export type ConsumerChange = {
   consumer: Consumer;
-  /** Who made it so. */
   audit: AuditEntry;
   /**
    * Refuse the change when another consumer that is not revoked has this name, compared by
@@ -165,7 +164,7 @@ const INSERT_GRANT = `
   INSERT INTO consumer_grant (consumer_id, action, labels, workspace)
   VALUES (@consumerId, @action, @labels, @workspace)`;
 
-/** What identifies a key never changes; last_used_at belongs to RECORD_USES. */
+/** Columns that identify a key never change; last_used_at belongs to RECORD_USES. */
 const PUT_KEY = `
   INSERT INTO api_key (${KEY_COLUMNS})
   VALUES (@keyId, @consumerId, @sha256, @last4, @createdBy, @createdAt, @expiresAt, @revokedAt,
@@ -238,10 +237,7 @@ async function put(db: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): 
 }
 
 /** Folded here, so that it means the same on every store. */
-async function requireUniqueName(
-  db: Statements,
-  { id, name }: Pick<Consumer, 'id' | 'name'>,
-): Promise<void> {
+async function requireUniqueName(db: Statements, { id, name }: Consumer): Promise<void> {
   const folded = foldConsumerName(name);
   const others = await db.all<Pick<ConsumerRow, 'id' | 'name'>>(OTHER_NAMES, { id });
   const namesake = others.find((other) => foldConsumerName(other.name) === folded);

@@ -44,7 +44,7 @@ export function hexDigestOf(text: string): string {
   return sha256Hex(text);
 }
 
-/** What is stored of a key. A plain hash suffices because the secret has 190 random bits. */
+/** Digest that stands in the store for a key. A plain hash suffices: the secret has 190 random bits. */
 export function digestOf(text: string): Buffer {
   return sha256(text);
 }
@@ -60,16 +60,18 @@ export const LIFETIME_MS_MAX = 3650 * DAY;
 /** A key as it is stored, and the text that its consumer gets to see once. */
 export type IssuedKey = { stored: Key; key: Secret };
 
-type NewKeyFacts = {
+/** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */
+export function issueKey({
+  now,
+  createdBy,
+  lifetimeMs,
+}: {
   now: number;
   /** Subject of the actor. */
   createdBy: string;
   /** Milliseconds until it expires, at most 10 years; default: never. */
   lifetimeMs?: number;
-};
-
-/** Makes a key. @throws {validation-failed} `lifetimeMs` is out of range */
-export function issueKey({ now, createdBy, lifetimeMs }: NewKeyFacts): IssuedKey {
+}): IssuedKey {
   if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= LIFETIME_MS_MAX))
     refuse([
       {

@@ -18,15 +18,6 @@ export type ConsumerPrincipal = { consumerId: ConsumerId } & Pick<
 > &
   Pick<Key, 'keyId' | 'expiresAt'>;
 
-type KeyAuthenticatorOptions = {
-  /** @see AccessVersion.read */
-  version: () => number;
-  lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
-  clock: Clock;
-  /** Called with each good use. */
-  recordUse: (keyId: KeyId, at: number) => void;
-};
-
 export type KeyAuthenticator = {
   /**
    * The consumer of the key in the header `X-API-KEY`. Every other value, and none, is refused
@@ -38,7 +29,7 @@ export type KeyAuthenticator = {
 
 type KnownKey = {
   principal: ConsumerPrincipal;
-  /** Whether the key is not revoked and the consumer active. */
+  /** The key is not revoked, and its consumer active. */
   isGood: boolean;
 };
 
@@ -46,14 +37,21 @@ type KnownKey = {
  * Remembers verified keys by their digest until the store's version changes, so that a hot call
  * costs one hash. Key ids that do not exist are remembered for at most 10 s.
  */
-export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
-  const { lookUp, clock, recordUse } = options;
+export function createKeyAuthenticator(keys: {
+  /** @see AccessVersion.read */
+  version: () => number;
+  lookUp: (keyId: KeyId) => Promise<KeyLookup | undefined>;
+  clock: Clock;
+  /** Called with each good use. */
+  recordUse: (keyId: KeyId, at: number) => void;
+}): KeyAuthenticator {
+  const { lookUp, clock, recordUse } = keys;
   const verified = new LRUCache<string, KnownKey>(atMostEntries(KNOWN_KEYS_MAX));
   const unknownUntil = new LRUCache<KeyId, number>(atMostEntries(UNKNOWN_KEYS_MAX));
   let version: number | undefined;
 
   const forgetWhenChanged = (): void => {
-    const current = options.version();
+    const current = keys.version();
     if (current === version) return;
     verified.clear();
     unknownUntil.clear();

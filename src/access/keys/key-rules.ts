@@ -1,4 +1,4 @@
-/** What may be done with a consumer's keys, and what a rotation makes of them. */
+/** Rules for a consumer's keys and their rotation. */
 import { DAY, HOUR } from '#shared/clock.ts';
 import { refuse, TrackportError } from '#shared/errors.ts';
 import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/consumer.ts';
@@ -6,21 +6,21 @@ import { type Consumer, type Key, type KeyId, keyStateAt } from '../consumers/co
 const OVERLAP_MS_DEFAULT = 24 * HOUR;
 /** Milliseconds that a key can stay good after its rotation. */
 export const OVERLAP_MS_MAX = 30 * DAY;
-/** How long before its end a key's holder and operators are told of it. */
+/** A key's holder and operators are told of its end so long before. */
 export const KEY_ENDS_SOON_MS = 30 * DAY;
 const ACTIVE_KEYS_MAX = 20;
 
 export type Rotation = {
   /** The key that gets a successor. */
   old: Key;
-  /** Until when it stays good: to the end of the overlap, never longer than without a rotation. */
+  /** End of the overlap, never later than it would have ended without a rotation. */
   oldExpiresAt: number;
-  /** How long the successor lives: as long as the key was made to live. Undefined: for ever. */
+  /** Lifetime of the successor: as long as the key was made to live. Undefined: for ever. */
   lifetimeMs: number | undefined;
 };
 
-/** Whether its holder and operators are to be told that a key ends; for one without an end never. */
-export function endsSoon({ expiresAt = Infinity }: Pick<Key, 'expiresAt'>, now: number): boolean {
+/** True when a key's holder and operators are to be told that it ends. */
+export function endsSoon({ expiresAt = Infinity }: { expiresAt?: number }, now: number): boolean {
   return expiresAt - now <= KEY_ENDS_SOON_MS;
 }
 

@@ -14,7 +14,7 @@ export type SignInFailureKind =
   | 'grant-refused'
   /** Its clock and ours differ by more than is tolerated. */
   | 'clock'
-  /** What it sent does not fit what was requested. */
+  /** Its response does not fit the request. */
   | 'invalid-response'
   /** The access token is not meant for this service, or is none that it can read. */
   | 'wrong-token'
@@ -44,21 +44,21 @@ export class SignInFailure extends Error {
   }
 }
 
-/** What the callback needs to know of the request that it belongs to. All random. */
+/** Ties a callback to the request that it belongs to. All random. */
 export type SignInAttempt = { state: string; nonce: string; verifier: string };
 
-/** What the issuer gave. Tokens are bearer secrets: never logged. */
+/** The issuer's response to the code. Tokens are bearer secrets: never logged. */
 export type IssuedTokens = {
   accessToken: string;
   idToken: string;
-  /** What the ID token says. */
+  /** From the ID token. */
   name?: string;
 };
 
 /** Port: the portal as a client of the issuer (OpenID Connect, code flow with PKCE). */
 export type IssuerClient = {
   /**
-   * Where to send the browser. `isSilent`: nobody is to be asked anything there, and the issuer was reached a
+   * Address to send the browser to. `isSilent`: nobody is to be asked anything there, and the issuer was reached a
    * minute ago at most.
    * @throws {SignInFailure}
    */
@@ -67,6 +67,6 @@ export type IssuerClient = {
   newAttempt(): SignInAttempt;
   /** Exchanges the code. `query` is that of the callback. @throws {SignInFailure} */
   complete(query: string, attempt: SignInAttempt): Promise<IssuedTokens>;
-  /** Where the browser signs out at the issuer; undefined where it has no such place, or is away. */
+  /** Address to sign out at the issuer; undefined where it has none, or is away. */
   signOutUrl(idToken: string | undefined): Promise<string | undefined>;
 };

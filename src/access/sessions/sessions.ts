@@ -45,20 +45,20 @@ export function createSessions(deps: SessionStorage) {
     start: (signedIn: SignedIn) => startSession(deps, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
     find: (id: string, isUse = true) => findSession(deps, id, isUse),
-    /** Whether it is time to ask the issuer again who it is. */
+    /** True when it is time to ask the issuer again who it is. */
     isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
-    /** Whether what the issuer said last is too old for a form. */
+    /** True when the issuer's last word is too old for a form. */
     isTooOldToAct: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_GOOD_MS,
-    end: ({ digest }: Pick<Session, 'digest'>) => deleteSession(db, digest),
+    end: ({ digest }: Session) => deleteSession(db, digest),
     /** It goes on with what the issuer says now, as long as it would have. */
-    signInAgain: ({ digest }: Pick<Session, 'digest'>, signedIn: SignedIn) => {
+    signInAgain: ({ digest }: Session, signedIn: SignedIn) => {
       const sealed = sealSession(deps.sealer, digest, signedIn);
       return replaceSignIn(db, digest, { sealed, signedInAt: clock.now() });
     },
     /** Returns the id by which the next page takes it, within 10 minutes. */
-    putOnce: (session: Pick<Session, 'digest'>, value: unknown) => putOnce(deps, session, value),
+    putOnce: (session: Session, value: unknown) => putOnce(deps, session, value),
     /** The value, for the first who asks. */
-    takeOnce: (session: Pick<Session, 'digest'>, id: string) => takeOnce(deps, session, id),
+    takeOnce: (session: Session, id: string) => takeOnce(deps, session, id),
     /** Removes from the store what is over. */
     purge: () =>
       purgeSessions(db, { now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
@@ -100,7 +100,7 @@ async function findSession(
 
 async function readSession(deps: SessionStorage, digest: Buffer): Promise<Session | undefined> {
   const row = await findRow(deps.db, digest);
-  return row && !isOver(row, deps.clock.now()) ? openSession(deps.sealer, row) : undefined;
+  return row && deps.clock.now() < endOf(row) ? openSession(deps.sealer, row) : undefined;
 }
 
 async function putOnce(
@@ -147,13 +147,13 @@ const SIGN_IN_FRESH_MS = HOUR;
 /** While the issuer cannot be asked, what it said last lets forms through for so long. */
 export const SIGN_IN_GOOD_MS = 2 * HOUR;
 
-/** What the issuer gave with a sign-in. Tokens are bearer secrets: never logged. */
+/** A sign-in at the issuer. Tokens are bearer secrets: never logged. */
 export type SignedIn = {
-  /** What the access token says; the same rules as for any caller of the API. */
+  /** From the access token, by the same rules as for any caller of the API. */
   principal: TokenPrincipal;
-  /** What the page shows: a name, else the subject. */
+  /** For pages: a name, else the subject. */
   name: string;
-  /** What sign-out at the issuer is asked with. */
+  /** For signing out at the issuer. */
   idToken?: string;
 };
 
@@ -171,7 +171,6 @@ const sealedSession = z.object({
   idToken: z.string().optional(),
 });
 
-/** What is encrypted of a session. */
 function sealSession(
   sealer: Sealer,
   digest: Buffer,
@@ -191,14 +190,9 @@ function openSession(sealer: Sealer, row: SessionRow): Session | undefined {
   }
 }
 
-/** When it ends unless it is used once more. */
+/** Instant at which it ends unless it is used once more. */
 export function endOf({ usedAt, endsAt }: Pick<SessionRow, 'usedAt' | 'endsAt'>): number {
   return Math.min(usedAt + SESSION_IDLE_MS, endsAt);
-}
-
-/** Whether it is over at `now`, or was not used for too long. */
-function isOver(session: Pick<SessionRow, 'usedAt' | 'endsAt'>, now: number) {
-  return now >= endOf(session);
 }
 
 function identityOf(digest: Buffer): string {

@@ -1,5 +1,5 @@
 /**
- * How sessions begin, and go on by the issuer's word. What a person may do is what the access token says, by the
+ * Begins sessions, and lets them go on, by the issuer's word. The access token says what a person may do, by the
  * same rules as for any caller of the API; the ID token gives the name.
  */
 import { type Clock, MINUTE } from '#shared/clock.ts';
@@ -15,21 +15,22 @@ import {
 } from './issuer-client.ts';
 import type { Session, Sessions, SignedIn } from './sessions.ts';
 
-/** How long nobody is led to an issuer that could not be reached. */
+/** Nobody is led to an issuer for so long after it could not be reached. */
 const AWAY_MS = MINUTE;
 const NAME_CHARACTERS_MAX = 200;
 
-type SignInDeps = {
+/** The portal as the issuer knows it (OpenID Connect Core §1.2). */
+type RelyingParty = {
   issuer: IssuerClient;
   verifier: Pick<TokenVerifier, 'verify'>;
   sessions: Sessions;
-  /** What the issuer knows the portal as: the audit log names it. */
+  /** The audit log names it, too. */
   clientId: string;
   clock: Clock;
   log: Log;
 };
 
-/** What came back from the issuer to the browser, and what it belongs to. */
+/** The issuer's redirect to the portal, and the attempt that it belongs to. */
 type Callback = {
   query: string;
   attempt: SignInAttempt;
@@ -45,8 +46,8 @@ export type CompletedSignIn = {
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-export function createSignIn(deps: SignInDeps) {
-  const { issuer, clock, log } = deps;
+export function createSignIn(portal: RelyingParty) {
+  const { issuer, clock, log } = portal;
   let awayUntilMs = -Infinity;
   const noteAway = ({ kind, reason }: SignInFailure): void => {
     awayUntilMs = clock.monotonicMs() + AWAY_MS;
@@ -64,41 +65,41 @@ export function createSignIn(deps: SignInDeps) {
       });
     },
     /**
-     * Whose session it is now, with its id where it is a new one; undefined where the issuer turned out to be out
+     * Returns whose session it is now, with its id where it is a new one; undefined where the issuer turned out to be out
      * of reach, so that a session to be confirmed goes on for now. Any other failure ends that.
      * @throws {SignInFailure}
      */
     complete: async (callback: Callback): Promise<CompletedSignIn | undefined> => {
       try {
-        return await completeSignIn(deps, callback);
+        return await completeSignIn(portal, callback);
       } catch (error) {
         const { toConfirm } = callback;
         if (!toConfirm) throw error;
         const failure = toFailure(error);
         if (failure.kind !== 'unavailable' || failure.isFromBrowser) {
-          await deps.sessions.end(toConfirm);
+          await portal.sessions.end(toConfirm);
           throw failure;
         }
         noteAway(failure);
         return undefined;
       }
     },
-    signOutUrl: ({ idToken }: Pick<Session, 'idToken'>) => issuer.signOutUrl(idToken),
+    signOutUrl: ({ idToken }: Session) => issuer.signOutUrl(idToken),
   };
 }
 
-/** @throws what is none */
+/** @throws any other error */
 function toFailure(error: unknown): SignInFailure {
   if (error instanceof SignInFailure) return error;
   throw error;
 }
 
 async function completeSignIn(
-  deps: SignInDeps,
+  portal: RelyingParty,
   { query, attempt, toConfirm }: Callback,
 ): Promise<CompletedSignIn> {
-  const { sessions } = deps;
-  const signedIn = await toSignedIn(deps, await deps.issuer.complete(query, attempt));
+  const { sessions } = portal;
+  const signedIn = await toSignedIn(portal, await portal.issuer.complete(query, attempt));
   const { principal } = signedIn;
   // Forms in other tabs are of this session: it goes on.
   if (toConfirm?.principal.subject === principal.subject) {
@@ -110,7 +111,7 @@ async function completeSignIn(
 
 /** @throws {SignInFailure} the access token does not fit this service */
 async function toSignedIn(
-  { verifier, clientId }: SignInDeps,
+  { verifier, clientId }: RelyingParty,
   { accessToken, idToken, name }: IssuedTokens,
 ): Promise<SignedIn> {
   try {

@@ -8,17 +8,17 @@ import type { Database, Statements } from '#shared/database.ts';
 export type SessionRow = {
   /** SHA-256 of the id that the browser's cookie holds: nobody can become someone by reading it. */
   digest: Buffer;
-  /** When the issuer said last who it is. */
+  /** Time of the issuer's last word about who it is. */
   signedInAt: number;
   /** Of the last use; up to a minute behind. */
   usedAt: number;
   /** It ends then, however much it is used. */
   endsAt: number;
-  /** Who it is and the ID token, encrypted. */
+  /** `SignedIn`, encrypted. */
   sealed: Buffer;
 };
 
-/** What is shown once, by the next page. */
+/** A value that the next page shows, once. */
 export type OnceRow = {
   /** SHA-256 of the id that the page's address holds. */
   digest: Buffer;
@@ -72,7 +72,7 @@ export async function touchSession(db: Statements, digest: Buffer, usedAt: numbe
 export async function replaceSignIn(
   db: Statements,
   digest: Buffer,
-  next: Pick<SessionRow, 'sealed' | 'signedInAt'>,
+  next: { sealed: Buffer; signedInAt: number },
 ): Promise<void> {
   await db.run(SIGN_IN_AGAIN, { digest, ...next });
 }
@@ -89,7 +89,7 @@ export async function insertOnce(db: Statements, row: OnceRow): Promise<void> {
 /** Returns what was put, for the first who asks within its time and session. */
 export async function deleteOnce(
   db: Database,
-  which: Pick<OnceRow, 'digest' | 'session'> & { now: number },
+  which: { digest: Buffer; session: Buffer; now: number },
 ): Promise<Buffer | undefined> {
   const row = await db.transaction((tx) => tx.get<{ sealed: Buffer }>(TAKE_ONCE, which));
   return row?.sealed;
