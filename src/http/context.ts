@@ -120,6 +120,8 @@ declare module 'fastify' {
      * together with the rest. A part that its schema refused is as it was given, and can be anything.
      */
     check?: (request: FastifyRequest) => FieldProblem[];
+    /** Headers of every success. */
+    sends?: Readonly<Record<string, string>>;
     /** Successes are logged at `debug`, as those of reads are. */
     isRoutine?: boolean;
     /** It responds while the service is overloaded or stopping, too. */

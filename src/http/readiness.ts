@@ -4,7 +4,7 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 
-/** What one part of the service says of itself. */
+/** One part of the service as it reports itself. */
 export type CheckResult = {
   /** False takes the instance out of service; a part that is merely impaired says true. */
   isReady: boolean;
@@ -25,7 +25,7 @@ export type Readiness = {
   checks: Record<string, CheckResult>;
 };
 
-/** What the service says of itself. */
+/** Reports of the service on itself. */
 export type ServiceReports = {
   readiness: () => Promise<Readiness>;
   /** In the text format of Prometheus. */
@@ -41,7 +41,7 @@ export type ReportSources = {
 };
 
 export function createServiceReports(
-  deps: CheckDeps,
+  deps: { clock: Clock; log: Log },
   { metrics, checks, isStopping }: ReportSources,
 ): ServiceReports {
   return {
@@ -53,13 +53,11 @@ export function createServiceReports(
   };
 }
 
-type CheckDeps = { clock: Clock; log: Log };
-
 const CHECK_TIMEOUT_MS = 2000;
 
 /** Runs all checks beside each other, each for at most 2 s; never rejects. */
 async function runChecks(
-  deps: CheckDeps,
+  deps: { clock: Clock; log: Log },
   checks: Readonly<Record<string, HealthCheck>>,
 ): Promise<Readiness['checks']> {
   const results = Object.entries(checks).map(
@@ -69,7 +67,7 @@ async function runChecks(
 }
 
 async function runCheck(
-  { clock, log }: CheckDeps,
+  { clock, log }: { clock: Clock; log: Log },
   name: string,
   check: HealthCheck,
 ): Promise<CheckResult> {

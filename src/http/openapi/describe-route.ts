@@ -59,6 +59,8 @@ type Given<R extends RequestSchemas> = RouteDescription & {
   freeQuery?: boolean;
   /** Bytes; default 1 MiB. */
   bodyLimit?: number;
+  /** Headers of every success, in the spelling of openapi.json. Names in `headers` are those of others. */
+  sends?: Readonly<Record<string, string>>;
   /** Successes are logged at `debug`, as those of reads are. */
   isRoutine?: boolean;
 };
@@ -73,12 +75,15 @@ export function describeRoute<const R extends RequestSchemas, const S extends Gi
   freeQuery,
   bodyLimit,
   isRoutine,
-  ...described
+  sends = {},
+  headers = [],
+  ...rest
 }: Given<R> & { ok: S }) {
+  const described: RouteDescription = { ...rest, headers: [...Object.keys(sends), ...headers] };
   const bodies = Object.entries(described.ok).filter(([, { schema }]) => schema);
   return {
     bodyLimit,
-    config: { freeQuery, isRoutine, described: described as RouteDescription },
+    config: { freeQuery, isRoutine, sends, described },
     schema: {
       ...(request as R),
       response: Object.fromEntries(

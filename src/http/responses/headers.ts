@@ -5,7 +5,7 @@ import { toPathAndQuery } from '#shared/text/address.ts';
 import { URI_BYTES_MAX } from '../limits.ts';
 
 /** Nobody may store the response: what operators and the holders of keys read concerns them alone. */
-export const uncached = { 'cache-control': 'no-store' } as const;
+export const uncached = { 'Cache-Control': 'no-store' } as const;
 
 /** For responses of one caller, which revalidates them at every use. */
 export const REVALIDATED = 'private, no-cache';

@@ -56,7 +56,7 @@ export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
 export function sendRendered(
   { request, reply }: Exchange,
   { bytes, etag, mediaType = JSON_MEDIA_TYPE }: RenderedResponse,
-  headers: Headers,
+  headers: Headers = {},
 ): undefined {
   reply.headers(headers).header('etag', etag);
   if (matchesNone(request.headers['if-none-match'], etag)) void reply.code(304).send();

@@ -16,6 +16,9 @@ import {
 import { type ProblemPage, renderEarlyProblem } from '../problems/problem.ts';
 import { securityHeaders } from './headers.ts';
 
+/** From here on a response is a problem, with headers of its own. */
+const PROBLEM_STATUS_MIN = 400;
+
 export type ResponseHooksDeps = RequestLogDeps & {
   publicUrl: () => string;
   metrics: Registry;
@@ -57,6 +60,8 @@ export function createResponseHooks(deps: ResponseHooksDeps): ResponseHooks {
     install: (app) => {
       respondBeforeRouting(app, { beginHeaders, cors: deps.cors });
       app.addHook('onSend', (request, reply, _payload, done) => {
+        const { sends } = request.routeOptions.config;
+        if (sends && reply.statusCode < PROBLEM_STATUS_MIN) reply.headers(sends);
         addCorsHeaders(request, reply);
         done();
       });

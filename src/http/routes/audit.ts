@@ -44,7 +44,7 @@ export function auditRoutes(app: HttpApp, context: BearerContext): void {
     const { limit, cursor, ...filter } = request.query;
     const list = await context.access.listAudit({ filter, limit, cursor });
     linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
-    return reply.headers(uncached).send(list);
+    return list;
   });
 }
 
@@ -57,6 +57,7 @@ const listRoute = describeRoute({
   scope: 'trackport:admin',
   request: { querystring: auditListQuery },
   ok: { 200: { description: 'One page of the audit log.', schema: auditListOut } },
-  headers: ['Cache-Control', 'Link'],
+  sends: uncached,
+  headers: ['Link'],
   problems: ['invalid-cursor'],
 });

@@ -15,10 +15,10 @@ export function claimRoutes(app: HttpApp, context: BearerContext): void {
   app.get(PATH, listRoute, async (request, reply) => {
     const list = await listClaims(claimedLeads, request.query);
     linkNext(request, reply, { ...list, publicUrl: publicUrl() });
-    return reply.headers(uncached).send(list);
+    return list;
   });
-  app.get(`${PATH}/:leadId`, readRoute, async (request, reply) =>
-    reply.headers(uncached).send(await readClaim(claimedLeads, request.params.leadId)),
+  app.get(`${PATH}/:leadId`, readRoute, (request) =>
+    readClaim(claimedLeads, request.params.leadId),
   );
   app.delete(`${PATH}/:leadId`, releaseRoute, async (request, reply) => {
     await releaseClaim(claimedLeads, request.params.leadId, originOf(request));
@@ -35,7 +35,8 @@ const listRoute = describeRoute({
   description: 'The newest claim first, each lead once. Released ones are not among them.',
   request: { querystring: pageQuery },
   ok: { 200: { description: 'One page of claimed leads.', schema: claimListOut } },
-  headers: ['Cache-Control', 'Link'],
+  sends: uncached,
+  headers: ['Link'],
   problems: ['invalid-cursor'],
 });
 
@@ -46,7 +47,7 @@ const readRoute = describeRoute({
   description: 'Which receipts hide it, and since when. 404 when nothing does.',
   request: { params: leadParams },
   ok: { 200: { description: 'The lead is claimed.', schema: claimOut } },
-  headers: ['Cache-Control'],
+  sends: uncached,
   problems: ['not-found'],
 });
 

@@ -41,12 +41,10 @@ const keyHolderOut = z
 /** `GET /api/v1/me`: for the holder of a key, with or without any grant. */
 export function meRoutes(app: HttpApp, context: AreaContext): void {
   app.addHook('onRequest', (request, reply) => admitKey(context, { request, reply }));
-  app.get('/api/v1/me', meRoute, async (request, reply) => {
+  app.get('/api/v1/me', meRoute, async (request) => {
     const holder = keyHolderOf(request);
     const deprecated = await deprecatedReads(context, holder);
-    return reply
-      .headers({ ...uncached, vary: 'X-API-KEY' })
-      .send({ ...toOut(holder), ...(deprecated && { deprecated }) });
+    return { ...toOut(holder), ...(deprecated && { deprecated }) };
   });
 }
 
@@ -83,6 +81,6 @@ const meRoute = describeRoute({
     'Its consumer, what that may do, how often it may call, until when the key is good, and which deprecated versions of the catalog it reads. Needs no grant.',
   security: 'ApiKey',
   ok: { 200: { description: 'The consumer of this key.', schema: keyHolderOut } },
-  headers: ['Cache-Control', 'Vary'],
+  sends: { ...uncached, Vary: 'X-API-KEY' },
   problems: [],
 });

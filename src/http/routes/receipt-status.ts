@@ -15,7 +15,6 @@ import { describeRoute } from '../openapi/describe-route.ts';
 export const STATUS_PATH = '/api/v1/receipt-status';
 
 const JWT_TYPE = 'application/jwt';
-const headers = { 'cache-control': REVALIDATED, vary: 'Accept' } as const;
 const KEYS_PATH = '/.well-known/jwks.json';
 
 /**
@@ -30,11 +29,11 @@ export function receiptStatusRoutes(app: HttpApp, { partners, publicUrl }: AreaC
     const isCertificate = prefers(JWT_TYPE, request.headers.accept);
     const { rendered, retryAfterSeconds } = await (isCertificate ? certify(token) : tell(token));
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    return sendRendered({ request, reply }, rendered, headers);
+    return sendRendered({ request, reply }, rendered);
   });
   app.get(KEYS_PATH, keysRoute, async (request, reply) => {
     const rendered = renderKeys(await partners.certificates.keys());
-    return sendRendered({ request, reply }, rendered, { 'cache-control': 'public, max-age=300' });
+    return sendRendered({ request, reply }, rendered);
   });
 
   async function tell(token: string) {
@@ -77,7 +76,8 @@ const statusRoute = describeRoute({
     },
   },
   notModified: true,
-  headers: ['ETag', 'Cache-Control', 'Vary', 'Retry-After'],
+  sends: { 'Cache-Control': REVALIDATED, Vary: 'Accept' },
+  headers: ['ETag', 'Retry-After'],
   problems: ['validation-failed', 'not-found', 'store-unavailable'],
 });
 
@@ -89,6 +89,7 @@ const keysRoute = describeRoute({
     'The public keys (Ed25519) by which erasure certificates are checked: the one that signs now, and every one that ever did.',
   ok: { 200: { description: 'The set.', schema: certificateKeys } },
   notModified: true,
-  headers: ['ETag', 'Cache-Control'],
+  sends: { 'Cache-Control': 'public, max-age=300' },
+  headers: ['ETag'],
   problems: ['store-unavailable'],
 });

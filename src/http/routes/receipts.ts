@@ -68,11 +68,9 @@ export function receiptRoutes(app: HttpApp, context: BearerContext): void {
     const { limit, cursor, ...filter } = request.query;
     const list = await receipts.list({ filter, limit, cursor });
     linkNext(request, reply, { ...list, publicUrl: context.publicUrl() });
-    return reply.headers(uncached).send(list);
+    return list;
   });
-  app.get(`${PATH}/:id`, readRoute, async (request, reply) =>
-    reply.headers(uncached).send(await receipts.read(request.params.id)),
-  );
+  app.get(`${PATH}/:id`, readRoute, (request) => receipts.read(request.params.id));
   app.post(`${PATH}/:id/replay`, replayRoute, async (request, reply) =>
     reply.code(202).send(await receipts.replay(request.params.id, originOf(request))),
   );
@@ -90,7 +88,8 @@ const listRoute = describeRoute({
   description: 'Newest first.',
   request: { querystring: receiptListQuery },
   ok: { 200: { description: 'One page of receipts.', schema: receiptListOut } },
-  headers: ['Cache-Control', 'Link'],
+  sends: uncached,
+  headers: ['Link'],
   problems: ['invalid-cursor'],
 });
 
@@ -101,7 +100,7 @@ const readRoute = describeRoute({
   description: 'What became of each event, and of which leads.',
   request: { params: receiptParams },
   ok: { 200: { description: 'The receipt.', schema: receiptDetailOut } },
-  headers: ['Cache-Control'],
+  sends: uncached,
   problems: ['not-found'],
 });
 

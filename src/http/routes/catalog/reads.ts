@@ -41,6 +41,7 @@ import {
   diffQuery,
   versionHeaderNames,
   versionQuery,
+  ofCaller,
 } from './schema.ts';
 import { countRead } from './usage.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
@@ -56,7 +57,6 @@ export function addCatalogReads(app: HttpApp, context: BearerContext): void {
     { items, pagination }: { items: readonly Item[]; pagination: Pagination },
     toOut: (item: Item) => Out,
   ) => {
-    reply.headers(revalidated);
     linkNext(request, reply, { pagination, publicUrl: context.publicUrl() });
     return { items: items.map(toOut), pagination };
   };
@@ -160,8 +160,6 @@ async function respondToRead(
   return sendRendered(exchange, content, headers);
 }
 
-const listHeaders = ['Cache-Control', 'Vary', 'Link'] as const;
-
 const listRoute = describeRoute({
   ...forCatalogReaders,
   operationId: 'listCatalog',
@@ -170,7 +168,8 @@ const listRoute = describeRoute({
     'Scope `catalog:read`. Newest artifacts first, each by its default version (else a draft, else a retired one); with `versions=all` every version. All filters must hold.',
   request: { querystring: catalogQuery },
   ok: { 200: { description: 'One page of artifacts.', schema: artifactListOut } },
-  headers: listHeaders,
+  sends: ofCaller,
+  headers: ['Link'],
   problems: ['invalid-cursor'],
 });
 
@@ -194,7 +193,8 @@ const versionsRoute = describeRoute({
   description: 'Scope `catalog:read`. Highest version first.',
   request: { params: artifactParams, querystring: pageQuery },
   ok: { 200: { description: 'One page of versions.', schema: artifactListOut } },
-  headers: listHeaders,
+  sends: ofCaller,
+  headers: ['Link'],
   problems: ['artifact-not-found', 'invalid-cursor'],
 });
 
@@ -205,7 +205,8 @@ const auditRoute = describeRoute({
   description: 'Scope `catalog:read`. Newest first.',
   request: { params: artifactParams, querystring: pageQuery },
   ok: { 200: { description: 'One page of audit entries.', schema: artifactAuditOut } },
-  headers: listHeaders,
+  sends: ofCaller,
+  headers: ['Link'],
   problems: ['artifact-not-found', 'invalid-cursor'],
 });
 
@@ -249,7 +250,7 @@ function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
   app.get('/api/v1/catalog/:id/diff', diffRoute, async (request, reply) => {
     const { id } = request.params;
     const diff = await diffVersions(catalog, readerOf(request), { id, ...request.query });
-    reply.headers({ ...revalidated, 'content-location': addressOf(id, diff) });
+    reply.header('content-location', addressOf(id, diff));
     return toDiffOut(diff);
   });
 }
@@ -293,6 +294,7 @@ const diffRoute = describeRoute({
     "Scope `catalog:read`. The two specs and the artifact's own fields, breaking changes first, at most 1,000. Only of OpenAPI documents is anything said to break.",
   request: { params: artifactParams, querystring: diffQuery },
   ok: { 200: { description: 'What changed.', schema: diffOut } },
-  headers: ['Cache-Control', 'Vary', 'Content-Location'],
+  sends: ofCaller,
+  headers: ['Content-Location'],
   problems: ['artifact-not-found', 'no-published-version', 'diff-too-costly'],
 });

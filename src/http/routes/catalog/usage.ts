@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { readUsage, type Usage } from '#catalog/usage/read-usage.ts';
-import { type Catalog, revalidated } from '#catalog/version/version-view.ts';
+import { type Catalog } from '#catalog/version/version-view.ts';
 import { artifactUsageOut } from '#catalog/version/version-out.ts';
 import { toRfc3339 } from '#shared/clock.ts';
 import { forCatalogReaders, readByOf, readerOf } from '../../auth/catalog-access.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
-import { artifactParams, versionQuery } from './schema.ts';
+import { artifactParams, versionQuery, ofCaller } from './schema.ts';
 
 /** Puts a read of a version into the record. HEAD only asks about it. */
 export function countRead({ usage }: Catalog, request: FastifyRequest, serial: number): void {
@@ -16,7 +16,7 @@ export function countRead({ usage }: Catalog, request: FastifyRequest, serial: n
 
 /** The readers of an artifact, by version. */
 export function addCatalogUsage(app: HttpApp, { catalog }: BearerContext): void {
-  app.get('/api/v1/catalog/:id/usage', usageRoute, async (request, reply) => {
+  app.get('/api/v1/catalog/:id/usage', usageRoute, async (request) => {
     const isAdmin = request.token?.scopes.includes('trackport:admin') ?? false;
     const self = readByOf(request);
     const usage = await readUsage(catalog, readerOf(request), {
@@ -24,7 +24,6 @@ export function addCatalogUsage(app: HttpApp, { catalog }: BearerContext): void 
       ...request.query,
       mayName: ({ kind, id }) => isAdmin || (kind === self.kind && id === self.id),
     });
-    reply.headers(revalidated);
     return toUsageOut(usage);
   });
 }
@@ -51,6 +50,6 @@ const usageRoute = describeRoute({
     'Scope `catalog:read`. Every version, or the one that is named, with the consumers and clients that read it or its spec in the last 90 days. Lists, searches, comparisons and `HEAD` are no reads.',
   request: { params: artifactParams, querystring: versionQuery },
   ok: { 200: { description: 'Who reads what.', schema: artifactUsageOut } },
-  headers: ['Cache-Control', 'Vary'],
+  sends: ofCaller,
   problems: ['artifact-not-found'],
 });

@@ -6,7 +6,7 @@ import {
 import type { Consumer } from '#access/consumers/consumer.ts';
 import type { Clock } from '#shared/clock.ts';
 import { originOf, requireBearer } from '../../auth/bearer.ts';
-import { uncached, linkNext } from '../../responses/headers.ts';
+import { linkNext } from '../../responses/headers.ts';
 import type { BearerContext, HttpApp } from '../../context.ts';
 import { routes } from './schema.ts';
 
@@ -15,10 +15,6 @@ const PATH = '/api/v1/consumers';
 /** Consumers with their grants and keys, for operators. Every change is in the audit log. */
 export function consumerRoutes(app: HttpApp, context: BearerContext): void {
   requireBearer(app, context);
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(uncached);
-    done();
-  });
   addReads(app, context);
   addChanges(app, context);
   addKeys(app, context);

@@ -18,6 +18,7 @@ import { paginationOut } from '#shared/pagination/page.ts';
 import { isPlainLine } from '#shared/text/visible.ts';
 import { atMost } from '#shared/field-problems.ts';
 import { describeRoute } from '../../openapi/describe-route.ts';
+import { uncached } from '../../responses/headers.ts';
 import { pageQuery } from '../../requests/parameters.ts';
 
 const consumerId = z.string().meta({ description: 'The consumer’s id.', format: 'uuid' });
@@ -159,7 +160,7 @@ const consumerListOut = z
   .object({ items: z.array(consumerOut), pagination: paginationOut })
   .meta({ id: 'ConsumerList' });
 
-const common = { tag: 'Consumers', scope: 'trackport:admin', headers: ['Cache-Control'] } as const;
+const common = { tag: 'Consumers', scope: 'trackport:admin', sends: uncached } as const;
 const changeProblems = ['not-found', 'invalid-lifecycle-transition'] as const;
 /** Of requests that make a key. */
 const theConsumer = { description: 'The consumer as it is now.', schema: consumerOut };
@@ -173,7 +174,7 @@ export const routes = {
     description: 'Oldest first, those that are revoked among them.',
     request: { querystring: pageQuery },
     ok: { 200: { description: 'One page of consumers.', schema: consumerListOut } },
-    headers: ['Cache-Control', 'Link'],
+    headers: ['Link'],
     problems: ['invalid-cursor'],
   }),
   create: describeRoute({
@@ -183,7 +184,7 @@ export const routes = {
     description: 'Without `grants` it may do nothing yet.',
     request: { body: consumerIn },
     ok: { 201: { description: 'The only answer with the key.', schema: createdConsumerOut } },
-    headers: ['Cache-Control', 'Location'],
+    headers: ['Location'],
     problems: [],
   }),
   read: describeRoute({
