@@ -20,6 +20,7 @@ const pages: Record<string, string | undefined> = {
   '/portal/receipts': ADMIN,
   '/portal/receipts/replay': ADMIN,
   '/portal/receipts/:id': ADMIN,
+  '/portal/receipts/:id/certificate': ADMIN,
   '/portal/receipts/words': ADMIN,
   '/portal/claims': ADMIN,
   '/portal/claims/:number': ADMIN,

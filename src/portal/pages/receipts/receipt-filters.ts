@@ -1,4 +1,5 @@
 /** Where the pages of receipts are, who may see them, and the words that stand on them. */
+import type { Certificate } from '#partners/receipts/certificate.ts';
 import { z } from 'zod';
 import { parseLeadId } from '#leads/model/identity.ts';
 import {
@@ -180,6 +181,8 @@ export type ShownReceipt = {
   start: number;
   /** For the partner; undefined once it is too old. */
   statusAddress?: string;
+  /** As long as that is not. */
+  certificate?: Certificate;
 };
 
 const LINKS_MAX = 10;

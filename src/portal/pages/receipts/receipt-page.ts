@@ -29,6 +29,7 @@ import {
 import { body, card, facts, list, split } from '../../shell/card.ts';
 import { partPager } from '../../shell/list.ts';
 import { startParameter, withQuery } from '../../address.ts';
+import { certificateCard, certificateFile } from './certificate-card.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
 import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
@@ -44,12 +45,14 @@ const query = z.strictObject({ start: startParameter });
 /** `/portal/receipts/:id`: one receipt, and working it again or leaving it so. */
 export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
   const { receipts } = context.partners;
+  certificateFile(portal, context);
   portal.page(PATH, { scope, params, query }, async ({ person, viewer, params, query }) => {
     const { start } = query;
     const receipt = await receipts.find(params.id);
     const claimed = await claimedAmong(context, receipt, start);
     const leads = { issueAddress: context.tracker.issueAddress, claimed };
     const statusAddress = statusAddressOf(context, receipt, viewer);
+    const certificate = statusAddress && (await context.partners.readCertificate(receipt.id, ''));
     const isWaiting = receipt.events.some(({ outcome }) => outcome === 'PENDING');
     const hold = isWaiting ? await holdUp(context, viewer) : undefined;
     const { id, partnerId, eventType, receivedAt } = receipt;
@@ -63,7 +66,10 @@ export function receiptPage(portal: PortalRoutes, context: PagesContext): void {
         html`${foreign(partnerId)}, ${foreign(eventType, 60)}`,
         html`Received ${time(receivedAt, viewer)}`,
       ],
-      body: receiptView({ receipt, person, leads, hold, start, statusAddress }, viewer),
+      body: receiptView(
+        { receipt, person, leads, hold, start, statusAddress, ...(certificate && { certificate }) },
+        viewer,
+      ),
       isWaiting,
     };
   });
@@ -129,7 +135,8 @@ const STEPS_SHOWN = 60;
 export function receiptView(given: ShownReceipt, viewer: Viewer): Html {
   const { path, events } = given.receipt;
   const erasure = path === 'deletions' && erasureCard(events, given.leads.issueAddress);
-  const beside = html`${erasure} ${deliveryCard(given, viewer)}`;
+  const certificate = given.certificate && certificateCard(given.certificate);
+  const beside = html`${erasure} ${certificate} ${deliveryCard(given, viewer)}`;
   return html`${verdict(given, viewer)} ${split(eventCards(given, viewer), beside)}`;
 }
 

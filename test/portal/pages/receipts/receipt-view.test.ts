@@ -1,3 +1,4 @@
+import { certificateCard } from '#portal/pages/receipts/certificate-card.ts';
 import { expect, test } from 'vitest';
 import { type ReceiptDetail, type ReceiptEventDetail } from '#partners/receipts/receipt.ts';
 import { receiptView } from '#portal/pages/receipts/receipt-page.ts';
@@ -191,4 +192,17 @@ test('an event that waits for its match has no leads yet, whatever it names', ()
   const text = flat(view([one], { path: 'events', status: 'ACCEPTED' }));
   expect(text).toContain('Looking for whom it names');
   expect(text).not.toContain('Matched');
+});
+
+test.each([
+  [[], 'Every consumer that follows the lead feed'],
+  [['Sales Europe', '<b>Sales</b>'], '2 consumers that could read a lead'],
+])('consumers behind a removal are named: %j', (behind, words) => {
+  const at = '2026-11-20T09:14:00Z';
+  const event = { position: 0, receivedAt: at, outcome: 'DONE' as const };
+  const readers = { couldRead: 3, following: 2, past: 2 - behind.length };
+  const claims = { iss: '', iat: 0, jti: 'r', sub: 'crm', events: [{ ...event, readers }] };
+  const text = flat(certificateCard({ claims, behind }));
+  expect(text).toContain(words);
+  expect(text).not.toContain('<b>Sales</b>');
 });

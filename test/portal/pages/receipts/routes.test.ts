@@ -1,3 +1,4 @@
+import { verifyCertificate } from '#adapters/jose/certificates.ts';
 import { readClaim } from '#leads/claims/claimed-leads.ts';
 import type { PartState } from '#shared/outcomes/health.ts';
 import { describe, expect, test } from 'vitest';
@@ -137,6 +138,20 @@ describe('one receipt', () => {
     expect((await admin.get(path)).body).toContain('/api/v1/receipt-status/');
     await clock.advance(30 * DAY);
     expect((await admin.get(path)).body).not.toContain('/api/v1/receipt-status/');
+  });
+
+  test('its certificate is a file, and holds', async () => {
+    const { admin, deliver, partners } = await openReceiptPages();
+    const { receipt } = await deliver({ eventId: 'e-1', leadId: '24' });
+    const path = `/portal/receipts/${receipt.id}`;
+    expect((await admin.get(path)).body).toContain(`href="${path}/certificate"`);
+    const file = await admin.get(`${path}/certificate`);
+    expect(file.headers).toMatchObject({
+      'content-type': 'application/jwt',
+      'content-disposition': `attachment; filename="receipt-${receipt.id}.jwt"`,
+    });
+    const verdict = await verifyCertificate(file.body, await partners.certificates.keys());
+    expect(verdict).toMatchObject({ isGood: true, claims: { jti: receipt.id } });
   });
 });
 

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Certificate } from '#partners/receipts/certificate.ts';
+import type { PagesContext } from '../../context.ts';
+import { html, type Html } from '../../html.ts';
+import { receiptPath, RECEIPTS_PATH } from '../../paths.ts';
+import type { PortalRoutes } from '../../routes/route-types.ts';
+import { body, card, list } from '../../shell/card.ts';
+import { foreign, link, note } from '../../shell/elements.ts';
+import { counted } from '../../shell/times.ts';
+import { scope } from './receipt-filters.ts';
+
+const params = z.object({ id: z.string().max(64) });
+
+/** `/portal/receipts/:id/certificate`: the file that a partner files. */
+export function certificateFile(portal: PortalRoutes, { partners, publicUrl }: PagesContext): void {
+  portal.page(`${RECEIPTS_PATH}/:id/certificate`, { scope, params }, async ({ params: { id } }) => {
+    const receipt = await partners.receipts.find(id);
+    const certificate = await partners.readCertificate(receipt.id, publicUrl());
+    const content = certificate ? await partners.certificates.sign(certificate.claims) : '';
+    return { fileName: `receipt-${receipt.id}.jwt`, mediaType: 'application/jwt', content };
+  });
+}
+
+/** What a partner can file, and which consumers that follow the lead feed were not sent the removal yet. */
+export function certificateCard({ claims, behind }: Certificate): Html {
+  const readers = claims.events.flatMap((event) => event.readers ?? []);
+  const isOpen = claims.events.some(({ outcome }) => outcome === 'PENDING');
+  return card(
+    { id: 'h-certificate', heading: 'Certificate' },
+    body(
+      html`<p>
+        ${link(receiptPath(claims.jti, 'certificate'), 'Download certificate', {
+          look: 'button',
+          download: true,
+        })}
+      </p>`,
+      note(
+        isOpen
+          ? 'It says that work is still under way: a later one says how it ended.'
+          : 'Signed: anybody can check it, offline.',
+      ),
+      readers.length > 0 && readersView(behind),
+    ),
+  );
+}
+
+function readersView(behind: readonly string[]): Html {
+  if (behind.length === 0)
+    return html`<p>
+      Every consumer that follows the lead feed, and could read a lead, has read past its removal.
+    </p>`;
+  return html`<p>
+      ${counted(behind.length, 'consumer')} that could read a lead and follow the lead feed have not
+      read past its removal:
+    </p>
+    ${list(...behind.map((name) => foreign(name)))}`;
+}
