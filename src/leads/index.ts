@@ -4,13 +4,14 @@ import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-view.ts';
 import type { InstanceChange } from './instance-changes/instance-change.ts';
-import type { InstanceChanges } from './instance-changes/instance-changes.ts';
+import type { Follower } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
 import { hideLead } from './lead-feed/note-changes.ts';
 import type { LeadStore } from './lead-store.ts';
 import { foldLabel } from './model/labels.ts';
 import type { LeadRules } from './model/lead.ts';
+import { createPageCache } from './reading/page-cache.ts';
 import { createLeadReader, type LeadReader } from './reading/lead-reader.ts';
 import { type LeadTracker, REPLICA_LAG_MAX_MS, type TrackerEvent } from './lead-tracker.ts';
 
@@ -19,20 +20,19 @@ type LeadsOptions = {
   log: Log;
   tracker: LeadTracker;
   claims: ClaimView;
-  /** Whether what other instances learnt has arrived here. */
-  instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
+  instanceChanges: Follower;
   cursors: CursorSealer;
   store: LeadStore;
-  /** See `LiveLeadDeps`. */
+  /** The sub-key that what leads look like is digested with. */
   lookKey: Buffer;
-  /** See `LeadFeedDeps`. */
+  /** Called for each item of the feed; `lagMs` since its change, on a stream that had all before it. */
   onFeedItem?: (lagMs?: number) => void;
-  /** See `ReadFeedDeps`. */
-  identify(): Promise<void>;
+  /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
+  identify: () => Promise<void>;
   rules: LeadRules;
-  /** How much older than the tracker a response may be. */
+  /** Age of a response at most. */
   freshForMs: number;
-  /** How long after that the last good value serves while the tracker fails. */
+  /** Time after that for which the last good value serves while the tracker fails. */
   staleIfErrorMs: number;
   /** Of all that is cached in memory. */
   cacheBytesMax: number;
@@ -41,7 +41,6 @@ type LeadsOptions = {
 /** The leads area: reading, and taking in what the tracker's webhook reports. */
 export type Leads = {
   reader: LeadReader;
-  /** What changed. */
   leadFeed: LeadFeed;
   /** Synchronous: when it returns, nothing that the event contradicts is served as fresh. */
   applyEvent(event: TrackerEvent | InstanceChange): void;
@@ -52,29 +51,35 @@ export type Leads = {
 const PAGES_SHARE = 0.25;
 
 export function createLeads(options: LeadsOptions): Leads {
-  const { rules, cacheBytesMax, clock } = options;
+  const { clock, tracker, store, rules, cursors, cacheBytesMax } = options;
+  const { freshForMs, staleIfErrorMs, lookKey, identify } = options;
   const cache = createLeadCache({
-    ...options,
+    clock,
+    tracker,
+    rules,
+    freshForMs,
+    staleIfErrorMs,
+    bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
     // Should that fail, the next crawl finds out.
     onGone: (number, isCertain) => {
       const before = isCertain ? Infinity : clock.now() - REPLICA_LAG_MAX_MS;
-      void hideLead(options.store, number, before).catch(() => undefined);
+      void hideLead(store, number, before).catch(() => undefined);
     },
-    bytesMax: Math.floor(cacheBytesMax * (1 - PAGES_SHARE)),
   });
-  const reader = createLeadReader({
-    ...options,
+  const source = {
+    clock,
     cache,
+    pages: createPageCache(cache, Math.floor(cacheBytesMax * PAGES_SHARE)),
+    claims: options.claims,
+    cursors,
     approvedLabel: rules.approvedLabel,
     deletedLabel: () => foldLabel(rules.deletedLabel),
-    pageBytesMax: Math.floor(cacheBytesMax * PAGES_SHARE),
-  });
-  const leadFeed = createLeadFeed({
-    ...options,
-    cache,
-    reader,
-    onItem: options.onFeedItem ?? (() => undefined),
-  });
+  };
+  const reader = createLeadReader(source, options.instanceChanges);
+  const leadFeed = createLeadFeed(
+    { store, cache, reader, clock, lookKey, identify },
+    { cursors, log: options.log, onItem: options.onFeedItem ?? (() => undefined) },
+  );
   return {
     reader,
     leadFeed,

@@ -4,7 +4,7 @@ import type { Database, Tx } from '#shared/database.ts';
 /** The repository that the configured name means; `name` is in lower case. */
 export type KnownRepository = { id: number; name: string };
 
-/** What the directory has just learnt: of leads with these numbers, or of people who are known by these hashes from now on. */
+/** News of the directory: leads with these numbers, or people who are known by these hashes from now on. */
 type Learnt = { numbers: readonly number[] } | { hashes: readonly Buffer[] };
 
 /** Claims, for the deletions that stand, what they name by what was just learnt. */

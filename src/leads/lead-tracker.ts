@@ -20,7 +20,7 @@ export type FieldValue = {
 /** An issue as the tracker has it, whatever shape its wire format has. Pull requests included. */
 export type Issue = {
   number: number;
-  /** Where people see it; undefined when the tracker did not tell. */
+  /** The address of its page; undefined when the tracker did not tell. */
   url?: string;
   title: string;
   /** `''` when the tracker has none. */
@@ -42,13 +42,13 @@ export type Issue = {
   isPullRequest: boolean;
 };
 
-/** What decides whether and where an issue is listed: none of its people, and none of its texts. */
-export type IssueFacts = Pick<
+/** An issue without its people and its texts: enough to decide whether and where it is listed. */
+export type ListedIssue = Pick<
   Issue,
   'number' | 'state' | 'labels' | 'createdAt' | 'updatedAt' | 'isPullRequest'
 >;
 
-/** Which issues, in which order. Label names are matched all together, without regard to case. */
+/** A query for issues. They carry all the labels, whose names compare without regard to case. */
 export type IssueQuery = {
   state: 'open' | 'closed' | 'all';
   labels: readonly string[];
@@ -81,7 +81,7 @@ export type IssueResult =
    */
   | { kind: 'absent'; isMoved: boolean; isDeleted?: boolean };
 
-/** What is known of the tracker's quota. Instants are milliseconds since the Unix epoch. */
+/** The tracker's quota as it was told last. Instants are milliseconds since the Unix epoch. */
 export type TrackerQuota = {
   limit: number;
   remaining: number;
@@ -103,7 +103,7 @@ export type LeadTracker = {
   quota(): TrackerQuota | undefined;
 };
 
-/** What the tracker's webhook said, reduced to what readers and the lead directory need. */
+/** A webhook of the tracker, reduced to what readers and the lead directory need. */
 export type TrackerEvent =
   /** `isGone`: deleted, or transferred to another repository, which `isMoved` tells. */
   | { kind: 'issue'; issue: Issue; isGone: boolean; isMoved?: boolean }

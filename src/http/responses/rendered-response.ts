@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { CacheFacts } from '#leads/reading/lead-reader.ts';
+import type { CacheStatus } from '#leads/reading/lead-reader.ts';
 import { memoize, OVERHEAD_BYTES } from '#shared/caching.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import type { Exchange } from '../context.ts';
@@ -44,7 +44,7 @@ export function renderOnce<Value extends object>(
  * `Cache-Status` of a response (RFC 9211 §2; `hit` and `fwd` exclude each other). For a stale one the
  * tracker failed, whatever its response was: 503 stands for that.
  */
-export function cacheStatus({ outcome, ttlMs }: CacheFacts): string {
+export function cacheStatus({ outcome, ttlMs }: CacheStatus): string {
   const ttl = Math.floor(ttlMs / 1000);
   if (outcome === 'stale') return `trackport; fwd=stale; fwd-status=503; ttl=${Math.min(ttl, 0)}`;
   // What was fresh when it was chosen is never called stale for having taken a moment.

@@ -6,7 +6,7 @@ import {
   renderLead,
   renderLeadList,
 } from '#leads/model/lead-out.ts';
-import type { CacheFacts } from '#leads/reading/lead-reader.ts';
+import type { CacheStatus } from '#leads/reading/lead-reader.ts';
 import { LABEL_CHARACTERS_MAX, LABELS_MAX } from '#access/grant.ts';
 import { isLongerThan } from '#shared/text/visible.ts';
 import type { LeadListQuery } from '#leads/reading/prepared-query.ts';
@@ -95,7 +95,7 @@ export function leadRoutes(app: HttpApp, context: AreaContext): void {
 
 const stored = revalidatedFor('X-API-KEY');
 
-function headersOf(cache: CacheFacts): Record<string, string> {
+function headersOf(cache: CacheStatus): Record<string, string> {
   return {
     ...stored,
     age: String(Math.max(0, Math.floor(cache.ageMs / 1000))),

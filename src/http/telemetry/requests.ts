@@ -3,7 +3,7 @@ import { isLoggableId } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { CacheFacts } from '#leads/reading/lead-reader.ts';
+import type { CacheStatus } from '#leads/reading/lead-reader.ts';
 import type { BodyBudget } from '../requests/read-body.ts';
 import type { Span, Tracing } from '#shared/tracing.ts';
 import type { HttpApp } from '../context.ts';
@@ -131,7 +131,7 @@ export function createRequestMetrics(registry: Registry) {
 }
 
 /** Returns what counts a read of leads by how its response came about. All of them are there from the start, at 0. */
-export function createReadMetrics(registry: Registry): (outcome: CacheFacts['outcome']) => void {
+export function createReadMetrics(registry: Registry): (outcome: CacheStatus['outcome']) => void {
   const reads = new Counter({
     name: 'trackport_lead_reads_total',
     help: 'Reads of leads by how the answer came about, as Cache-Status says it.',

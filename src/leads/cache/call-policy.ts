@@ -8,7 +8,7 @@ import {
 } from '#shared/resilience/backoff.ts';
 import type { TrackerQuota } from '../lead-tracker.ts';
 
-/** How reads spend calls to the tracker: which may be made now, and how long responses stay fresh. */
+/** Spends calls to the tracker on reads: decides which may be made now, and how long responses stay fresh. */
 export type CallPolicy = {
   /**
    * Makes a call, unless the circuit breaker is open or reads have used up their share of the quota.
@@ -22,7 +22,7 @@ export type CallPolicy = {
   stretch(freshForMs: number): number;
 };
 
-/** How long the breaker stays open after failures in a row. */
+/** Waits of the breaker after failures in a row. */
 export const TRACKER_BACKOFF = doublingSchedule(SECOND, 30 * SECOND);
 /** Below this share of the quota responses are fresh for longer, below the next only the worker calls. */
 const QUOTA_LOW = 0.2;
@@ -93,14 +93,14 @@ export type CircuitBreaker = {
   noteFailure(leastMs?: number): void;
 };
 
-type CircuitBreakerDeps = {
-  clock: Pick<Clock, 'monotonicMs'>;
-  /** How long the breaker stays open after the first, second, … failure without a success between. */
+/** A closed breaker. `schedule`: its waits after the first, second, … failure without a success between. */
+export function createCircuitBreaker({
+  clock,
+  schedule,
+}: {
+  clock: Clock;
   schedule: BackoffSchedule;
-};
-
-/** A closed breaker. */
-export function createCircuitBreaker({ clock, schedule }: CircuitBreakerDeps): CircuitBreaker {
+}): CircuitBreaker {
   let failures = 0;
   let openUntil = -Infinity;
   const waitMs = (): number => Math.max(0, openUntil - clock.monotonicMs());

@@ -9,14 +9,14 @@ import {
   TRACKER_BACKOFF,
 } from './call-policy.ts';
 
-/** What an entry tells about its age; all instants are in ms of the monotonic clock. */
+/** The age of an entry, and doubts about it; instants are in ms of the monotonic clock. */
 export type Dated = { confirmedAt: number; isLagging: boolean; isInvalidated: boolean };
 
-/** How long a response that lags behind a known event stays fresh. */
+/** A response that lags behind a known event is asked for again after this. */
 const LAGGING_FRESH_MS = SECOND;
 
 /**
- * What to do with an entry. `fresh`: serve it. `changed`: an event contradicts it, or it lags behind
+ * The use to make of an entry. `fresh`: serve it. `changed`: an event contradicts it, or it lags behind
  * one. `expired`: too old. `missing`: there is none.
  */
 type Use = 'fresh' | 'changed' | 'expired' | 'missing';
@@ -38,7 +38,7 @@ export type Entry<T> = {
   readonly value: T;
   /** Opaque; asks the tracker "changed since?". */
   readonly validator?: string;
-  /** When the confirming call was sent, in ms of the monotonic clock. */
+  /** Start of the call that confirmed it, in ms of the monotonic clock. */
   readonly confirmedAt: number;
   /** The response seems older than an event already known: worth a second only. */
   readonly isLagging: boolean;
@@ -46,10 +46,10 @@ export type Entry<T> = {
   isInvalidated: boolean;
 };
 
-/** What one load brought: a new value, or the old one (perhaps with a new cursor). */
+/** The result of a load: a new value, or the old one (perhaps with a new cursor). */
 export type Loaded<T> = { value: T; validator?: string };
 
-/** How to load one key. */
+/** Loads one key. */
 export type Source<T> = {
   key: string;
   /** `cached` is what the cache has, however old. */
@@ -80,7 +80,7 @@ export type ConfirmedCache<T> = {
   invalidateKey(key: string, before?: number): void;
   /** Stores what the tracker told unasked, as it was at `confirmedAt`. */
   put(key: string, value: T, confirmedAt: number): void;
-  /** How long a response stays fresh now: longer while the quota runs low. */
+  /** Time for which a response stays fresh now: longer while the quota runs low. */
   readonly freshForMs: number;
   readonly bytes: number;
 };
@@ -108,11 +108,11 @@ type Flight<T> = {
   result?: Promise<CacheResult<T>>;
 };
 
-type State<T> = {
+type CacheState<T> = {
   options: ConfirmedCacheOptions<T>;
   entries: LRUCache<string, Entry<T>>;
   flights: Map<string, Flight<T>>;
-  /** When a key's next load because of an event may start, ms. */
+  /** Earliest start of a key's next load because of an event, ms. */
   turns: LRUCache<string, number>;
   /** Of keys whose responses cannot be understood: they serve their last good value without a call. */
   breakers: LRUCache<string, CircuitBreaker>;
@@ -120,7 +120,7 @@ type State<T> = {
 
 /** @see RFC 9111 for the idea of validation, RFC 5861 section 4 for stale-if-error. */
 export function createConfirmedCache<T>(options: ConfirmedCacheOptions<T>): ConfirmedCache<T> {
-  const state: State<T> = {
+  const state: CacheState<T> = {
     options,
     entries: new LRUCache<string, Entry<T>>({
       maxSize: options.bytesMax,
@@ -169,12 +169,12 @@ function taint(flight: Flight<unknown> | undefined, before: number): void {
   if (flight?.isSent && flight.startedAt < before) flight.isTainted = true;
 }
 
-function useOf<T>({ options }: State<T>, cached: Entry<T> | undefined): Use {
+function useOf<T>({ options }: CacheState<T>, cached: Entry<T> | undefined): Use {
   const freshForMs = options.calls.stretch(options.freshForMs);
   return decideUse(cached, { now: options.clock.monotonicMs(), freshForMs });
 }
 
-function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<CacheResult<T>> {
+function get<T>(state: CacheState<T>, source: Source<T>): CacheResult<T> | Promise<CacheResult<T>> {
   const cached = state.entries.get(source.key);
   const use = useOf(state, cached);
   if (cached && use === 'fresh') return { entry: cached, outcome: 'hit' };
@@ -185,7 +185,11 @@ function get<T>(state: State<T>, source: Source<T>): CacheResult<T> | Promise<Ca
   return launch(state, source, use === 'changed');
 }
 
-function launch<T>(state: State<T>, source: Source<T>, isForced: boolean): Promise<CacheResult<T>> {
+function launch<T>(
+  state: CacheState<T>,
+  source: Source<T>,
+  isForced: boolean,
+): Promise<CacheResult<T>> {
   const flight: Flight<T> = {
     startedAt: state.options.clock.monotonicMs(),
     isSent: false,
@@ -199,7 +203,7 @@ function launch<T>(state: State<T>, source: Source<T>, isForced: boolean): Promi
 }
 
 async function fly<T>(
-  state: State<T>,
+  state: CacheState<T>,
   { source, flight, isForced }: { source: Source<T>; flight: Flight<T>; isForced: boolean },
 ): Promise<CacheResult<T>> {
   const { clock, calls } = state.options;
@@ -220,19 +224,22 @@ async function fly<T>(
   }
 }
 
-function isBroken<T>({ breakers }: State<T>, key: string): boolean {
+function isBroken<T>({ breakers }: CacheState<T>, key: string): boolean {
   return breakers.get(key)?.state() === 'open';
 }
 
 /** Nonsense says nothing about other keys, so that the breaker of the whole tracker leaves it out. */
-function noteNonsense<T>({ options: { clock }, breakers }: State<T>, key: string): void {
+function noteNonsense<T>({ options: { clock }, breakers }: CacheState<T>, key: string): void {
   const breaker = breakers.get(key) ?? createCircuitBreaker({ clock, schedule: TRACKER_BACKOFF });
   breaker.noteFailure();
   breakers.set(key, breaker);
 }
 
 /** Under a storm of events readers wait for the next turn rather than see what an event refuted. */
-async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: string): Promise<void> {
+async function waitForTurn<T>(
+  { options: { clock }, turns }: CacheState<T>,
+  key: string,
+): Promise<void> {
   const turnAt = Math.max(clock.monotonicMs(), turns.get(key) ?? 0);
   turns.set(key, turnAt + STORM_INTERVAL_MS);
   await clock.sleep(turnAt - clock.monotonicMs());
@@ -240,7 +247,7 @@ async function waitForTurn<T>({ options: { clock }, turns }: State<T>, key: stri
 
 /** The response to an older request never replaces that to a newer one, nor one that is refuted one that is not. */
 function store<T>(
-  { entries }: State<T>,
+  { entries }: CacheState<T>,
   { source, flight, loaded }: { source: Source<T>; flight: Flight<T>; loaded: Loaded<T> },
 ): Entry<T> {
   const entry: Entry<T> = {

@@ -62,8 +62,8 @@ export type LeadCache = {
   lead(number: number): Promise<FoundLead>;
   /** The same, only when it is cached and fresh: at once, without a call. */
   peekLead(number: number): FoundLead | undefined;
-  /** What was asked for `before` (ms of the monotonic clock) is older than a change of the issue: it is asked again. */
-  doubt(number: number, before: number): void;
+  /** Has the issue asked for again where it was asked for before `before` (ms of the monotonic clock): it changed since. */
+  invalidate(number: number, before: number): void;
   /** True when no event newer than the row is known. */
   isCurrent(row: CachedLead): boolean;
   /** False when an event newer than the row says that it does not meet the filter any more. */
@@ -75,7 +75,7 @@ export type LeadCache = {
   apply(event: TrackerEvent | InstanceChange): void;
   /** Grows with every event. */
   readonly eventsVersion: number;
-  /** How long a response stays fresh now. */
+  /** Time for which a response stays fresh now. */
   readonly freshForMs: number;
   /** Estimated bytes in use. */
   readonly bytes: number;
@@ -83,19 +83,21 @@ export type LeadCache = {
 
 const ISSUES_SHARE = 0.2;
 
-type Parts = Pick<LeadCacheOptions, 'tracker' | 'rules' | 'onGone'> & { events: RecentEvents };
+/** The tracker, read by the rules of leads, and the events that came from it. */
+type Upstream = {
+  tracker: LeadTracker;
+  rules: LeadRules;
+  events: RecentEvents;
+  onGone: LeadCacheOptions['onGone'];
+};
 
 export function createLeadCache(options: LeadCacheOptions): LeadCache {
-  const { clock, tracker, rules } = options;
-  const parts: Parts = {
-    tracker,
-    rules,
-    onGone: options.onGone,
-    events: createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs),
-  };
+  const { clock, tracker, rules, onGone } = options;
+  const events = createRecentEvents(clock, options.freshForMs + options.staleIfErrorMs);
+  const upstream: Upstream = { tracker, rules, events, onGone };
   const caches = createCaches(options);
   const { pages, issues, rowIn, peekLead } = caches;
-  const page: LeadCache['page'] = (query, from) => pages.get(pageSource(parts, query, from));
+  const page: LeadCache['page'] = (query, from) => pages.get(pageSource(upstream, query, from));
 
   return {
     page,
@@ -107,7 +109,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
     lead: async (number) => {
       const fresh = peekLead(number);
       if (fresh) return fresh;
-      const own = await issues.get(issueSource(parts, number)).catch(orFault);
+      const own = await issues.get(issueSource(upstream, number)).catch(orFault);
       const last =
         own instanceof Error || own.outcome === 'stale'
           ? rowIn(number, (key) => pages.lastGood(key))
@@ -117,19 +119,19 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
       if (own instanceof Error) throw own;
       return fromIssue(own);
     },
-    doubt: (number, before) => {
+    invalidate: (number, before) => {
       pages.invalidate(({ leads }) => leads.has(number), before);
       issues.invalidateKey(issueKey(number), before);
     },
-    isCurrent: ({ issue }) => !supersedes(parts.events.of(issue.number), issue),
+    isCurrent: ({ issue }) => !supersedes(events.of(issue.number), issue),
     stillMatches: (row, filter) => {
-      const event = parts.events.of(row.issue.number);
+      const event = events.of(row.issue.number);
       if (!supersedes(event, row.issue)) return true;
       return !event.isGone && matchesFilter(event.issue, filter);
     },
-    apply: (event) => take(parts, caches, event),
+    apply: (event) => take(upstream, caches, event),
     get eventsVersion() {
-      return parts.events.version;
+      return events.version;
     },
     get freshForMs() {
       return pages.freshForMs;
@@ -141,7 +143,7 @@ export function createLeadCache(options: LeadCacheOptions): LeadCache {
 }
 
 function take(
-  { events, rules }: Parts,
+  { events, rules }: Upstream,
   { pages, issues, isKnown }: ReturnType<typeof createCaches>,
   event: TrackerEvent | InstanceChange,
 ): void {
@@ -191,7 +193,7 @@ function createCaches(options: LeadCacheOptions) {
       return { found: fresh.row, result: { entry: fresh.entry, outcome: 'hit' } };
     return own && fromIssue({ entry: own, outcome: 'hit' });
   };
-  /** Whether a state as new was shown already. */
+  /** True when a state as new was shown already. */
   const isKnown = ({ number, updatedAt }: Issue): boolean => {
     const row = rowIn(number, (key) => pages.lastGood(key))?.row;
     const own = issues.lastGood(issueKey(number));
@@ -202,7 +204,7 @@ function createCaches(options: LeadCacheOptions) {
 }
 
 function pageSource(
-  { tracker, rules, events }: Parts,
+  { tracker, rules, events }: Upstream,
   query: IssueQuery,
   from: number | undefined,
 ): Source<UpstreamPage> {
@@ -218,7 +220,7 @@ function pageSource(
 }
 
 function issueSource(
-  { tracker, rules, events, onGone }: Parts,
+  { tracker, rules, events, onGone }: Upstream,
   number: number,
 ): Source<CachedIssue> {
   return {
@@ -247,7 +249,7 @@ function toCachedIssue(read: Issue, rules: LeadRules): CachedIssue {
   return { number: issue.number, issue, ...(found && { found }) };
 }
 
-/** Whether the event brings the issue as the tracker has it. */
+/** True when the event brings the issue as the tracker has it. */
 function isWhole(event: TrackerEvent | InstanceChange): event is WholeIssue {
   return event.kind === 'issue' && !event.isGone && 'body' in event.issue;
 }

@@ -7,22 +7,22 @@ import { foldLabels } from '../model/labels.ts';
 import type { InstanceChange } from '../instance-changes/instance-change.ts';
 import {
   type Issue,
-  type IssueFacts,
+  type ListedIssue,
   REPLICA_LAG_MAX_MS,
   type TrackerEvent,
 } from '../lead-tracker.ts';
 
 /**
- * What the webhook last said of one issue: nothing of its people, and no text but the title, which is
+ * The webhook's last event of one issue: nothing of its people, and no text but the title, which is
  * missing when another instance told.
  */
 export type IssueEvent = {
-  issue: IssueFacts & { title?: string };
+  issue: ListedIssue & { title?: string };
   isGone: boolean;
 };
 
 /**
- * What events said, for two uses. The webhook is faster than the tracker's replicas, so a response
+ * Recent events, remembered for two uses. The webhook is faster than the tracker's replicas, so a response
  * fetched right after an event can be older than the event. And while the tracker fails, last good
  * values are served that events have long refuted.
  */
@@ -34,10 +34,10 @@ export type RecentEvents = {
   /** The same, when it is so new that a replica may not have it yet. */
   aheadOf(number: number): IssueEvent | undefined;
   /**
-   * When the issue was as it is told now, in ms of the monotonic clock. Undefined where a state as new may have been
-   * told, here or to another instance, or labels have changed without a word of the issue.
+   * Time at which the issue was as it is told now, in ms of the monotonic clock. Undefined where a state as new may
+   * have been told, here or to another instance, or labels have changed without a word of the issue.
    */
-  heldAt(issue: IssueFacts): number | undefined;
+  heldAt(issue: ListedIssue): number | undefined;
   /** True when `isAhead` says so of an event that a replica may not have yet. */
   someAhead(isAhead: (event: IssueEvent) => boolean): boolean;
   /** True while more events came lately than are remembered: any response may be older than one. */
@@ -50,11 +50,8 @@ const EVENTS_MAX = 20_000;
 /** Sets of labels, each stored once for all issues that carry it. */
 const LABEL_SETS_MAX = 1000;
 
-/** `retentionMs`: as long as a response older than an event may be served. */
-export function createRecentEvents(
-  clock: Pick<Clock, 'now' | 'monotonicMs'>,
-  retentionMs: number,
-): RecentEvents {
+/** `retentionMs`: the age up to which a response older than an event may be served. */
+export function createRecentEvents(clock: Clock, retentionMs: number): RecentEvents {
   const isRecent = (at: number): boolean => clock.monotonicMs() - at < REPLICA_LAG_MAX_MS;
   let forgottenAt = -Infinity;
   let heardAllSince = clock.monotonicMs();

@@ -4,7 +4,7 @@ import type { CacheResult, Entry, Loaded } from './confirmed-cache.ts';
 import { matchesFilter, orderTime } from '../model/filter.ts';
 import { isApproved, type LeadRules, mapIssues, textLength, toLead } from '../model/lead.ts';
 import { type Lead, renderLead } from '../model/lead-out.ts';
-import type { Issue, IssueFacts, IssueQuery, PageResult } from '../lead-tracker.ts';
+import type { Issue, ListedIssue, IssueQuery, PageResult } from '../lead-tracker.ts';
 import { type IssueEvent, lagsBehind } from './recent-events.ts';
 
 /** An approved issue in memory, without its body: what is needed of it is in `lead`. */
@@ -30,7 +30,7 @@ export type SeenPage = { query: IssueQuery; result: CacheResult<UpstreamPage> };
 /** Estimated cost of a lead in memory beside its texts. */
 export const LEAD_OVERHEAD_BYTES = 1000;
 
-/** What to cache of the tracker's response; the same page object as long as nothing in it changed. */
+/** The tracker's response as it is cached; the same page object as long as nothing in it changed. */
 export async function toLoadedPage(
   result: PageResult,
   context: {
@@ -88,7 +88,7 @@ export function pageLags(page: UpstreamPage, event: IssueEvent): boolean {
 }
 
 /** True when an issue of this instant would stand on this page. Unknown bounds count as open. */
-function covers({ query, from, lastTime, after }: UpstreamPage, issue: IssueFacts): boolean {
+function covers({ query, from, lastTime, after }: UpstreamPage, issue: ListedIssue): boolean {
   const sign = query.order === 'created-desc' ? -1 : 1;
   const time = orderTime(issue, query.order) * sign;
   const isBehindStart = from === undefined || time >= from * sign;
@@ -109,7 +109,7 @@ export function withoutBody(issue: Issue): Issue {
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Which cached pages hold an issue. */
+/** Finds the cached pages that hold an issue. */
 export function createPageIndex() {
   const keys = new Map<number, Set<string>>();
   return {

@@ -13,7 +13,7 @@ export type ClaimOrder = {
   numbers: readonly number[];
 };
 
-/** Whose claims these are until the store knows the number of the repository that is configured. */
+/** Stands for the configured repository until the store knows its number. */
 export const REPOSITORY_NOT_KNOWN = 0;
 
 /** A claim to be made. */
@@ -101,8 +101,6 @@ const HELD = `
     AND released_at IS NULL AND (is_provisional OR NOT @isProvisional::boolean)
   ORDER BY /*sqlite +*/number`;
 
-type Owner = Pick<ClaimOrder, 'repositoryId' | 'event'>;
-
 /** The leads of the repository that each event holds, in ascending order. */
 export function claimsHeld(
   session: Statements,
@@ -131,8 +129,10 @@ async function heldBy(session: Statements, holders: Holders): Promise<Map<number
 }
 
 /** The leads of the repository that the event holds, in ascending order. */
-export async function claimedBy(session: Statements, owner: Owner): Promise<number[]> {
-  const { repositoryId, event } = owner;
+export async function claimedBy(
+  session: Statements,
+  { repositoryId, event }: { repositoryId: number; event: number },
+): Promise<number[]> {
   return (await claimsHeld(session, repositoryId, [event])).get(event) ?? [];
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 import type { LeadStore } from '../lead-store.ts';
 
-/** Which leads a deletion has claimed at one moment. Claimed leads do not exist for readers. */
+/** The leads that deletions have claimed at one moment. Claimed leads do not exist for readers. */
 export type Claims = { has(number: number): boolean };
 
 /** The claims in the store, as of the call. Read for every response, so it is cheap. */
@@ -13,10 +13,7 @@ export type ClaimView = {
 };
 
 /** Keeps the claimed numbers in memory and reads only what changed. */
-export function createClaimView({
-  db,
-  repository,
-}: Pick<LeadStore, 'db' | 'repository'>): ClaimView {
+export function createClaimView({ db, repository }: Omit<LeadStore, 'claimLearnt'>): ClaimView {
   return { current: createNextTurnFlight(createClaimReader(db, repository)) };
 }
 
@@ -37,8 +34,8 @@ type VersionRow = {
 };
 
 /**
- * Which server and which tables the versions are of: another text after a restart, a failover or a restored
- * backup. The data may then be older than what was read before, and a version that was seen already may
+ * Names the server and the tables that the versions are of: another text after a restart, a failover or a
+ * restored backup. The data may then be older than what was read before, and a version that was seen already may
  * stand for other claims. SQLite needs none: a file cannot be replaced while it is open.
  */
 export const SERVER_IDENTITY = either(
@@ -63,20 +60,14 @@ const CLAIMED = `
  * Called for every response with leads, on every instance: reads one row when no claim was made, else the
  * new claims, and all of them after a release or a failover. One call at a time.
  */
-function createClaimReader(
-  session: Pick<Database, 'all' | 'get'>,
-  repository: string,
-): () => Promise<Claims> {
+function createClaimReader(db: Database, repository: string): () => Promise<Claims> {
   let row: VersionRow | undefined;
   let lastId = 0;
   let numbers = new Set<number>();
   let claims: Claims = { has: () => true }; // until they were read, no lead is shown
   const readNew = async (): Promise<void> => {
     const values = { repository, after: lastId };
-    for (const { id, number } of await session.all<{ id: number; number: number }>(
-      CLAIMED,
-      values,
-    )) {
+    for (const { id, number } of await db.all<{ id: number; number: number }>(CLAIMED, values)) {
       numbers.add(number);
       lastId = id;
     }
@@ -84,7 +75,7 @@ function createClaimReader(
     claims = { has: (number) => known.has(number) };
   };
   return async () => {
-    const now = await session.get<VersionRow>(VERSION, { repository });
+    const now = await db.get<VersionRow>(VERSION, { repository });
     if (!now) throw new Error('the store has no claim version');
     const goesOn = row !== undefined && isContinued(row, now);
     if (goesOn && row?.version === now.version) return claims;
@@ -99,7 +90,7 @@ function createClaimReader(
   };
 }
 
-/** Whether `now` has every claim that was there before, and new ones at most. */
+/** True when `now` has every claim that was there before, and new ones at most. */
 function isContinued(before: VersionRow, now: VersionRow): boolean {
   return (
     before.withdrawn === now.withdrawn &&

@@ -33,7 +33,7 @@ export const claimListOut = z
 export type ClaimOut = z.infer<typeof claimOut>;
 type ClaimListOut = z.infer<typeof claimListOut>;
 
-/** What calls of operators about claimed leads work on. */
+/** The claimed leads of a repository, for operators. */
 export type ClaimedLeads = Pick<LeadStore, 'db' | 'repository' | 'clock'> & {
   cursors: CursorSealer;
 };
@@ -87,7 +87,7 @@ export async function listClaims(
 
 /** The claim on one lead. @throws {not-found} @throws {store-unavailable} */
 export async function readClaim(
-  { db, repository }: Pick<ClaimedLeads, 'db' | 'repository'>,
+  { db, repository }: Omit<ClaimedLeads, 'clock' | 'cursors'>,
   leadId: string,
 ): Promise<ClaimOut> {
   const number = parseLeadId(leadId) ?? refuseUnclaimed();

@@ -23,15 +23,16 @@ const CRAWL_EVERY_MS = DAY;
 /** A long crawl says so often that it goes on. */
 const LOG_EVERY_MS = 10 * SECOND;
 
-export type CrawlDeps = {
+/** A crawl of the tracker, and the directory that it fills. */
+export type Crawl = {
   tracker: LeadTracker;
   store: LeadStore;
-  toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
+  toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
   budget: CrawlBudget;
   clock: Clock;
   log: Log;
   onProgress: (state: DirectoryState) => unknown;
-  /** Whether all issues were looked through since it began. */
+  /** `hasLooked`: all issues were looked through since the process began. */
   start: { hasLooked: boolean };
 };
 
@@ -41,39 +42,39 @@ export type CrawlDeps = {
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  * @throws the signal's reason when it is aborted; what was read so far stays
  */
-export async function crawlWhenDue(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
-  const { store, clock, start } = deps;
-  const state = await noteProgress(deps);
-  if (state.isCrawling) await crawl(deps, signal);
+export async function crawlWhenDue(crawl: Crawl, signal: AbortSignal): Promise<void> {
+  const { store, clock, start } = crawl;
+  const state = await noteProgress(crawl);
+  if (state.isCrawling) await crawlAll(crawl, signal);
   start.hasLooked ||= state.isCrawling && state.reached === 0;
   const isDue = clock.now() - state.startedAt >= CRAWL_EVERY_MS;
   if (start.hasLooked && !isDue) return;
   await startCrawl(store, clock.now());
-  await crawl(deps, signal);
+  await crawlAll(crawl, signal);
   start.hasLooked = true;
 }
 
-async function crawl(deps: CrawlDeps, signal: AbortSignal): Promise<void> {
-  const { tracker, store, clock, log } = deps;
-  const state = await noteProgress(deps);
-  const logProgress = createProgressLog(deps);
+async function crawlAll(crawl: Crawl, signal: AbortSignal): Promise<void> {
+  const { tracker, store, budget, clock, log } = crawl;
+  const state = await noteProgress(crawl);
+  const logProgress = createProgressLog(crawl);
   logProgress(state);
-  await deps.budget.spend(signal);
+  await budget.spend(signal);
   const pages = pagesSince(tracker, Math.max(0, state.reached - SECOND));
   for await (const { issues, after } of pages) {
-    await putCrawled(store, await deps.toEntries(issues), newestChange(issues));
-    logProgress(await noteProgress(deps));
+    await putCrawled(store, await crawl.toEntries(issues), newestChange(issues));
+    logProgress(await noteProgress(crawl));
     signal.throwIfAborted();
-    if (after !== undefined) await deps.budget.spend(signal);
+    if (after !== undefined) await budget.spend(signal);
   }
-  const removed = await settleUnseen(deps, signal);
+  const removed = await settleUnseen(crawl, signal);
   await completeCrawl(store, clock.now());
-  const { issues } = await noteProgress(deps);
+  const { issues } = await noteProgress(crawl);
   log.info({ issues, removed }, 'the lead directory is complete');
 }
 
 /** A line at the start, then one every ten seconds at most. */
-function createProgressLog({ clock, log }: CrawlDeps): (state: DirectoryState) => void {
+function createProgressLog({ clock, log }: Crawl): (state: DirectoryState) => void {
   let loggedAt = -Infinity;
   return ({ issues }) => {
     const now = clock.monotonicMs();
@@ -83,7 +84,7 @@ function createProgressLog({ clock, log }: CrawlDeps): (state: DirectoryState) =
   };
 }
 
-async function noteProgress({ store, onProgress }: CrawlDeps): Promise<DirectoryState> {
+async function noteProgress({ store, onProgress }: Crawl): Promise<DirectoryState> {
   const state = await readDirectoryState(store);
   if (!state) throw new Error('the lead directory was not opened');
   onProgress(state);
@@ -101,20 +102,19 @@ type CrawlBudget = {
   spend(signal: AbortSignal): Promise<void>;
 };
 
-export function createCrawlBudget(deps: { tracker: LeadTracker; clock: Clock }): CrawlBudget {
+export function createCrawlBudget(tracker: LeadTracker, clock: Clock): CrawlBudget {
   let windowEnd = 0;
   let left = 0;
   return {
     spend: async (signal) => {
-      const quota = deps.tracker.quota();
-      if (!quota || quota.resetAt <= deps.clock.now()) return; // the next response names it
+      const quota = tracker.quota();
+      if (!quota || quota.resetAt <= clock.now()) return; // the next response names it
       if (Math.abs(quota.resetAt - windowEnd) > MINUTE) {
         windowEnd = quota.resetAt;
         left = Math.floor(quota.remaining / 2);
       }
       left -= 1;
-      if (left < 0)
-        await deps.clock.sleep(windowEnd - deps.clock.now() + SECOND, { signal, unref: true });
+      if (left < 0) await clock.sleep(windowEnd - clock.now() + SECOND, { signal, unref: true });
     },
   };
 }
@@ -126,7 +126,7 @@ export function createCrawlBudget(deps: { tracker: LeadTracker; clock: Clock }):
  * @throws {tracker-failed} @throws {tracker-unavailable}
  */
 export async function* pagesSince(
-  tracker: Pick<LeadTracker, 'listIssues'>,
+  tracker: LeadTracker,
   since: number,
 ): AsyncGenerator<IssuePage, void> {
   const query = {
@@ -144,13 +144,9 @@ export async function* pagesSince(
   } while (after !== undefined);
 }
 
-type SettleUnseenDeps = {
+/** A crawl that has read every page. */
+type CompleteCrawl = Omit<Crawl, 'tracker' | 'onProgress' | 'start'> & {
   tracker: Pick<LeadTracker, 'readIssue'>;
-  store: LeadStore;
-  toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
-  budget: CrawlBudget;
-  clock: Clock;
-  log: Log;
 };
 
 /**
@@ -159,18 +155,18 @@ type SettleUnseenDeps = {
  * deletion ends with the truth about it. While the tracker fails, rows stay until the next crawl.
  * @throws {store-unavailable} @throws the signal's reason when it is aborted
  */
-export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal): Promise<number> {
+export async function settleUnseen(crawl: CompleteCrawl, signal: AbortSignal): Promise<number> {
   let removed = 0;
   for (let after: number | undefined = 0; after !== undefined;) {
-    const chunk = await readUnseen(deps.store, after);
+    const chunk = await readUnseen(crawl.store, after);
     for (const number of chunk.numbers) {
-      await deps.budget.spend(signal);
+      await crawl.budget.spend(signal);
       signal.throwIfAborted();
       try {
-        if (await settleOne(deps, number, signal)) removed += 1;
+        if (await settleOne(crawl, number, signal)) removed += 1;
       } catch (error) {
         if (!isTrackportError(error) || error.code === 'store-unavailable') throw error;
-        deps.log.warn(errorFields(error), 'what the crawl has not met could not be asked for');
+        crawl.log.warn(errorFields(error), 'what the crawl has not met could not be asked for');
         return removed;
       }
     }
@@ -181,14 +177,14 @@ export async function settleUnseen(deps: SettleUnseenDeps, signal: AbortSignal):
 
 /** True when the row was removed. */
 async function settleOne(
-  deps: SettleUnseenDeps,
+  crawl: CompleteCrawl,
   number: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { store, toEntries, tracker } = deps;
+  const { store, toEntries, tracker } = crawl;
   let result = await tracker.readIssue(number);
   const isCertain = result.kind !== 'absent' || result.isMoved || result.isDeleted === true;
-  if (!isCertain && (await waitForReplicas(deps, number, signal)))
+  if (!isCertain && (await waitForReplicas(crawl, number, signal)))
     result = await tracker.readIssue(number);
   if (result.kind === 'unchanged') throw new Error('no validator was sent');
   if (result.kind === 'absent' && result.isMoved) await noteMoved(store, number);
@@ -203,7 +199,7 @@ async function settleOne(
 
 /** Waits until each replica of the tracker has heard of an issue that changed a moment ago; false for another. */
 async function waitForReplicas(
-  { store, clock }: SettleUnseenDeps,
+  { store, clock }: CompleteCrawl,
   number: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -217,14 +213,14 @@ async function waitForReplicas(
 }
 
 /**
- * Whether the tracker's list shows the issue, for one that the tracker does not find by its number.
+ * True when the tracker's list shows the issue, for one that the tracker does not find by its number.
  * After a catch-up, which says whether it `isComplete`, the directory knows when the list showed it last,
  * and there it still stands, or nowhere. Undefined: the first crawl is not complete and has not come by
  * the issue.
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function isListed(
-  { tracker, store }: Pick<CrawlDeps, 'tracker' | 'store'>,
+  { tracker, store }: { tracker: LeadTracker; store: LeadStore },
   number: number,
   { isComplete }: { isComplete: boolean },
 ): Promise<boolean | undefined> {

@@ -15,7 +15,7 @@ type DirectoryInbox = {
    * Never waits and never throws. `isMoved`: it is in another repository now. What the store fails,
    * or is too much, is left to the next catch-up.
    */
-  take(issue: Issue, facts?: { isMoved?: boolean }): void;
+  take(issue: Issue, options?: { isMoved?: boolean }): void;
   /** The same for an issue that was deleted: readers know it no more. */
   hide(number: number): void;
   /** The same for a label that has another name now. */
@@ -24,12 +24,13 @@ type DirectoryInbox = {
   settled(): Promise<void>;
 };
 
-type DirectoryInboxDeps = {
+/** The directory, as the inbox writes to it. */
+type Directory = {
   putEntries(entries: readonly DirectoryEntry[]): Promise<void>;
   noteMoved(number: number): Promise<void>;
   renameLabel(rename: LabelRename): Promise<void>;
   hideLead(number: number): Promise<void>;
-  toEntries(issues: readonly Issue[]): Promise<DirectoryEntry[]>;
+  toEntries: (issues: readonly Issue[]) => Promise<DirectoryEntry[]>;
   clock: Clock;
   log: Log;
 };
@@ -42,7 +43,7 @@ const ISSUES_PER_COMMIT_MAX = 250;
 const WAITING_MAX = 2000;
 const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-type State = {
+type Waiting = {
   /** By number; several states where texts or labels differ: identities and approvals of all count. */
   waiting: Map<number, Issue[]>;
   size: number;
@@ -57,8 +58,8 @@ type State = {
 };
 
 /** The first issue after a quiet time is stored at once. */
-export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
-  const state: State = {
+export function createDirectoryInbox(directory: Directory): DirectoryInbox {
+  const state: Waiting = {
     waiting: new Map(),
     size: 0,
     characters: 0,
@@ -68,7 +69,7 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
   };
   const drain = createDrain({
     hasWork: () => state.size > 0 || state.renames.length > 0 || state.gone.size > 0,
-    work: (hurry) => putSome(deps, state, hurry),
+    work: (hurry) => putSome(directory, state, hurry),
   });
   return {
     take: (issue, { isMoved = false } = {}) => {
@@ -89,7 +90,7 @@ export function createDirectoryInbox(deps: DirectoryInboxDeps): DirectoryInbox {
 }
 
 /** False when there is no room. */
-function add(state: State, issue: Issue): boolean {
+function add(state: Waiting, issue: Issue): boolean {
   const known = state.waiting.get(issue.number) ?? [];
   const last = known.at(-1);
   if (last?.body === issue.body && last.author === issue.author) {
@@ -109,27 +110,28 @@ function add(state: State, issue: Issue): boolean {
   return true;
 }
 
-async function putSome(deps: DirectoryInboxDeps, state: State, hurry: AbortSignal): Promise<void> {
+async function putSome(directory: Directory, state: Waiting, hurry: AbortSignal): Promise<void> {
   const issues = takeSome(state);
   try {
-    if (issues.length > 0) await deps.putEntries(merge(await deps.toEntries(issues)));
-    for (const { number } of issues) if (state.moved.delete(number)) await deps.noteMoved(number);
+    if (issues.length > 0) await directory.putEntries(merge(await directory.toEntries(issues)));
+    for (const { number } of issues)
+      if (state.moved.delete(number)) await directory.noteMoved(number);
     const gone = [...state.gone];
     state.gone.clear();
-    for (const number of gone) await deps.hideLead(number);
+    for (const number of gone) await directory.hideLead(number);
     const renames = state.size === 0 ? state.renames.splice(0) : [];
-    for (const label of renames) await deps.renameLabel(label);
+    for (const label of renames) await directory.renameLabel(label);
   } catch (error) {
-    deps.log.error(
+    directory.log.error(
       { issues: issues.length, ...errorFields(error) },
       'events of the tracker could not be kept',
     );
   }
   if (state.size >= ISSUES_PER_COMMIT_MAX) await setImmediate();
-  else await sleepUntilAborted(deps.clock, COMMIT_EVERY_MS, hurry);
+  else await sleepUntilAborted(directory.clock, COMMIT_EVERY_MS, hurry);
 }
 
-function takeSome(state: State): Issue[] {
+function takeSome(state: Waiting): Issue[] {
   const taken: Issue[] = [];
   for (const [number, issues] of state.waiting) {
     if (taken.length >= ISSUES_PER_COMMIT_MAX) break;

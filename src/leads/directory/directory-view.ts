@@ -19,7 +19,7 @@ export async function readRepositoryId(
   return (await session.get<{ repositoryId: number }>(READ_REPOSITORY_ID, { name }))?.repositoryId;
 }
 
-/** Whether the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
+/** True when the lead in a row of this table is claimed. Counted, so that no engine takes `claim_removal` for it. */
 export const IS_CLAIMED = (table: string): string => `
   (SELECT count(*) > count(released_at) FROM claim
     WHERE claim.repository_id = ${table}.repository_id AND claim.number = ${table}.number)`;
@@ -50,19 +50,17 @@ const UNSEEN = `
 /** Rows of a finished crawl that are looked at at once. */
 const CHUNK_ROWS = 5000;
 
-type InRepository = Pick<LeadStore, 'db' | 'repository'>;
-
-/** How far the directory is filled; undefined before it was opened. @throws {store-unavailable} */
-export function readDirectoryState({ db, repository }: InRepository) {
+/** Undefined before the directory was opened. @throws {store-unavailable} */
+export function readDirectoryState({ db, repository }: LeadStore) {
   return db.get<DirectoryState>(STATE, { name: repository });
 }
 
 /**
- * When the issue was changed last, as the tracker showed it last, in ms; undefined: no such row.
+ * Time of the issue's last change, as the tracker showed it last, in ms; undefined: no such row.
  * @throws {store-unavailable}
  */
 export async function readUpdatedAt(
-  { db, repository }: InRepository,
+  { db, repository }: LeadStore,
   number: number,
 ): Promise<number | undefined> {
   const row = await db.get<{ updatedAt: number }>(LEAD, { name: repository, number });
@@ -75,7 +73,7 @@ export async function readUpdatedAt(
  * @throws {store-unavailable}
  */
 export async function readUnseen(
-  { db, repository }: InRepository,
+  { db, repository }: LeadStore,
   after: number,
 ): Promise<{ numbers: number[]; next?: number }> {
   const id = await readRepositoryId(db, repository);
@@ -124,8 +122,8 @@ type LeadRow = { number: number; createdAt: number };
 type KeyRow = { number: number; keyHash: Buffer; kind?: IdentityKind };
 
 /**
- * What the lead directory of the repository that `name` (`owner/name` in lower case) means knows of these
- * names, read at once so that the rule of matching can ask for it without waiting.
+ * Reads all that the lead directory of the repository `name` (`owner/name` in lower case) knows of these names, at
+ * once, so that the rule of matching can ask for it without waiting.
  */
 export async function readDirectoryView(
   session: Statements,

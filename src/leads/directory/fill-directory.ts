@@ -2,7 +2,7 @@ import { type Clock, MINUTE } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import {
-  type CrawlDeps,
+  type Crawl,
   crawlWhenDue,
   createCrawlBudget,
   isListed,
@@ -25,7 +25,7 @@ import { isFeedFollowed } from '../lead-feed/read-changes.ts';
 import { type LeadRules, mapIssues } from '../model/lead.ts';
 import type { LeadTracker, TrackerEvent } from '../lead-tracker.ts';
 import { foldLabel } from '../model/labels.ts';
-import { createDirectoryKeeper, type DirectoryKeeperDeps } from './keep-directory.ts';
+import { createDirectoryKeeper, type KeptDirectory } from './keep-directory.ts';
 
 /** A catch-up asks again for this much, for issues that became visible late. */
 const OVERLAP_MS = MINUTE;
@@ -34,7 +34,8 @@ const CRAWL_OVERLAP_MS = 5 * MINUTE;
 /** The repository's number is confirmed this often, and after every tracker event about it. */
 const IDENTIFY_EVERY_MS = 10 * MINUTE;
 
-type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> & {
+/** The lead directory, its rules, and the tracker that fills it. */
+type Directory = {
   tracker: LeadTracker;
   store: LeadStore;
   /** The number of the configured repository. @throws {tracker-unavailable} */
@@ -42,11 +43,13 @@ type DirectoryDeps = Pick<DirectoryKeeperDeps, 'feedIntervalMs' | 'isMatched'> &
   rules: LeadRules;
   /** The sub-key for directory hashes. */
   key: Buffer;
+  feedIntervalMs: KeptDirectory['feedIntervalMs'];
+  isMatched: KeptDirectory['isMatched'];
   clock: Clock;
   log: Log;
 };
 
-/** How full the directory is, for `/readyz`, metrics and the log. Times: ms since the Unix epoch. */
+/** Fullness of the directory, for `/readyz`, metrics and the log. Times: ms since the Unix epoch. */
 export type DirectoryStatus = {
   /** `complete`: a first crawl has ended; later ones run in the background. */
   state: 'starting' | 'crawling' | 'complete';
@@ -59,7 +62,7 @@ export type DirectoryStatus = {
   lastError?: string;
 };
 
-/** What the tracker says of a number. `absent`: no such issue, or not yet. */
+/** The tracker's word on a number. `absent`: no such issue, or not yet. */
 export type LearnedLead = 'lead' | 'pull-request' | 'absent';
 
 /** Fills the lead directory and keeps it. */
@@ -101,27 +104,28 @@ export type DirectoryFiller = {
   readStatus(): Promise<void>;
 };
 
-type Runtime = DirectoryDeps &
-  CrawlDeps & {
+/** The directory while it is filled. */
+type Filling = Directory &
+  Crawl & {
     identify: Identify;
     isComplete: () => boolean;
     stopping: AbortSignal;
   };
 type Identify = { run(): Promise<void>; forget(): void };
 
-export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
+export function createDirectoryFiller(directory: Directory): DirectoryFiller {
   let stopping = new AbortController();
   let status: DirectoryStatus = { state: 'starting', issues: 0 };
-  const toEntries: CrawlDeps['toEntries'] = (issues) =>
+  const toEntries: Crawl['toEntries'] = (issues) =>
     mapIssues(
       issues.filter((issue) => !issue.isPullRequest),
-      (issue) => toDirectoryEntry(issue, deps.rules, deps.key),
+      (issue) => toDirectoryEntry(issue, directory.rules, directory.key),
     );
-  const runtime: Runtime = {
-    ...deps,
+  const filling: Filling = {
+    ...directory,
     toEntries,
-    budget: createCrawlBudget(deps),
-    identify: createIdentify(deps),
+    budget: createCrawlBudget(directory.tracker, directory.clock),
+    identify: createIdentify(directory),
     isComplete: () => status.state === 'complete',
     get stopping() {
       return stopping.signal;
@@ -129,15 +133,15 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     onProgress: (state) => (status = toStatus(state)),
     start: { hasLooked: false },
   };
-  const inbox = createInbox(runtime);
-  const catchUps = createCatchUps(runtime);
+  const inbox = createInbox(filling);
+  const catchUps = createCatchUps(filling);
   const keeper = createDirectoryKeeper({
-    ...deps,
-    isFollowed: (since) => isFeedFollowed(deps.store.db, since),
-    isComplete: runtime.isComplete,
+    ...directory,
+    isFollowed: (since) => isFeedFollowed(directory.store.db, since),
+    isComplete: filling.isComplete,
     crawl: async (signal) => {
-      await runtime.identify.run();
-      await crawlWhenDue(runtime, signal);
+      await filling.identify.run();
+      await crawlWhenDue(filling, signal);
     },
     catchUp: catchUps.since,
     onEnd: (code) => {
@@ -152,26 +156,33 @@ export function createDirectoryFiller(deps: DirectoryDeps): DirectoryFiller {
     },
     stop: async () => {
       stopping.abort();
-      runtime.start.hasLooked = false;
+      filling.start.hasLooked = false;
       await Promise.allSettled([keeper.stop(), catchUps.settled(), inbox.settled()]);
     },
-    identify: () => runtime.identify.run(),
+    identify: () => filling.identify.run(),
     catchUp: catchUps.since,
-    learn: (number) => learn(runtime, number),
-    isListed: async (number) => isListed(deps, number, await catchUps.since()),
-    apply: (event) => apply({ runtime, inbox }, event),
+    learn: (number) => learn(filling, number),
+    isListed: async (number) => isListed(directory, number, await catchUps.since()),
+    apply: (event) => apply({ filling, inbox }, event),
     settled: () => inbox.settled(),
     status: () => status,
     readStatus: async () => {
-      const state = await readDirectoryState(deps.store);
+      const state = await readDirectoryState(directory.store);
       if (state) status = toStatus(state);
     },
   };
 }
 
-function createInbox({ store, ...runtime }: Runtime): ReturnType<typeof createDirectoryInbox> {
+function createInbox({
+  store,
+  toEntries,
+  clock,
+  log,
+}: Filling): ReturnType<typeof createDirectoryInbox> {
   return createDirectoryInbox({
-    ...runtime,
+    toEntries,
+    clock,
+    log,
     putEntries: (entries) => putEntries(store, entries),
     noteMoved: (number) => noteMoved(store, number),
     renameLabel: (rename) => renameLabel(store, rename),
@@ -179,15 +190,15 @@ function createInbox({ store, ...runtime }: Runtime): ReturnType<typeof createDi
   });
 }
 
-/** What an event of the tracker changes here. */
+/** Takes an event of the tracker into the directory. */
 function apply(
-  { runtime, inbox }: { runtime: Runtime; inbox: ReturnType<typeof createDirectoryInbox> },
+  { filling, inbox }: { filling: Filling; inbox: ReturnType<typeof createDirectoryInbox> },
   event: TrackerEvent,
 ): void {
   if (event.kind === 'everything') {
-    runtime.identify.forget();
+    filling.identify.forget();
     const { renamedLabel: label } = event;
-    const approvedLabel = foldLabel(runtime.rules.approvedLabel);
+    const approvedLabel = foldLabel(filling.rules.approvedLabel);
     if (label)
       inbox.rename({ from: foldLabel(label.from), to: foldLabel(label.to), approvedLabel });
   }
@@ -208,15 +219,16 @@ function toStatus(state: DirectoryState): DirectoryStatus {
 }
 
 /** Makes sure, now and then, that the directory belongs to the repository that the name means. */
-function createIdentify(deps: DirectoryDeps): Identify {
+function createIdentify(directory: Directory): Identify {
   let identifiedAt = -Infinity;
   return {
     run: async () => {
-      const at = deps.clock.monotonicMs();
+      const { store, rules, key, clock } = directory;
+      const at = clock.monotonicMs();
       if (at - identifiedAt < IDENTIFY_EVERY_MS) return;
-      const now = deps.clock.now();
-      const id = await deps.identifyRepository();
-      await openDirectory(deps.store, id, { rules: rulesCheckOf(deps.rules, deps.key), at: now });
+      const now = clock.now();
+      const id = await directory.identifyRepository();
+      await openDirectory(store, id, { rules: rulesCheckOf(rules, key), at: now });
       identifiedAt = at;
     },
     forget: () => {
@@ -226,13 +238,13 @@ function createIdentify(deps: DirectoryDeps): Identify {
 }
 
 /** One catch-up serves all that asked for one before it began. */
-function createCatchUps(runtime: Runtime) {
+function createCatchUps(filling: Filling) {
   let wantedSince = Infinity;
   let running: Promise<unknown> | undefined;
   const next = createNextTurnFlight(() => {
     const since = wantedSince;
     wantedSince = Infinity;
-    const started = catchUp(runtime, since);
+    const started = catchUp(filling, since);
     running = started;
     return started;
   });
@@ -245,8 +257,8 @@ function createCatchUps(runtime: Runtime) {
   };
 }
 
-async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: boolean }> {
-  const { store, tracker, identify, stopping } = runtime;
+async function catchUp(filling: Filling, since: number): Promise<{ isComplete: boolean }> {
+  const { store, tracker, identify, stopping } = filling;
   stopping.throwIfAborted();
   await identify.run();
   const state = await readDirectoryState(store);
@@ -257,7 +269,7 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: b
     : state.caughtUpTo - OVERLAP_MS;
   const from = Math.min(usual, since - OVERLAP_MS);
   for await (const { issues } of pagesSince(tracker, Math.max(0, from))) {
-    await putCaughtUp(store, await runtime.toEntries(issues), newestChange(issues));
+    await putCaughtUp(store, await filling.toEntries(issues), newestChange(issues));
     stopping.throwIfAborted();
   }
   return { isComplete: !isFirst };
@@ -265,14 +277,14 @@ async function catchUp(runtime: Runtime, since: number): Promise<{ isComplete: b
 
 const NOTHING_KNOWN = { createdAt: 0, updatedAt: 0, isApproved: false, labels: [], identities: [] };
 
-async function learn(runtime: Runtime, number: number): Promise<LearnedLead> {
-  const { store, tracker, identify } = runtime;
+async function learn(filling: Filling, number: number): Promise<LearnedLead> {
+  const { store, tracker, identify } = filling;
   await identify.run();
   const result = await tracker.readIssue(number);
   if (result.kind === 'unchanged') throw new Error('no validator was sent');
   if (result.kind === 'changed') {
     if (result.issue.isPullRequest) return 'pull-request';
-    await putEntries(store, await runtime.toEntries([result.issue]));
+    await putEntries(store, await filling.toEntries([result.issue]));
     return 'lead';
   }
   if (!result.isMoved) return 'absent';

@@ -4,12 +4,13 @@ import { errorFields, type Log } from '#shared/log.ts';
 import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilience/backoff.ts';
 import { FEED_READABLE_MS } from '../lead-feed/lead-change.ts';
 
-export type DirectoryKeeperDeps = {
-  /** Whether anybody has read the lead feed since `since` (ms since the Unix epoch). */
+/** The directory as it is kept, and those who need it. */
+export type KeptDirectory = {
+  /** True when anybody has read the lead feed since `since` (ms since the Unix epoch). */
   isFollowed(since: number): Promise<boolean>;
   /** While somebody follows the lead feed, what no webhook told is in it within this time. */
   feedIntervalMs: number;
-  /** Whether matching needs the directory, too. */
+  /** True while matching needs the directory, too. */
   isMatched(): boolean;
   isComplete(): boolean;
   /** Crawls when it is time. */
@@ -30,7 +31,7 @@ const FIRST_CRAWL_RETRIES = doublingSchedule(10 * SECOND, MINUTE);
  * Fills the directory in the background, as long as somebody needs it, and reads what changed for those who follow
  * the lead feed. `start` looks at once, again after `stop`, too.
  */
-export function createDirectoryKeeper(deps: DirectoryKeeperDeps): {
+export function createDirectoryKeeper(directory: KeptDirectory): {
   start(): void;
   stop(): Promise<void>;
 } {
@@ -39,13 +40,13 @@ export function createDirectoryKeeper(deps: DirectoryKeeperDeps): {
   let running: Promise<void> | undefined;
   const rest = (ms: number): Promise<void> => {
     awake = new AbortController();
-    return sleepUntilAborted(deps.clock, ms, AbortSignal.any([awake.signal, stopping.signal]));
+    return sleepUntilAborted(directory.clock, ms, AbortSignal.any([awake.signal, stopping.signal]));
   };
   return {
     start: () => {
       if (stopping.signal.aborted) stopping = new AbortController();
       awake.abort();
-      running ??= run(deps, stopping.signal, rest);
+      running ??= run(directory, stopping.signal, rest);
     },
     stop: async () => {
       stopping.abort();
@@ -56,32 +57,32 @@ export function createDirectoryKeeper(deps: DirectoryKeeperDeps): {
 }
 
 async function run(
-  deps: DirectoryKeeperDeps,
+  directory: KeptDirectory,
   stopping: AbortSignal,
   rest: (ms: number) => Promise<void>,
 ): Promise<void> {
   let failures = 0;
   while (!stopping.aborted) {
-    let waitMs = Math.min(deps.feedIntervalMs, CHECK_EVERY_MS);
+    let waitMs = Math.min(directory.feedIntervalMs, CHECK_EVERY_MS);
     try {
-      await keep(deps, stopping);
+      await keep(directory, stopping);
       failures = 0;
-      deps.onEnd();
+      directory.onEnd();
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
-      const retries = deps.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
+      const retries = directory.isComplete() ? RETRIES : FIRST_CRAWL_RETRIES;
       waitMs = Math.max(retryAfterMsOf(error), waitMsAfter(retries, failures));
-      deps.onEnd(isTrackportError(error) ? error.code : 'internal-error');
-      deps.log.warn(errorFields(error), 'the lead directory could not be filled');
+      directory.onEnd(isTrackportError(error) ? error.code : 'internal-error');
+      directory.log.warn(errorFields(error), 'the lead directory could not be filled');
     }
     await rest(waitMs);
   }
 }
 
-async function keep(deps: DirectoryKeeperDeps, stopping: AbortSignal): Promise<void> {
-  const isFollowed = await deps.isFollowed(deps.clock.now() - FEED_READABLE_MS);
-  if (!isFollowed && !deps.isMatched()) return;
-  await deps.crawl(stopping);
-  if (isFollowed) await deps.catchUp();
+async function keep(directory: KeptDirectory, stopping: AbortSignal): Promise<void> {
+  const isFollowed = await directory.isFollowed(directory.clock.now() - FEED_READABLE_MS);
+  if (!isFollowed && !directory.isMatched()) return;
+  await directory.crawl(stopping);
+  if (isFollowed) await directory.catchUp();
 }

@@ -35,7 +35,7 @@ export type DirectoryEntry = {
   labels: readonly string[];
   /** Those of all states that it was approved in, where the entry stands for several. */
   carried?: readonly string[];
-  /** What readers see of it, as `lookOf` digests it. */
+  /** Digest (`lookOf`) of the lead as readers see it. */
   look?: Buffer;
   identities: readonly HashedIdentity[];
 };
@@ -43,7 +43,7 @@ export type DirectoryEntry = {
 /** A label has another name now, on every issue, none of which tells. Folded names. */
 export type LabelRename = { from: string; to: string; approvedLabel: string };
 
-/** How far the directory is filled. Instants are milliseconds since the Unix epoch. */
+/** State of the crawl that fills the directory. Instants are milliseconds since the Unix epoch. */
 export type DirectoryState = {
   /** Number of the crawl that runs, or of the last one. */
   crawl: number;
@@ -101,11 +101,8 @@ export function toDirectoryEntry(issue: Issue, rules: LeadRules, key: Buffer): D
   };
 }
 
-/** What the entries of these rules depend on: when it changes, the directory is filled again. */
-export function rulesCheckOf(
-  rules: Pick<LeadRules, 'approvedLabel' | 'portalAuthors' | 'form'>,
-  key: Buffer,
-): Buffer {
+/** A digest of all that entries depend on in these rules: when it changes, the directory is filled again. */
+export function rulesCheckOf(rules: LeadRules, key: Buffer): Buffer {
   const { approvedLabel, portalAuthors } = rules;
   const form = rules.form.map(({ name, heading, multiline }) => ({ name, heading, multiline }));
   const text = JSON.stringify([READING_VERSION, approvedLabel, form, portalAuthors]);

@@ -16,7 +16,7 @@ export function toMatchNames(
   );
 }
 
-/** By what an event looks for its lead, as a store keeps it: the kinds alone, with a space between. */
+/** The kinds of names by which an event looks for its lead, as a store keeps them: with a space between. */
 export function toNameKinds(names: readonly MatchName[]): string | null {
   return [...new Set(names.map(kindOf))].join(' ') || null;
 }
@@ -27,10 +27,10 @@ function kindOf({ kind }: MatchName): NameKind {
   return kind.replace(/^weak-|\/.*$/gu, '') as NameKind;
 }
 
-/** What the lead directory knows. Synchronous, so that it can be read inside a transaction. */
+/** The knowledge of the lead directory. Synchronous, so that it can be read inside a transaction. */
 export type DirectoryView = {
   has(number: number): boolean;
-  /** When the lead was created, in ms; 0 when that is not known; undefined for a lead that no name finds. */
+  /** Time of the lead's creation, in ms; 0 when that is not known; undefined for a lead that no name finds. */
   createdAt(number: number): number | undefined;
   /** Numbers of the leads with this identity, in ascending order. */
   find(hash: Buffer): readonly number[];
@@ -41,16 +41,16 @@ export type DirectoryView = {
 export type Match = {
   /** The leads of the first kind of name that has any, in ascending order. */
   leads: readonly number[];
-  /** That kind; absent without leads. */
+  /** The kind of name that found them; absent without leads. */
   by?: NameKind;
   /** Named, but left alone, since they are another person's. */
   conflicts: readonly number[];
 };
 
-/** How much later a lead may have been created that a lead id names: clocks differ, and nobody else has its number. */
+/** A lead that a lead id names may have been created this much later: clocks differ, and nobody else has its number. */
 export const NUMBER_TOLERANCE_MS = MINUTE;
 
-/** When an event came, in ms. */
+/** Times of an event, in ms. */
 export type AskedAt = {
   /** By the tracker's clock: no lead that was created later is meant. */
   createdBefore: number;

@@ -106,7 +106,7 @@ const CAUGHT_UP = `
  * begun with another check. @throws {store-unavailable}
  */
 export function openDirectory(
-  { db, repository: name }: Pick<LeadStore, 'db' | 'repository'>,
+  { db, repository: name }: LeadStore,
   id: number,
   { rules, at }: { rules: Buffer; at: number },
 ): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import type { Database, Listening, Statements } from '#shared/database.ts';
 
-/** What one instance published at once. */
+/** Changes that one instance published at once. */
 export type ChangeBatch = {
   /** 1, 2, 3, … without holes, over all instances. */
   position: number;
@@ -13,7 +13,7 @@ export type ChangeBatch = {
   text?: string;
 };
 
-/** How many batches are kept. */
+/** Number of batches that are kept. */
 export const BATCHES_KEPT = 256;
 
 /** Batches are committed in the order of their positions. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-import type { IssueFacts, TrackerEvent } from '../lead-tracker.ts';
+import type { ListedIssue, TrackerEvent } from '../lead-tracker.ts';
 
-/** What one instance tells the others: which of the tracker's responses may be out of date. */
+/** A message of one instance to the others: some of the tracker's responses may be out of date. */
 export type InstanceChange =
   /** The issue is now as `issue` says; `isGone`: deleted, or in another repository. */
-  | { kind: 'issue'; issue: IssueFacts; isGone: boolean }
+  | { kind: 'issue'; issue: ListedIssue; isGone: boolean }
   /** Any issue may look different. */
   | { kind: 'everything' };
 
@@ -41,7 +41,7 @@ export function renderChanges(changes: readonly InstanceChange[]): string {
   return JSON.stringify(changes);
 }
 
-/** Changes from their text. What another version of the program means by it may be anything. */
+/** Changes from their text. A text that is of another version of the program may mean anything. */
 export function parseChanges(text: string): readonly InstanceChange[] {
   try {
     return changesSchema.parse(JSON.parse(text));

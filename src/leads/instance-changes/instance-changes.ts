@@ -1,13 +1,12 @@
 import { type Clock, SECOND, sleepUntilAborted } from '#shared/clock.ts';
-import type { Log } from '#shared/log.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 
 import type { Listening } from '#shared/database.ts';
-import type { ChangeLog } from './change-log.ts';
 import { type InstanceChange, parseChanges } from './instance-change.ts';
-import { createOutbox } from './outbox.ts';
+import type { ChangeLog } from './change-log.ts';
+import { createOutbox, type Outlet } from './outbox.ts';
 
-/** What the instance does with what others tell. Neither may wait or throw. */
+/** Takes the changes that others publish. Neither function may wait or throw. */
 type ChangeSubscriber = {
   /** A change that another instance published. The same may come twice. */
   onChange: (change: InstanceChange) => void;
@@ -16,10 +15,10 @@ type ChangeSubscriber = {
 };
 
 /**
- * What one instance learnt and the others on the same store must know. Each change is in the store
+ * Carries changes that one instance learnt to the others on the same store. Each change is in the store
  * within half a second and comes to every other instance once or more, in the order of its
  * publication. An instance that was away for longer than the store keeps changes is told of a gap.
- * What an instance had not published when it was killed nobody learns.
+ * Nobody learns of changes that an instance had not published when it was killed.
  */
 export type InstanceChanges = {
   /** Never waits and never throws. What the store fails is published later, as "everything". */
@@ -40,20 +39,15 @@ export type InstanceChanges = {
   close(): Promise<void>;
 };
 
-type InstanceChangesDeps = {
-  changes: ChangeLog;
-  clock: Clock;
-  log: Log;
-};
+type ChangeSource = Outlet & { changes: ChangeLog };
 
-/** Whether the store calls or not: what was published half a second ago is known within another half. */
+/** Even when the store does not call: a change is known a second after its publication at the latest. */
 const LOOK_EVERY_MS = SECOND / 2;
 /** An event loop that was held up, or a process that was stopped, looks before it responds. */
 const CURRENT_FOR_MS = SECOND;
 
-export function createInstanceChanges(deps: InstanceChangesDeps): InstanceChanges {
-  const { changes, clock } = deps;
-  const outbox = createOutbox(deps);
+export function createInstanceChanges({ changes, clock, log }: ChangeSource): InstanceChanges {
+  const outbox = createOutbox({ changes, clock, log });
   const closing = new AbortController();
   let follower: Follower | undefined;
   let looking: Promise<void> | undefined;
@@ -61,7 +55,7 @@ export function createInstanceChanges(deps: InstanceChangesDeps): InstanceChange
   return {
     publish: (change) => outbox.put(change),
     subscribe: async (subscriber) => {
-      const started = createFollower(deps, subscriber, await changes.lastPosition());
+      const started = createFollower({ changes, clock }, subscriber, await changes.lastPosition());
       follower = started;
       watch = changes.watch(() => void look(started));
       looking = lookOften(started, clock, closing.signal);
@@ -76,11 +70,12 @@ export function createInstanceChanges(deps: InstanceChangesDeps): InstanceChange
   };
 }
 
-type Follower = Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
+/** Knows whether what other instances learnt has arrived here. */
+export type Follower = Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
 
 /** Follows the log from `start` on. */
 function createFollower(
-  { changes, clock }: InstanceChangesDeps,
+  { changes, clock }: Omit<ChangeSource, 'log'>,
   { onChange, onGap }: ChangeSubscriber,
   start: number,
 ): Follower {

@@ -13,11 +13,8 @@ type Outbox = {
   settled(): Promise<void>;
 };
 
-type OutboxDeps = {
-  changes: Pick<ChangeLog, 'append'>;
-  clock: Clock;
-  log: Log;
-};
+/** The store's log, to which changes go. */
+export type Outlet = { changes: Pick<ChangeLog, 'append'>; clock: Clock; log: Log };
 
 /** After a batch what comes within this time shares the next one. */
 const BATCH_EVERY_MS = SECOND / 4;
@@ -25,7 +22,7 @@ const RETRY_AFTER_MS = SECOND;
 /** More issues than that in one batch are "everything", which is as true, and small. */
 const ISSUES_PER_BATCH_MAX = 100;
 
-type State = {
+type Batch = {
   /** By number: the last state is enough, for others look at the tracker and not at its history. */
   issues: Map<number, Extract<InstanceChange, { kind: 'issue' }>>;
   isEverything: boolean;
@@ -37,61 +34,61 @@ type State = {
  * The first change after a quiet time goes out at the end of its turn. What the store fails goes out later,
  * as "everything".
  */
-export function createOutbox(deps: OutboxDeps): Outbox {
-  const state: State = { issues: new Map(), isEverything: false, hasFailed: false };
+export function createOutbox(outlet: Outlet): Outbox {
+  const batch: Batch = { issues: new Map(), isEverything: false, hasFailed: false };
   const drain = createDrain({
-    hasWork: () => state.isEverything || state.issues.size > 0,
-    work: (hurry) => publishBatch(deps, state, hurry),
+    hasWork: () => batch.isEverything || batch.issues.size > 0,
+    work: (hurry) => publishBatch(outlet, batch, hurry),
   });
   return {
     put: (change) => {
-      add(state, change);
+      add(batch, change);
       drain.start();
     },
     settled: () => drain.settled(),
   };
 }
 
-function add(state: State, change: InstanceChange): void {
-  if (state.isEverything) return;
-  if (change.kind === 'everything') return makeEverything(state);
+function add(batch: Batch, change: InstanceChange): void {
+  if (batch.isEverything) return;
+  if (change.kind === 'everything') return makeEverything(batch);
   const { number, updatedAt } = change.issue;
-  const known = state.issues.get(number);
+  const known = batch.issues.get(number);
   if (known?.isGone || (known && !change.isGone && known.issue.updatedAt > updatedAt)) return;
-  state.issues.set(number, change);
-  if (state.issues.size > ISSUES_PER_BATCH_MAX) makeEverything(state);
+  batch.issues.set(number, change);
+  if (batch.issues.size > ISSUES_PER_BATCH_MAX) makeEverything(batch);
 }
 
-function makeEverything(state: State): void {
-  state.isEverything = true;
-  state.issues.clear();
+function makeEverything(batch: Batch): void {
+  batch.isEverything = true;
+  batch.issues.clear();
 }
 
-function takeAll(state: State): InstanceChange[] {
-  const taken: InstanceChange[] = state.isEverything
+function takeAll(batch: Batch): InstanceChange[] {
+  const taken: InstanceChange[] = batch.isEverything
     ? [{ kind: 'everything' }]
-    : [...state.issues.values()];
-  state.isEverything = false;
-  state.issues.clear();
+    : [...batch.issues.values()];
+  batch.isEverything = false;
+  batch.issues.clear();
   return taken;
 }
 
 async function publishBatch(
-  { changes, clock, log }: OutboxDeps,
-  state: State,
+  { changes, clock, log }: Outlet,
+  batch: Batch,
   hurry: AbortSignal,
 ): Promise<void> {
   await Promise.resolve(); // events of one turn come one after the other
   const isLast = hurry.aborted;
   try {
-    await changes.append(renderChanges(takeAll(state)));
-    state.hasFailed = false;
+    await changes.append(renderChanges(takeAll(batch)));
+    batch.hasFailed = false;
   } catch (error) {
-    if (!state.hasFailed) log.error(errorFields(error), 'changes could not be published');
-    state.hasFailed = true;
+    if (!batch.hasFailed) log.error(errorFields(error), 'changes could not be published');
+    batch.hasFailed = true;
     if (isLast) return;
-    makeEverything(state);
+    makeEverything(batch);
   }
-  const waitMs = state.hasFailed ? RETRY_AFTER_MS : BATCH_EVERY_MS;
+  const waitMs = batch.hasFailed ? RETRY_AFTER_MS : BATCH_EVERY_MS;
   await sleepUntilAborted(clock, waitMs, hurry);
 }

@@ -5,13 +5,6 @@ import type { Database } from '#shared/database.ts';
 import { CHANNEL } from './note-changes.ts';
 import type { FeedPlace } from './read-changes.ts';
 
-type ChangeSignalDeps = {
-  db: Pick<Database, 'listen'>;
-  /** The place behind all changes. */
-  readEnd: () => Promise<FeedPlace | undefined>;
-  clock: Clock;
-};
-
 /** In any case: what tells of changes may be cut off unnoticed. */
 const LOOK_EVERY_MS = 15 * SECOND;
 /** A change is for many: others get their turn of the event loop in between. */
@@ -19,15 +12,23 @@ const WOKEN_A_TURN = 50;
 
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/** Looks into the store, or listens to it, from the first who reads on. */
-export function createChangeSignal({ db, readEnd, clock }: ChangeSignalDeps) {
+/** Looks into the store, or listens to it, from the first reader on. `readEnd`: the place behind all changes. */
+export function createChangeSignal({
+  db,
+  readEnd,
+  clock,
+}: {
+  db: Pick<Database, 'listen'>;
+  readEnd: () => Promise<FeedPlace | undefined>;
+  clock: Clock;
+}) {
   const turn = createTurns(WOKEN_A_TURN);
   const waiting = new Set<() => void>();
   let watching: ReturnType<Database['listen']> | undefined;
   let looking: ReturnType<typeof setInterval> | undefined;
   let known: string | undefined;
   let seen = 0;
-  /** What else was written to the store wakes nobody. */
+  /** Wakes those who wait, but not for other writes to the store. */
   const look = async (): Promise<void> => {
     const end = await readEnd().then(String, () => undefined);
     if (end !== undefined && end === known) return;
@@ -39,7 +40,7 @@ export function createChangeSignal({ db, readEnd, clock }: ChangeSignalDeps) {
     }
   };
   return {
-    /** How many changes there were; what is read after it has them all. */
+    /** Number of changes so far; a read after it has them all. */
     seen: (): number => {
       watching ??= db.listen(CHANNEL, () => void look());
       looking ??= setInterval(() => void look(), LOOK_EVERY_MS).unref();

@@ -6,18 +6,18 @@ import type { Visibility } from '../reading/prepared-query.ts';
 import type { FeedPlace } from './read-changes.ts';
 import { FEED_READABLE_MS } from './lead-change.ts';
 
-/** Where a reader goes on. */
+/** The place where a reader goes on. */
 export type FeedPosition = {
-  /** Behind which change. */
+  /** The change that it has read last. */
   place: FeedPlace;
   /**
-   * From where the reader has been catching up since it was last at the end. A lead that left it on the way may have
-   * changed for others and stand further on.
+   * Start of the reader's catching up since it was last at the end. A lead that left it on the way may have changed
+   * for others and stand further on.
    */
   since?: FeedPlace;
-  /** Up to where removals were sent, beyond `place`: while the tracker fails they come alone. */
+  /** The last removal that was sent, beyond `place`: while the tracker fails they come alone. */
   removedUpTo?: FeedPlace;
-  /** Which page of the lead list comes first; `''`: the first one. Changes come behind the last one. */
+  /** Cursor of the page of the lead list that comes next; `''`: the first one. Changes come behind the last one. */
   walk?: string;
   /** Changes behind `place` that tell nothing but what the list has shown. */
   shown?: readonly FeedPlace[];

@@ -8,7 +8,7 @@ export const CAUGHT_UP = 'caught-up';
 
 const id = z.string().describe('The issue number as text.');
 
-/** What became of a lead. */
+/** A change of one lead. */
 const feedItemOut = z
   .discriminatedUnion('type', [
     z.object({

@@ -1,4 +1,4 @@
-/** Which changes consumers were told of: noted beside their reads, and written now and then. */
+/** Notes the changes that consumers were told of, beside their reads, and writes them now and then. */
 import type { Clock } from '#shared/clock.ts';
 import type { Tx } from '#shared/database.ts';
 import type { Log } from '#shared/log.ts';
@@ -28,7 +28,7 @@ export type FeedReads = {
 const STRETCHES_MAX = 8;
 const CONSUMERS_MAX = 10_000;
 
-/** What a crash takes along was read, and is not said to be. */
+/** Loses in a crash some reads that were made, and never claims one that was not. */
 export function createFeedReads(store: LeadStore, clock: Clock, log: Log): FeedReads {
   const late = createLateWrites<string, Noted>({
     write: (noted) => writeAll(store, [...noted.values()]),

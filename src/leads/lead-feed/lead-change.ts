@@ -1,7 +1,7 @@
 import { DAY } from '#shared/clock.ts';
 import { REPLICA_LAG_MAX_MS } from '../lead-tracker.ts';
 
-/** How long a reader who stays away can go on from its cursor; then it follows the feed no more. */
+/** A reader who stays away for longer cannot go on from its cursor, and follows the feed no more. */
 export const FEED_READABLE_MS = 30 * DAY;
 
 /** A lead that a reader was shown by a list. `labels` are folded. */
@@ -13,15 +13,15 @@ export type ReadLead = {
 };
 
 /**
- * Since which position the lead could be read by a label (0: it was learnt too late to say), and at which one that
+ * The positions from which on the lead could be read by a label (0: it was learnt too late to say), and at which that
  * ended; null: it can be.
  */
 export type Span = readonly [label: string, first: number, left: number | null];
 
-/** What readers may know of a lead, and since when. Positions grow with time: they are ms since the Unix epoch. */
+/** The last change of a lead, and who could read it when. Positions grow with time: they are ms since the Unix epoch. */
 export type LeadChange = {
   number: number;
-  /** When it changed last; a change that is committed later has a greater one. */
+  /** Time of its last change; a change that is committed later has a greater one. */
   position: number;
   /** Approved, in this repository, and not claimed. */
   isVisible: boolean;
@@ -31,7 +31,7 @@ export type LeadChange = {
   labels: readonly string[];
   /** A keyed digest of what readers were told last; undefined where nobody knows. */
   look?: Buffer | undefined;
-  /** By which labels it could ever be read, and by `''` at all. */
+  /** The labels by which it could ever be read, and `''` for at all. */
   carried: readonly Span[];
 };
 
@@ -149,11 +149,11 @@ const endedAt = ([label, first, left]: Span, position: number): Span => [
 ];
 
 /**
- * Whether readers whose grant asks for these labels (folded) can read the lead; else since which position not any
- * more. Undefined: they never could, as far as is known.
+ * True when readers whose grant asks for these labels (folded) can read the lead; else the position since which they
+ * cannot. Undefined: they never could, as far as is known.
  */
 export function readableBy(
-  change: Pick<LeadChange, 'carried'>,
+  change: LeadChange,
   labels: readonly string[],
 ): true | { leftAt: number } | undefined {
   const span = readableSpan(change, labels);
@@ -162,7 +162,7 @@ export function readableBy(
 
 /** The same, with since which position it could be read (0: nobody knows); `leftAt` is infinite while it can be. */
 export function readableSpan(
-  { carried }: Pick<LeadChange, 'carried'>,
+  { carried }: LeadChange,
   labels: readonly string[],
 ): { first: number; leftAt: number } | undefined {
   let first = 0;

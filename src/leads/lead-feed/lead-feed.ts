@@ -12,7 +12,7 @@ import type { Visibility } from '../reading/prepared-query.ts';
 import { createFeedCursors, type FeedCursors, type FeedPosition } from './feed-cursors.ts';
 import { createFeedReads, type FeedReads } from './feed-reads.ts';
 import { type ChangeSignal, createChangeSignal } from './change-signal.ts';
-import { beginFeed, type FeedStep, type ReadFeedDeps, readFeedStep } from './read-feed.ts';
+import { beginFeed, type Feed, type FeedStep, readFeedStep } from './read-feed.ts';
 import type { FeedItem, FeedPage } from './feed-item.ts';
 import { noteFeedReader } from './note-changes.ts';
 import { readChangesAfter, readFeedEnd, readFeedReader } from './read-changes.ts';
@@ -27,10 +27,10 @@ export type FeedQuery = {
   fromStart: boolean;
 };
 
-/** What a stream tells, and the cursor of who has it. `isCaughtUp`: everything up to now was told. */
+/** An event of a stream, and the cursor of a reader that has it. `isCaughtUp`: everything up to now was told. */
 export type FeedEvent = { cursor: string; item?: FeedItem; isCaughtUp?: boolean };
 
-/** What changed of the leads that a consumer may read, whoever changed it. */
+/** The changes of the leads that a consumer may read, whoever made them. */
 export type LeadFeed = {
   /**
    * The next items, oldest first. Where there are none it waits for some, up to `waitMs` and until `signal` is
@@ -50,7 +50,7 @@ export type LeadFeed = {
   flushReads(): Promise<void>;
   /** Streams that are open. */
   listeners(): number;
-  /** When a lead changed last; undefined when none ever did. @throws {store-unavailable} */
+  /** Time of the last change of any lead; undefined when there was none. @throws {store-unavailable} */
   newestAt(): Promise<number | undefined>;
   /** Undefined: the consumer never read the feed. @throws {store-unavailable} */
   follower(visibility: Visibility): Promise<Follower | undefined>;
@@ -60,21 +60,16 @@ export type LeadFeed = {
 /** A consumer that follows the feed. Instants are ms since the Unix epoch, right within some 30 seconds. */
 export type Follower = {
   readAt: number;
-  /** Since when a change waits for it; undefined: it has all. */
+  /** Time of the first change that waits for it; undefined: it has all. */
   behindSince?: number;
 };
 
 type Wait = { waitMs: number; signal: AbortSignal };
 
-export type LeadFeedDeps = Omit<ReadFeedDeps, 'clock' | 'walked' | 'readEnd'> & {
-  cursors: CursorSealer;
-  clock: Clock;
-  log: Log;
-  /** For each item; `lagMs` since its change, on a stream that had all before it. */
-  onItem: (lagMs?: number) => void;
-};
+/** Called for each item; `lagMs` since its change, on a stream that had all before it. */
+type OnItem = (lagMs?: number) => void;
 
-/** What waits for the tracker is asked for again so often. */
+/** Leads that the tracker does not show yet are asked for again this often. */
 const WAITING_MS = SECOND;
 /** The same when the tracker failed. */
 const FAILED_MS = 5 * SECOND;
@@ -82,28 +77,31 @@ const NOTE_READER_EVERY_MS = 10 * SECOND;
 const READERS_MAX = 10_000;
 /** Others get their turn of the event loop in between. */
 const EVENTS_A_TURN = 50;
-/** So often a read that does not wait looks through changes that do not concern the reader. */
+/** A read that does not wait looks this often through changes that do not concern the reader. */
 const LOOKS_MAX = 10;
-/** Whether a change among so many waits for it. */
+/** Number of changes among which one that waits for a follower is looked for. */
 const FOLLOWER_LOOKS_THROUGH = 2000;
-/** Where a reader is, is noted that late. */
+/** Delay with which a reader's position is noted. */
 const NOTED_WITHIN_MS = 30 * SECOND;
 
-export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
-  const readEnd = createNextTurnFlight(() => readFeedEnd(options.store));
-  const deps = { ...options, readEnd, walked: new WeakMap(), turn: createTurns(EVENTS_A_TURN) };
-  const { clock } = deps;
-  const cursors = createFeedCursors(deps.cursors, clock);
-  const changes = createChangeSignal({ db: options.store.db, readEnd, clock });
-  const noteReader = createReaderNotes(deps);
-  const reads = createFeedReads(deps.store, clock, deps.log);
+export function createLeadFeed(
+  leads: Omit<Feed, 'readEnd' | 'walked'>,
+  { cursors: sealer, log, onItem }: { cursors: CursorSealer; log: Log; onItem: OnItem },
+): LeadFeed {
+  const { store, clock } = leads;
+  const readEnd = createNextTurnFlight(() => readFeedEnd(store));
+  const feed: Feed = { ...leads, readEnd, walked: new WeakMap() };
+  const cursors = createFeedCursors(sealer, clock);
+  const changes = createChangeSignal({ db: store.db, readEnd, clock });
+  const noteReader = createReaderNotes(feed);
+  const reads = createFeedReads(store, clock, log);
   let listeners = 0;
   const begin = async (query: FeedQuery, visibility: Visibility): Promise<StepRequest> => {
     const { cursor, limit } = query;
     const known = cursor === undefined ? undefined : cursors.open(cursor, visibility);
-    return { from: known ?? (await beginFeed(deps, query)), limit, visibility };
+    return { from: known ?? (await beginFeed(feed, query)), limit, visibility };
   };
-  const toEvent = memoizePair(({ position, ...event }: Place, visibility: Visibility) => ({
+  const toEvent = memoizePair(({ position, ...event }: UnsealedEvent, visibility: Visibility) => ({
     ...event,
     cursor: cursors.seal(position, visibility),
   }));
@@ -113,23 +111,24 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
   });
   /** One for all of a consumer who stand at the same place: a change wakes many. */
   const readStep = createFlightsByQuestion(async ({ from, ...request }: StepRequest) => {
-    const step = await readFeedStep(deps, from, request);
+    const step = await readFeedStep(feed, from, request);
     await noteReader(request.visibility, step.next);
     return step;
   });
+  const turn = createTurns(EVENTS_A_TURN);
+  const stream = { clock, onItem, turn, changes, noteReader, reads, readStep, toEvent };
 
   return {
-    read: async (query, visibility, { waitMs, signal }) => {
-      const request = await begin(query, visibility);
-      const step = await readSome({ clock, changes, readStep }, request, { waitMs, signal });
-      for (const _entry of step.entries) deps.onItem();
+    read: async (query, visibility, wait) => {
+      const step = await readSome(stream, await begin(query, visibility), wait);
+      for (const _entry of step.entries) onItem();
       return toPage(step, visibility);
     },
     follow: async function* (query, visibility, wait) {
       const begun = await begin(query, visibility);
       listeners += 1;
       try {
-        yield* followFrom({ ...deps, changes, noteReader, reads, readStep, toEvent }, begun, wait);
+        yield* followFrom(stream, begun, wait);
       } finally {
         listeners -= 1;
       }
@@ -139,7 +138,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
     flushReads: () => reads.flush(),
     listeners: () => listeners,
     newestAt: async () => (await readEnd())?.[0] || undefined,
-    follower: (visibility) => readFollower(deps, visibility),
+    follower: (visibility) => readFollower(feed, visibility),
     close: async () => {
       await changes.close();
       await reads.close();
@@ -149,7 +148,7 @@ export function createLeadFeed(options: LeadFeedDeps): LeadFeed {
 
 /** The next step that has something to tell, or the last one that there was time for. */
 async function readSome(
-  { clock, changes, readStep }: Pick<Following, 'clock' | 'changes' | 'readStep'>,
+  { clock, changes, readStep }: Stream,
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): Promise<FeedStep> {
@@ -183,26 +182,28 @@ function noteRead(
   }
 }
 
-/** Where a reader is, and what brought it there. */
-type Place = { position: FeedPosition } & Omit<FeedEvent, 'cursor'>;
+/** An event, with the position that its cursor is made of. */
+type UnsealedEvent = { position: FeedPosition } & Omit<FeedEvent, 'cursor'>;
 
 type StepRequest = { from: FeedPosition; limit: number; visibility: Visibility };
 
-type Following = Pick<LeadFeedDeps, 'clock' | 'onItem'> & {
+type Stream = {
+  clock: Clock;
+  onItem: OnItem;
   changes: ChangeSignal;
   noteReader: ReturnType<typeof createReaderNotes>;
   reads: FeedReads;
   readStep: (request: StepRequest) => Promise<FeedStep>;
-  toEvent: (entry: Place, visibility: Visibility) => FeedEvent;
+  toEvent: (event: UnsealedEvent, visibility: Visibility) => FeedEvent;
   turn: () => Promise<void>;
 };
 
 async function* followFrom(
-  deps: Following,
+  stream: Stream,
   request: StepRequest,
   { waitMs, signal }: Wait,
 ): AsyncGenerator<FeedEvent, void> {
-  const { changes, noteReader, reads, toEvent } = deps;
+  const { changes, noteReader, reads, toEvent } = stream;
   const { visibility } = request;
   const toCursor = (): FeedEvent => toEvent({ position: request.from }, visibility);
   let hadAll = false;
@@ -210,8 +211,8 @@ async function* followFrom(
   reads.note(visibility, request.from);
   while (!signal.aborted) {
     const seen = changes.seen();
-    const { waitsMs = waitMs, ...step } = await readOrWait(deps, request);
-    yield* tell(deps, step, { visibility, hadAll });
+    const { waitsMs = waitMs, ...step } = await readOrWait(stream, request);
+    yield* tell(stream, step, { visibility, hadAll });
     reads.note(visibility, step.next, request.from); // whoever did not take all of it has ended this
     request.from = step.next;
     hadAll ||= !step.hasMore;
@@ -227,7 +228,7 @@ async function* followFrom(
 
 /** `waitsMs`: when to look again, whether anything changes or not. A stream outlives the failures of the tracker. */
 async function readOrWait(
-  { readStep }: Following,
+  { readStep }: Stream,
   request: StepRequest,
 ): Promise<FeedStep & { waitsMs?: number }> {
   try {
@@ -239,9 +240,9 @@ async function readOrWait(
   }
 }
 
-/** Who had all there was once waits for each item from then on. */
+/** Measures the lag of items for a reader that had everything once: from then on it waits for each. */
 async function* tell(
-  { clock, onItem, toEvent, turn }: Following,
+  { clock, onItem, toEvent, turn }: Stream,
   { entries, next, hasMore }: FeedStep,
   { visibility, hadAll }: { visibility: Visibility; hadAll: boolean },
 ): AsyncGenerator<FeedEvent, void> {
@@ -254,8 +255,8 @@ async function* tell(
     yield toEvent({ position: next, isCaughtUp: true }, visibility);
 }
 
-/** While anybody follows, the lead directory is kept; and people see who, and how far. */
-function createReaderNotes({ store, clock }: LeadFeedDeps) {
+/** Notes who reads: while anybody follows the lead directory is kept, and people see who, and how far. */
+function createReaderNotes({ store, clock }: Feed) {
   const notedAt = new LRUCache<string, number>(atMostEntries(READERS_MAX));
   return async ({ consumerId }: Visibility, { place }: FeedPosition): Promise<void> => {
     const now = clock.monotonicMs();
@@ -266,7 +267,7 @@ function createReaderNotes({ store, clock }: LeadFeedDeps) {
 }
 
 async function readFollower(
-  { store, clock }: LeadFeedDeps,
+  { store, clock }: Feed,
   { consumerId, labels }: Visibility,
 ): Promise<Follower | undefined> {
   const reader = await readFeedReader(store.db, consumerId);

@@ -11,11 +11,12 @@ import type { LeadStore } from '../lead-store.ts';
 import { hideLead } from './note-changes.ts';
 import type { LeadChange } from './lead-change.ts';
 
-export type LiveLeadDeps = {
+/** Leads as they are now, for the feed. */
+export type LiveLeads = {
   store: LeadStore;
-  cache: Pick<LeadCache, 'lead' | 'doubt'>;
-  reader: Pick<LeadReader, 'read'>;
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  cache: LeadCache;
+  reader: LeadReader;
+  clock: Clock;
   /** The sub-key that what leads look like is digested with. */
   lookKey: Buffer;
 };
@@ -30,21 +31,21 @@ const ASK_AGAIN_MS = SECOND;
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function readLiveLead(
-  deps: LiveLeadDeps,
+  leads: LiveLeads,
   change: NotedLead,
   visibility: Visibility,
 ): Promise<Lead | 'gone' | 'later'> {
   const { number, position } = change;
-  const ageMs = deps.clock.now() - position;
-  const at = { ...change, changedAt: deps.clock.monotonicMs() - ageMs };
-  const { found, isAsNew } = await findLead(deps, at);
+  const ageMs = leads.clock.now() - position;
+  const at = { ...change, changedAt: leads.clock.monotonicMs() - ageMs };
+  const { found, isAsNew } = await findLead(leads, at);
   if (!isAsNew && ageMs < REPLICA_LAG_MAX_MS) return 'later';
   try {
-    return (await deps.reader.read(String(number), visibility)).value;
+    return (await leads.reader.read(String(number), visibility)).value;
   } catch (error) {
     if (!isTrackportError(error, 'lead-not-found')) throw error;
     // No webhook told: should it come back, that is a change.
-    if (!found) await hideLead(deps.store, number);
+    if (!found) await hideLead(leads.store, number);
     return 'gone';
   }
 }
@@ -54,18 +55,18 @@ type Dated = NotedLead & { changedAt: number };
 type Found = { found: CachedLead | undefined; isAsNew: boolean };
 
 /**
- * What is cached may be older than a change that another instance learnt of, and a replica of the tracker, too: it is
+ * The cache may be older than a change that another instance learnt of, and a replica of the tracker, too: it is
  * asked again, once for all who read the change, and no more than once a second.
  */
-async function findLead(deps: LiveLeadDeps, change: Dated): Promise<Found> {
-  const { cache, clock } = deps;
-  const known = await loadLead(deps, change);
+async function findLead(leads: LiveLeads, change: Dated): Promise<Found> {
+  const { cache, clock } = leads;
+  const known = await loadLead(leads, change);
   if (known.isAsNew) return known;
-  cache.doubt(change.number, Math.max(change.changedAt, clock.monotonicMs() - ASK_AGAIN_MS));
-  return loadLead(deps, change);
+  cache.invalidate(change.number, Math.max(change.changedAt, clock.monotonicMs() - ASK_AGAIN_MS));
+  return loadLead(leads, change);
 }
 
-/** What changed since a last good answer would never be told. @throws {tracker-unavailable} */
+/** Refuses a last good response: changes since then would never be told. @throws {tracker-unavailable} */
 export function refuseStale({ outcome }: { outcome: string }): void {
   if (outcome !== 'stale') return;
   const detail =
@@ -73,7 +74,7 @@ export function refuseStale({ outcome }: { outcome: string }): void {
   throw new TrackportError('tracker-unavailable', { detail });
 }
 
-async function loadLead({ cache, lookKey }: LiveLeadDeps, change: Dated): Promise<Found> {
+async function loadLead({ cache, lookKey }: LiveLeads, change: Dated): Promise<Found> {
   const lead = await cache.lead(change.number);
   refuseStale(lead.result);
   return { found: lead.found, isAsNew: isAsNew(lead, change, lookKey) };

@@ -16,7 +16,7 @@ import { CHANGE_COLUMNS, type ChangeRow, type FeedReader, toChange } from './rea
 /** Leads of a repository that something was written of, and when: ms since the Unix epoch. */
 export type Touched = { id: number; numbers: readonly number[]; at: number };
 
-/** What was seen of a lead beside what the directory has of it now. */
+/** The look and the labels that a lead was seen with, beside those that the directory has now. */
 export type Seen = Pick<LeadState, 'look' | 'seen'>;
 
 /** A store that was set back goes on behind what it had given out before. */
@@ -93,7 +93,7 @@ type StateRow = { number: number; updatedAt: number; labels: string; isVisible: 
 
 export type Known = { known: ReadonlyMap<number, LeadChange>; position: number };
 
-/** What the feed has of these leads. `position`: of what changes now. */
+/** Reads the changes that the feed has of these leads. `position`: of those that are made now. */
 export async function readKnown(session: Tx, touched: Touched): Promise<Known> {
   const [rows, last] = await Promise.all([
     session.all<ChangeRow>(KNOWN, touched),
@@ -105,7 +105,7 @@ export async function readKnown(session: Tx, touched: Touched): Promise<Known> {
   };
 }
 
-/** Who waits for changes is told of those at `position`. */
+/** Wakes those who wait for changes when there are some at `position`. */
 function putChanges(
   session: Tx,
   id: number,

@@ -7,7 +7,7 @@ import { NAMED } from '../directory/directory-view.ts';
 import type { LeadStore } from '../lead-store.ts';
 import type { LeadChange, Span } from './lead-change.ts';
 
-/** Behind which change a read goes on: its position, then the issue number. */
+/** The change behind which a read goes on: its position, then the issue number. */
 export type FeedPlace = readonly [position: number, number: number];
 
 /** A consumer that follows the feed. Instants are ms since the Unix epoch. */
@@ -29,8 +29,6 @@ export function toChange(row: ChangeRow): LeadChange {
   };
 }
 
-type InRepository = Pick<LeadStore, 'db' | 'repository'>;
-
 const END = `
   SELECT (SELECT max(position) FROM lead_change WHERE repository_id = known.repository_id) AS position
   FROM tracker_repository AS known WHERE name = @name`;
@@ -44,17 +42,14 @@ const READER = 'SELECT * FROM lead_feed_reader WHERE consumer_id = @consumerId';
 const FOLLOWED = 'SELECT 1 FROM lead_feed_reader WHERE read_at >= @since LIMIT 1';
 
 /** The place behind all changes; undefined while the store does not know the repository. @throws {store-unavailable} */
-export async function readFeedEnd({
-  db,
-  repository,
-}: InRepository): Promise<FeedPlace | undefined> {
+export async function readFeedEnd({ db, repository }: LeadStore): Promise<FeedPlace | undefined> {
   const last = await db.get<{ position?: number }>(END, { name: repository });
   return last && [last.position ?? 0, Number.MAX_SAFE_INTEGER];
 }
 
 /** The next changes, in order. @throws {store-unavailable} */
 export async function readChangesAfter(
-  { db, repository }: InRepository,
+  { db, repository }: LeadStore,
   [position, number]: FeedPlace,
   limit: number,
 ): Promise<readonly LeadChange[]> {
@@ -67,7 +62,7 @@ export function readFeedReader(db: Database, consumerId: string): Promise<FeedRe
   return db.get<FeedReader>(READER, { consumerId });
 }
 
-/** Whether anybody has read since `since` (ms since the Unix epoch). @throws {store-unavailable} */
+/** True when anybody has read since `since` (ms since the Unix epoch). @throws {store-unavailable} */
 export async function isFeedFollowed(db: Database, since: number): Promise<boolean> {
   return (await db.get(FOLLOWED, { since })) !== undefined;
 }

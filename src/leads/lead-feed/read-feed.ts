@@ -2,24 +2,22 @@ import { DAY, MINUTE, toRfc3339 } from '#shared/clock.ts';
 import { isTrackerFault } from '../cache/confirmed-cache.ts';
 import { foldLabels } from '../model/labels.ts';
 import { type Lead, type LeadList, lookOf, renderLead } from '../model/lead-out.ts';
-import type { LeadReader } from '../reading/lead-reader.ts';
 import type { Visibility } from '../reading/prepared-query.ts';
 import { bytesOfItem, type FeedItem } from './feed-item.ts';
 import type { FeedPosition } from './feed-cursors.ts';
 import { noteRead } from './note-changes.ts';
 import { type FeedPlace, readChangesAfter } from './read-changes.ts';
 import { type LeadChange, readableBy } from './lead-change.ts';
-import { type LiveLeadDeps, readLiveLead, refuseStale } from './live-lead.ts';
+import { type LiveLeads, readLiveLead, refuseStale } from './live-lead.ts';
 
-export type ReadFeedDeps = LiveLeadDeps & {
+/** The feed of all readers: the store's changes, and the leads as they are now. */
+export type Feed = LiveLeads & {
   /** The place behind all changes. @throws {store-unavailable} */
   readEnd: () => Promise<FeedPlace | undefined>;
-  reader: LeadReader;
-  cache: { readonly freshForMs: number };
   /** Pages of the lead list that were noted as read, and their items. */
   walked: WeakMap<LeadList, WalkedPage>;
   /** Makes sure that the store knows the repository. @throws {tracker-unavailable} */
-  identify(): Promise<void>;
+  identify: () => Promise<void>;
 };
 
 /** A page of the lead list as items, and the changes that tell the same. */
@@ -43,10 +41,10 @@ const READ_AT_ONCE = 8;
 const SHOWN_MAX = 100;
 /** So many changes a reader with a grant by labels looks through in one turn, most of which may not concern it. */
 const LOOKED_THROUGH_MAX = 2000;
-/** What the leads of a page come to; one that is longer comes alone. */
+/** Bytes of the leads of a page at most; one that is longer comes alone. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 
-/** How many of the leads, from the first on, a page has room for. */
+/** Number of the leads, from the first on, that a page has room for. */
 function countFitting(leads: readonly Lead[]): number {
   let bytes = 0;
   const over = leads.findIndex((lead) => (bytes += renderLead(lead).length) > PAGE_BYTES_MAX);
@@ -54,17 +52,17 @@ function countFitting(leads: readonly Lead[]): number {
 }
 
 /**
- * Where a reader begins: behind all changes of now, or with the lead list, and before it by the age of what is
- * cached. What nobody touched for a day is no change when a crawl meets it.
+ * Begins behind all changes of now, or with the lead list, and before it by the age of what is cached. A lead that
+ * nobody touched for a day is no change when a crawl meets it.
  * @throws {tracker-unavailable} @throws {store-unavailable}
  */
 export async function beginFeed(
-  { cache, clock, ...deps }: ReadFeedDeps,
+  { cache, clock, readEnd, identify }: Feed,
   { fromStart }: { fromStart: boolean },
 ): Promise<FeedPosition> {
-  let end = await deps.readEnd();
-  if (!end) await deps.identify();
-  end ??= (await deps.readEnd()) ?? [0, 0];
+  let end = await readEnd();
+  if (!end) await identify();
+  end ??= (await readEnd()) ?? [0, 0];
   const position = Math.max(end[0], clock.now() - DAY);
   if (!fromStart) return { place: [position, Number.MAX_SAFE_INTEGER] };
   return { place: [position - cache.freshForMs - MINUTE, 0], walk: '' };
@@ -76,30 +74,30 @@ export async function beginFeed(
  * @throws {store-unavailable}
  */
 export function readFeedStep(
-  deps: ReadFeedDeps,
+  feed: Feed,
   position: FeedPosition,
   request: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   return position.walk === undefined
-    ? readChanges(deps, position, request)
-    : walkList(deps, { ...position, walk: position.walk }, request);
+    ? readChanges(feed, position, request)
+    : walkList(feed, { ...position, walk: position.walk }, request);
 }
 
 async function walkList(
-  deps: ReadFeedDeps,
+  feed: Feed,
   { place, walk: cursor, shown: before = [] }: FeedPosition & { walk: string },
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   const start = cursor === '' ? { state: 'all' as const } : { cursor };
   const list = (most: number) =>
-    deps.reader.list({ limit: most, labels: [], ...start }, visibility);
+    feed.reader.list({ limit: most, labels: [], ...start }, visibility);
   const whole = await list(Math.min(limit, LIST_LIMIT_MAX));
   const fitting = countFitting(whole.value.items);
   const isCut = fitting < whole.value.items.length;
   const { value, cache } = isCut ? await list(fitting) : whole;
   refuseStale(cache);
   const { nextCursor } = value.pagination;
-  const { items, shown } = deps.walked.get(value) ?? (await noteWalked(deps, value));
+  const { items, shown } = feed.walked.get(value) ?? (await noteWalked(feed, value));
   const behind = shown.filter((one) => !isBehind(place, one));
   const next = {
     place,
@@ -114,7 +112,7 @@ async function walkList(
 }
 
 async function noteWalked(
-  { store, clock, walked, lookKey }: ReadFeedDeps,
+  { store, clock, walked, lookKey }: Feed,
   list: LeadList,
 ): Promise<WalkedPage> {
   const leads = list.items.map((lead) => ({
@@ -134,15 +132,15 @@ async function noteWalked(
 }
 
 async function readChanges(
-  deps: ReadFeedDeps,
+  feed: Feed,
   from: FeedPosition,
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<FeedStep> {
   const { place, removedUpTo } = from;
-  const end = (await deps.readEnd()) ?? place;
-  const looked = await lookThrough(deps, from, { limit, visibility });
+  const end = (await feed.readEnd()) ?? place;
+  const looked = await lookThrough(feed, from, { limit, visibility });
   const { changes } = looked;
-  const read = await readInOrder(deps, changes, visibility);
+  const read = await readInOrder(feed, changes, visibility);
   const entries = read.done
     .filter(({ change, item }) => item.type === 'lead.changed' || !isSent(change, removedUpTo))
     .map(({ change, item }) => ({ item, position: goOn(from, placeOf(change)) }));
@@ -161,15 +159,15 @@ async function readChanges(
   return { entries, next: behind, hasMore: looked.hasMore, isWaiting: false };
 }
 
-/** What this reader is to be told of a lead. */
+/** A change as this reader is told it. */
 type Told = Pick<LeadChange, 'number' | 'position' | 'updatedAt' | 'labels' | 'look'> & {
-  /** Since when the reader cannot read it any more. */
+  /** The reader cannot read it any more since then. */
   leftAt?: number;
 };
 
 /** The next changes that concern a reader, and up to where they were looked for. */
 async function lookThrough(
-  { store }: ReadFeedDeps,
+  { store }: Feed,
   { place, since = place, shown = [] }: FeedPosition,
   { limit, visibility }: { limit: number; visibility: Visibility },
 ): Promise<{ changes: readonly Told[]; upTo: FeedPlace; hasMore: boolean }> {
@@ -181,7 +179,7 @@ async function lookThrough(
     const readable = readableBy(row, labels);
     if (readable === undefined || isShown(placeOf(row))) return [];
     if (readable === true) return row;
-    // Who has read past that has been told.
+    // A reader that is past that place has been told.
     const hasLeft = !isBehind(since, [readable.leftAt, row.number]);
     return hasLeft ? { ...row, leftAt: readable.leftAt } : [];
   });
@@ -192,7 +190,7 @@ async function lookThrough(
   return { changes, upTo: last ? placeOf(last) : place, hasMore };
 }
 
-/** Where the reader goes on behind `place`. */
+/** The reader's position behind `place`. */
 function goOn(from: FeedPosition, place: FeedPlace): FeedPosition {
   const { removedUpTo, shown = [], since = from.place } = from;
   const left = shown.filter((one) => !isBehind(place, one));
@@ -225,7 +223,7 @@ type Read = { change: Told; item: FeedItem };
 
 /** Items until the page is full, or until the first that cannot be told yet; `error` is why. */
 async function readInOrder(
-  deps: ReadFeedDeps,
+  feed: Feed,
   changes: readonly Told[],
   visibility: Visibility,
 ): Promise<{ done: Read[]; isFull?: boolean; error?: unknown }> {
@@ -233,7 +231,7 @@ async function readInOrder(
   let bytes = 0;
   for (let at = 0; at < changes.length; at += READ_AT_ONCE) {
     const some = changes.slice(at, at + READ_AT_ONCE);
-    const items = await Promise.allSettled(some.map((one) => toItem(deps, one, visibility)));
+    const items = await Promise.allSettled(some.map((one) => toItem(feed, one, visibility)));
     for (const [index, change] of some.entries()) {
       const result = items[index];
       if (result?.status === 'rejected') {
@@ -252,12 +250,12 @@ async function readInOrder(
 
 /** Undefined: not yet. */
 async function toItem(
-  deps: ReadFeedDeps,
+  feed: Feed,
   change: Told,
   visibility: Visibility,
 ): Promise<FeedItem | undefined> {
   if (change.leftAt !== undefined) return toRemoved(change);
-  const lead = await readLiveLead(deps, change, visibility);
+  const lead = await readLiveLead(feed, change, visibility);
   if (lead === 'later') return undefined;
   return lead === 'gone' ? toRemoved(change) : toChanged(change, lead);
 }
@@ -274,7 +272,7 @@ function placeOf({ position, number }: Pick<Told, 'number' | 'position'>): FeedP
   return [position, number];
 }
 
-/** Whether `place` is at or before `limit`. */
+/** True when `place` is at or before `limit`. */
 function isBehind(limit: FeedPlace, place: FeedPlace): boolean {
   return place[0] < limit[0] || (place[0] === limit[0] && place[1] <= limit[1]);
 }

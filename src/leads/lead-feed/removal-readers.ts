@@ -1,4 +1,4 @@
-/** Who could read leads that were taken away, and who has read that they were. */
+/** Consumers that could read leads that were taken away, and those that have read that they were. */
 import type { Database } from '#shared/database.ts';
 import { NAMED } from '../directory/directory-view.ts';
 import { foldLabels } from '../model/labels.ts';
@@ -13,18 +13,18 @@ export type LeadConsumer = {
   name: string;
   /** Of the grant that it has; undefined: it has none, or no key of it is good. */
   labels?: readonly string[];
-  /** What it was granted, from when until when (ms since the Unix epoch). */
+  /** Its grants, each with its first and last instant (ms since the Unix epoch). */
   grants: readonly { labels: readonly string[]; from: number; to: number }[];
 };
 
 export type RemovalReaders = {
-  /** How many consumers could ever read one of the leads. */
+  /** Number of consumers that could ever read one of the leads. */
   couldRead: number;
-  /** How many of these hold a feed cursor that is good. */
+  /** Number of these that hold a feed cursor that is good. */
   following: number;
-  /** How many of those have read past the removal of all of them that they could read. */
+  /** Number of those that have read past the removal of all of them that they could read. */
   past: number;
-  /** When the last one did: ms since the Unix epoch. */
+  /** Time at which the last one did: ms since the Unix epoch. */
   lastPastAt?: number;
   /** Names of those that follow and have not. */
   behind: readonly string[];
@@ -46,7 +46,7 @@ type Cover = { granted: string; behind: number; at: number };
 
 /** Undefined where that is not known of one of the leads. @throws {store-unavailable} */
 export async function readRemovalReaders(
-  store: Pick<LeadStore, 'db' | 'repository' | 'clock'>,
+  store: LeadStore,
   numbers: readonly number[],
   consumers: readonly LeadConsumer[],
 ): Promise<RemovalReaders | undefined> {
@@ -80,7 +80,7 @@ export async function readRemovalReaders(
   return readers;
 }
 
-/** Where the removal of a lead stands in the feed, and to whom it was told. */
+/** Position of a lead's removal in the feed, and the grants that it is told to. */
 type Removal = { position: number; granted: readonly string[] };
 
 /** Of the leads that the consumer could ever read. */
@@ -95,9 +95,9 @@ function removalsFor({ grants }: LeadConsumer, changes: readonly LeadChange[]): 
   });
 }
 
-/** When the last of the removals was read; undefined: one of them is not known to be. */
+/** Time at which the last of the removals was read; undefined: one of them is not known to be. */
 async function readPastAt(
-  db: Pick<Database, 'all'>,
+  db: Database,
   reader: { name: string; id: string },
   removals: readonly Removal[],
 ): Promise<number | undefined> {

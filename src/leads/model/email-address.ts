@@ -22,7 +22,7 @@ export function isEmailLength(text: string): boolean {
 
 const AT = /@(?:\s*@)*/;
 const NOT_IN_LOCAL = /[^\w.!#$%&'*+/=?^`{|}~\p{L}\p{M}\p{N}-]/u;
-/** What stands in quotation marks may hold blanks (RFC 5322 section 3.4.1). */
+/** A quoted local part may hold blanks (RFC 5322 section 3.4.1). */
 const QUOTED_LOCAL = /"([^"\\]+)"\s*$/;
 /** No local part begins like this. */
 const NOT_AT_START = /^[.\p{M}]+/u;
@@ -43,7 +43,7 @@ const HOST = new RegExp(String.raw`^(?=\p{L})${LABEL}(?=${DOT}?(?:$|[\s<>()[\],;
 const NO_DOMAIN = /^[\p{L}\p{M}\p{N}.。-]+/u;
 
 /**
- * What joins a domain with the next address: all signs, but for those behind a mark of lists, which may
+ * Joins a domain with the next address: all signs, but for those behind a mark of lists, which may
  * belong to the next local part, and signs that join after a blank.
  */
 const BEHIND_DOMAIN =
@@ -61,7 +61,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '{': '}',
 };
 
-/** What stands between two `@`. */
+/** The text between two `@`, taken apart. */
 type Between = { domain?: string; behind: string; local: string };
 
 /**
@@ -151,7 +151,7 @@ const JOINED_BY_DOT = new RegExp(
   String.raw`@(${LABEL}${DOT}${TOP_LEVEL})${DOT}(?=${LABEL}\s*@)`,
   'gu',
 );
-/** What word processors make of apostrophes and hyphens within a word. */
+/** Apostrophes and hyphens within a word as word processors write them. */
 const APOSTROPHE = /(?<=[\p{L}\p{N}])[‘’ʼ′](?=[\p{L}\p{N}])/gu;
 const HYPHEN = /(?<=[\p{L}\p{N}])[‐‒–—−](?=[\p{L}\p{N}])/gu;
 

@@ -1,4 +1,4 @@
-import type { IssueFacts, IssueQuery } from '../lead-tracker.ts';
+import type { ListedIssue, IssueQuery } from '../lead-tracker.ts';
 import { carriesAll } from './labels.ts';
 
 export type LeadState = 'open' | 'closed' | 'all';
@@ -15,7 +15,7 @@ export type LeadFilter = {
 };
 
 /** Our own check of every row; the tracker's filter only saves calls. */
-export function matchesFilter(issue: IssueFacts, filter: LeadFilter): boolean {
+export function matchesFilter(issue: ListedIssue, filter: LeadFilter): boolean {
   return (
     !issue.isPullRequest &&
     (filter.state === 'all' || issue.state === filter.state) &&
@@ -26,6 +26,6 @@ export function matchesFilter(issue: IssueFacts, filter: LeadFilter): boolean {
 }
 
 /** The instant that an order sorts by. */
-export function orderTime(issue: IssueFacts, order: IssueQuery['order']): number {
+export function orderTime(issue: ListedIssue, order: IssueQuery['order']): number {
   return order === 'created-desc' ? issue.createdAt : issue.updatedAt;
 }

@@ -1,6 +1,6 @@
 /**
- * How identities are compared: as people write them. The lead directory and the matching of
- * partners' events use these same functions, so that both sides always agree. Lengths are looked at
+ * Identities in the form in which they are compared. The lead directory and the matching of partners'
+ * events use these same functions, so that both sides always agree. Lengths are looked at
  * first: strangers write these texts.
  */
 import { withoutInvisible } from '#shared/text/visible.ts';
@@ -16,8 +16,8 @@ export const READING_VERSION = 6;
 declare const comparable: unique symbol;
 
 /**
- * What a partner can know a lead by, besides its number. The mark says that the value has the form in which
- * identities are compared: the functions below alone make one.
+ * Something a partner can know a lead by, besides its number. The mark says that the value has the form in
+ * which identities are compared: the functions below alone make one.
  */
 export type LeadIdentity = { readonly [comparable]: true } & (
   | { kind: 'correlation-id'; value: string }

@@ -11,7 +11,7 @@ import { withoutInvisible } from '#shared/text/visible.ts';
 /** Values by field name; a field without a value is absent. */
 export type FormValues = Readonly<Record<string, string>>;
 
-/** What a reader may see of a line of the body. */
+/** Leaves of a line of the body what a reader may see. */
 type LineFilter = (line: string) => string;
 
 const NO_RESPONSE = '_No response_';
@@ -20,7 +20,7 @@ const NO_RESPONSE = '_No response_';
 type Lines = {
   /** Every line, as typed. */
   typed: readonly string[];
-  /** Which of them are not blank, ascending. */
+  /** Places of those that are not blank, ascending. */
   numbers: readonly number[];
   /** For each of those, the place in the form of the field whose heading it equals, or −1. */
   fields: readonly number[];
@@ -29,7 +29,7 @@ type Lines = {
 /** A field's value: the line that is not blank and stands at this place among those. */
 type Value = { field: number; at: number };
 
-/** Where the fields behind the multi-line one stand among the lines that are not blank. */
+/** Position of the fields behind the multi-line one, among the lines that are not blank. */
 type Tail = { start: number; end: number; values: readonly Value[] };
 
 /** Linear in the length of the body. CRLF, LF and trailing spaces are alike. */
@@ -192,7 +192,7 @@ export type FormLayout = readonly {
   heading: string;
   /** At most one field of a form. */
   multiline: boolean;
-  /** Whether readers get it under `contact.fields`. Default: false. */
+  /** True for a field that readers get under `contact.fields`. Default: false. */
   expose?: boolean;
 }[];
 

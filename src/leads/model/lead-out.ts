@@ -4,7 +4,7 @@ import { hmacSha256 } from '#shared/crypto/hash.ts';
 import { instantOut } from '#shared/instant-out.ts';
 import { paginationOut } from '#shared/pagination/page.ts';
 
-/** What the id of a lead looks like: its issue's number. */
+/** The id of a lead: its issue's number. */
 export const LEAD_ID = /^[1-9][0-9]{0,9}$/;
 
 const contactOut = z
@@ -74,7 +74,7 @@ export const renderLead: (lead: Lead) => Buffer = memoize((lead) =>
 
 const LOOK_BYTES = 16;
 
-/** What a lead looks like to readers, as a keyed digest: nothing of a person can be read from it. */
+/** A keyed digest of the lead as readers get it: two that differ look different, and nobody can be read from it. */
 export function lookOf(key: Buffer, lead: Lead): Buffer {
   return hmacSha256(key, renderLead(lead)).subarray(0, LOOK_BYTES);
 }

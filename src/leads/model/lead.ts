@@ -7,7 +7,7 @@ import { carriesAll, foldLabel } from './labels.ts';
 import type { Contact, Lead } from './lead-out.ts';
 import { httpUrlOf, type Metadata, splitMetadata, withoutBlocks } from './metadata-block.ts';
 
-/** What makes an issue a lead, and where its fields come from. */
+/** Decides which issues are leads, and where their fields come from. */
 export type LeadRules = {
   approvedLabel: string;
   /** An issue that carries it is never shown, claimed or not. Looked at anew at every use. */
@@ -16,7 +16,7 @@ export type LeadRules = {
   form: FormLayout;
   /** Logins whose metadata blocks count, in any case. */
   portalAuthors: readonly string[];
-  /** Whether readers get the issue's own address. Default: false. */
+  /** Gives readers the issue's own address. Default: false. */
   url?: boolean;
   /** Typed fields of the tracker that readers get: the tracker's names by theirs. Default: none. */
   issueFields?: Readonly<Record<string, string>>;
@@ -25,8 +25,8 @@ export type LeadRules = {
 /** GitHub takes 65,536 characters; a body beyond four times that is not read. */
 const BODY_CHARACTERS_MAX = 262_144;
 
-/** What a body says about a person and a portal run. Personal data: never logged, never stored. */
-export type BodyFacts = Metadata & { contact: Contact };
+/** A person's submission of the form, and the portal's run. Personal data: never logged, never stored. */
+export type Submission = Metadata & { contact: Contact };
 
 const contactFields = [
   'firstName',
@@ -42,7 +42,7 @@ export function isApproved(issue: Issue, rules: LeadRules): boolean {
   return !issue.isPullRequest && carriesAll(issue, [foldLabel(rules.approvedLabel)]);
 }
 
-/** What a reader with a grant for all leads may see of the tracker, claims aside. */
+/** An issue that a reader with a grant for all leads may see, claims aside. */
 export function isReadable(issue: Issue, rules: LeadRules): boolean {
   return isApproved(issue, rules) && !carriesAll(issue, [foldLabel(rules.deletedLabel)]);
 }
@@ -51,7 +51,7 @@ export function isReadable(issue: Issue, rules: LeadRules): boolean {
 export function readIssueBody(
   issue: Pick<Issue, 'body' | 'author'>,
   rules: Pick<LeadRules, 'form' | 'portalAuthors'>,
-): BodyFacts {
+): Submission {
   const { values, metadata } = readBody(issue, rules);
   const correlationId = metadata?.correlationId ?? values['correlationId'];
   const portalRunUrl = metadata?.portalRunUrl ?? httpUrlOf(values['portalRunUrl']);
@@ -136,7 +136,7 @@ function fieldsOf({ fieldValues = [] }: Issue, { issueFields = {} }: LeadRules):
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
-/** Whether what readers get of the issue's fields is known. */
+/** False when readers get fields of which the tracker told nothing. */
 export function tellsFields({ fieldValues }: Issue, { issueFields = {} }: LeadRules): boolean {
   return fieldValues !== undefined || Object.keys(issueFields).length === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What a portal writes behind the form's fields, for machines. Only issues of portals are looked at
- * here. A portal always appends its own block, so nothing that a visitor typed is the last one; and
+ * The block that a portal writes behind the form's fields, for machines. Only issues of portals are looked
+ * at here. A portal always appends its own block, so nothing that a visitor typed is the last one; and
  * blocks name people's ids in the partners' systems, so no reader ever sees one, believed or not.
  */
 import { parse } from 'yaml';
@@ -9,7 +9,7 @@ import { isRecord } from '#shared/text/json.ts';
 
 import { type FormLayout, headingFinder } from './issue-body.ts';
 
-/** What a metadata block says. */
+/** The content of a metadata block. */
 export type Metadata = {
   correlationId?: string;
   /** Only an http or https URL. */
@@ -23,18 +23,18 @@ const START_CHARACTERS = '<!-- trackport'.length;
 const END = '-->';
 const BLOCK_CHARACTERS_MAX = 8192;
 
-/** Where a block stands in the body; `end` is behind it. */
-type Place = { start: number; end: number; isClosed: boolean; isOneLine: boolean };
+/** Position of a block in the body; `end` is behind it. */
+type Block = { start: number; end: number; isClosed: boolean; isOneLine: boolean };
 
 /** A line that is a heading of the form, as an offset and the field's place in the form. */
 type Heading = { at: number; field: number };
 
 /**
- * Takes the blocks out of a body: its text for the form, and what the last of them says. That one counts when it can be read, has lines of its own, and
- * no heading of the form stands behind it; then what follows it is a person's note and no part of
- * the text. An earlier one never counts. Blocks of one line never count either, for that is what a
- * visitor can type into any field: they stay in the text, where `withoutBlocks` hides them, so that
- * they still hold the place of the value that they are.
+ * Takes the blocks out of a body: its text for the form, and what the last of them says. That one counts
+ * when it can be read, has lines of its own, and no heading of the form stands behind it; then a person's
+ * note follows it, no part of the text. An earlier one never counts. Blocks of one line never count
+ * either, for a visitor can type one into any field: they stay in the text, where `withoutBlocks` hides
+ * them, so that they still hold the place of the value that they are.
  */
 export function splitMetadata(
   body: string,
@@ -44,21 +44,21 @@ export function splitMetadata(
   const last = starts.at(-1);
   if (last === undefined) return { text: body };
   const headings = headingsOf(body, form);
-  const places = findPlaces(body, starts, headings);
+  const blocks = findBlocks(body, starts, headings);
   const multiline = form.findIndex((field) => field.multiline);
   const messageAt = headings.find(({ field }) => field === multiline)?.at ?? Infinity;
-  const isBelieved = (headings.at(-1)?.at ?? -1) < last && !isMoved(places, messageAt);
-  const metadata = isBelieved ? readBlock(body, places.at(-1)) : undefined;
+  const isBelieved = (headings.at(-1)?.at ?? -1) < last && !isMoved(blocks, messageAt);
+  const metadata = isBelieved ? readBlock(body, blocks.at(-1)) : undefined;
   const text = metadata ? body.slice(0, last) : body;
-  return { text: withoutPlaces(text, places), metadata };
+  return { text: cutBlocks(text, blocks), metadata };
 }
 
 /**
  * True when a person moved the portal's block, so that the last one may be a visitor's: none types
  * several lines above the multi-line field.
  */
-function isMoved(places: readonly Place[], messageAt: number): boolean {
-  return places.slice(0, -1).some(({ start, isOneLine }) => !isOneLine && start < messageAt);
+function isMoved(blocks: readonly Block[], messageAt: number): boolean {
+  return blocks.slice(0, -1).some(({ start, isOneLine }) => !isOneLine && start < messageAt);
 }
 
 /** A line without the metadata blocks that start and end in it. */
@@ -81,12 +81,12 @@ function headingsOf(body: string, form: FormLayout): Heading[] {
  * A block ends before the next one and before any heading of the form, so that nobody hides a field
  * by an open one. Where an end was lost, the last block goes on to there: it holds ids all the same.
  */
-function findPlaces(
+function findBlocks(
   body: string,
   starts: readonly number[],
   headings: readonly Heading[],
-): Place[] {
-  const places: Place[] = [];
+): Block[] {
+  const blocks: Block[] = [];
   let heading = 0;
   let closedAt = -1;
   for (const [index, start] of starts.entries()) {
@@ -97,9 +97,9 @@ function findPlaces(
     const isClosed = closedAt + END.length <= limit;
     if (!isClosed && index < starts.length - 1) continue;
     const end = isClosed ? closedAt + END.length : limit;
-    places.push({ start, end, isClosed, isOneLine: !/[\r\n]/.test(body.slice(start, end)) });
+    blocks.push({ start, end, isClosed, isOneLine: !/[\r\n]/.test(body.slice(start, end)) });
   }
-  return places;
+  return blocks;
 }
 
 function indexOrInfinity(body: string, from: number): number {
@@ -107,10 +107,10 @@ function indexOrInfinity(body: string, from: number): number {
   return at === -1 ? Infinity : at;
 }
 
-function withoutPlaces(text: string, places: readonly Place[]): string {
+function cutBlocks(text: string, blocks: readonly Block[]): string {
   const pieces: string[] = [];
   let from = 0;
-  for (const { start, end, isClosed, isOneLine } of places) {
+  for (const { start, end, isClosed, isOneLine } of blocks) {
     if (start >= text.length || (isClosed && isOneLine)) continue;
     pieces.push(text.slice(from, start));
     from = end;
@@ -118,11 +118,11 @@ function withoutPlaces(text: string, places: readonly Place[]): string {
   return pieces.join('') + text.slice(from);
 }
 
-function readBlock(body: string, place: Place | undefined): Metadata | undefined {
-  if (!place?.isClosed || place.isOneLine) return undefined;
-  if (place.end - place.start > BLOCK_CHARACTERS_MAX || !isBlankBefore(body, place.start))
+function readBlock(body: string, block: Block | undefined): Metadata | undefined {
+  if (!block?.isClosed || block.isOneLine) return undefined;
+  if (block.end - block.start > BLOCK_CHARACTERS_MAX || !isBlankBefore(body, block.start))
     return undefined;
-  const inner = body.slice(place.start + START_CHARACTERS, place.end - END.length);
+  const inner = body.slice(block.start + START_CHARACTERS, block.end - END.length);
   return parseMetadata(inner.replaceAll(/\r\n?/g, '\n'));
 }
 
@@ -187,7 +187,7 @@ export function httpUrlOf(text: string | undefined): string | undefined {
   return protocol === 'http:' || protocol === 'https:' ? text : undefined;
 }
 
-/** What portals write of a value that they do not have: YAML's nulls. All such people would have one id. */
+/** YAML's nulls, which portals write for a value that they do not have: all such people would have one id. */
 const NO_VALUE = /^(?:~|null)?$/i;
 
 function textOf(value: unknown): string | undefined {

@@ -1,12 +1,11 @@
 import { type CursorSealer, paginationOf, sealPage } from '#shared/pagination/page.ts';
 import { TrackportError } from '#shared/errors.ts';
 import type { Claims, ClaimView } from '../claims/claim-view.ts';
-import type { InstanceChanges } from '../instance-changes/instance-changes.ts';
+import type { Follower } from '../instance-changes/instance-changes.ts';
 import { type Lead, LEAD_ID, type LeadList } from '../model/lead-out.ts';
-import { createPageCache, type PageCache, type PageChoice } from './page-cache.ts';
+import type { PageCache, PageChoice } from './page-cache.ts';
 import {
   type LeadListQuery,
-  type PrepareDeps,
   type PreparedQuery,
   prepareQuery,
   toFilter,
@@ -20,8 +19,8 @@ import { carriesAll } from '../model/labels.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { CacheResult } from '../cache/confirmed-cache.ts';
 
-/** How a response came about, for `Age` and `Cache-Status` (RFC 9211). */
-export type CacheFacts = {
+/** The origin of a response, for `Age` and `Cache-Status` (RFC 9211). */
+export type CacheStatus = {
   /** `hit`: no call was needed. `miss`: at least one call. `stale`: the tracker failed, last good value. */
   outcome: 'hit' | 'miss' | 'stale';
   /** Milliseconds since the oldest part was last confirmed by the tracker. */
@@ -31,21 +30,28 @@ export type CacheFacts = {
 };
 
 /** `value` is the same object as long as nothing in it changed (`shared/caching.ts`). */
-type LeadResponse<T> = { value: T; cache: CacheFacts };
+type LeadResponse<T> = { value: T; cache: CacheStatus };
 
-type ResponseDeps = {
-  clock: Pick<Clock, 'monotonicMs'>;
-  cache: { readonly freshForMs: number };
+/** The caches and the claims that leads are read from, and the labels that decide who sees them. */
+type LeadSource = {
+  clock: Clock;
+  cache: LeadCache;
+  pages: PageCache;
+  claims: ClaimView;
+  cursors: CursorSealer;
+  approvedLabel: string;
+  /** Folded: a lead that carries it is never shown. */
+  deletedLabel: () => string;
 };
 
-/** A value with the facts of its parts: as old as the oldest, as good as the worst. */
+/** A value with the status of its parts: as old as the oldest, as good as the worst. */
 function toResponse<T>(
-  { clock, cache }: ResponseDeps,
+  { clock, cache }: LeadSource,
   value: T,
   parts: readonly CacheResult<unknown>[],
 ): LeadResponse<T> {
   let confirmedAt = Infinity;
-  let outcome: CacheFacts['outcome'] = 'hit';
+  let outcome: CacheStatus['outcome'] = 'hit';
   for (const part of parts) {
     confirmedAt = Math.min(confirmedAt, part.entry.confirmedAt);
     if (part.outcome === 'stale' || (part.outcome === 'miss' && outcome === 'hit'))
@@ -69,19 +75,9 @@ export type LeadReader = {
   read(id: string, visibility: Visibility): Promise<LeadResponse<Lead>>;
 };
 
-type LeadReaderDeps = Omit<ReadPageDeps, 'pages'> &
-  ReadLeadDeps &
-  PrepareDeps & {
-    /** An instance that may have missed something looks before it responds. */
-    instanceChanges: Pick<InstanceChanges, 'isCurrent' | 'catchUp'>;
-    /** Bytes of assembled pages in memory. */
-    pageBytesMax: number;
-  };
-
-export function createLeadReader(deps: LeadReaderDeps): LeadReader {
-  const pages = createPageCache({ cache: deps.cache, bytesMax: deps.pageBytesMax });
-  const pageDeps = { ...deps, pages };
-  const { instanceChanges, claims } = deps;
+/** `instanceChanges`: an instance that may have missed something looks before it responds. */
+export function createLeadReader(source: LeadSource, instanceChanges: Follower): LeadReader {
+  const { claims } = source;
   /** Chained rather than awaited, here and in the routes: a hot read pays for each `async` function. */
   const currentClaims = (): Promise<Claims> =>
     instanceChanges.isCurrent()
@@ -90,21 +86,12 @@ export function createLeadReader(deps: LeadReaderDeps): LeadReader {
   return {
     list: (query, visibility) =>
       currentClaims().then((current) =>
-        readPage(pageDeps, current, prepareQuery(deps, query, visibility)),
+        readPage(source, current, prepareQuery(source, query, visibility)),
       ),
     read: (id, visibility) =>
-      currentClaims().then((current) => readLead(deps, current, numberOf(id), visibility)),
+      currentClaims().then((current) => readLead(source, current, numberOf(id), visibility)),
   };
 }
-
-type ReadPageDeps = ResponseDeps & {
-  cache: LeadCache;
-  claims: ClaimView;
-  pages: PageCache;
-  cursors: CursorSealer;
-  /** Folded: a lead that carries it is never shown. */
-  deletedLabel: () => string;
-};
 
 /**
  * One page of leads: read, checked against the claims, which were just read, and assembled. A page
@@ -112,39 +99,40 @@ type ReadPageDeps = ResponseDeps & {
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 function readPage(
-  deps: ReadPageDeps,
+  source: LeadSource,
   claims: Claims,
   query: PreparedQuery,
 ): LeadResponse<LeadList> | Promise<LeadResponse<LeadList>> {
-  const deletedLabel = deps.deletedLabel();
-  const known = deps.pages.find(query.key, { claims, deletedLabel });
+  const deletedLabel = source.deletedLabel();
+  const known = source.pages.find(query.key, { claims, deletedLabel });
   return known
-    ? toResponse(deps, known.list, known.parts)
-    : assemblePage(deps, { claims, deletedLabel }, query);
+    ? toResponse(source, known.list, known.parts)
+    : assemblePage(source, { claims, deletedLabel }, query);
 }
 
 async function assemblePage(
-  deps: ReadPageDeps,
+  source: LeadSource,
   { claims, deletedLabel }: PageChoice,
   query: PreparedQuery,
 ): Promise<LeadResponse<LeadList>> {
-  const { eventsVersion } = deps.cache;
+  const { cache, pages, cursors } = source;
+  const { eventsVersion } = cache;
   const filter = { ...query.filter, without: deletedLabel };
-  const stop = await walk(deps.cache, query, (row) => {
+  const stop = await walk(cache, query, (row) => {
     const { number } = row.issue;
     const isWanted = !claims.has(number) && matchesFilter(row.issue, filter);
-    return isWanted && deps.cache.stillMatches(row, filter);
+    return isWanted && cache.stillMatches(row, filter);
   });
   // A claim can be made while a request is under way: the last look is after the last wait.
-  const now = await deps.claims.current();
+  const now = await source.claims.current();
   if (now !== claims && stop.rows.some((row) => now.has(row.issue.number)))
-    return readPage(deps, now, query);
+    return readPage(source, now, query);
 
   const { seen } = stop;
-  const parts = { seen, claims, eventsVersion, deletedLabel };
-  const list = deps.pages.put(query.key, parts, () => toList(deps.cursors, query, stop));
+  const basis = { seen, claims, eventsVersion, deletedLabel };
+  const list = pages.put(query.key, basis, () => toList(cursors, query, stop));
   return toResponse(
-    deps,
+    source,
     list,
     seen.map(({ result }) => result),
   );
@@ -161,14 +149,6 @@ function toList(
   };
 }
 
-type ReadLeadDeps = ResponseDeps & {
-  cache: LeadCache;
-  claims: ClaimView;
-  approvedLabel: string;
-  /** Folded: a lead that carries it is never shown. */
-  deletedLabel: () => string;
-};
-
 /**
  * One lead by its issue number, checked against the claims, which were just read. A claimed one is
  * refused without a call to the tracker, and a cached one needs no promise.
@@ -176,14 +156,14 @@ type ReadLeadDeps = ResponseDeps & {
  * @throws {tracker-failed} @throws {tracker-unavailable} @throws {store-unavailable}
  */
 function readLead(
-  deps: ReadLeadDeps,
+  source: LeadSource,
   claims: Claims,
   number: number,
   visibility: Visibility,
 ): LeadResponse<Lead> | Promise<LeadResponse<Lead>> {
   if (claims.has(number)) throw notFound();
-  const cached = deps.cache.peekLead(number);
-  return cached ? respond(deps, cached, visibility) : loadLead(deps, number, visibility);
+  const cached = source.cache.peekLead(number);
+  return cached ? respond(source, cached, visibility) : loadLead(source, number, visibility);
 }
 
 /** The issue number that an id stands for. @throws {lead-not-found} it stands for none */
@@ -193,27 +173,27 @@ function numberOf(id: string): number {
 }
 
 async function loadLead(
-  deps: ReadLeadDeps,
+  source: LeadSource,
   number: number,
   visibility: Visibility,
 ): Promise<LeadResponse<Lead>> {
-  const response = respond(deps, await deps.cache.lead(number), visibility);
+  const response = respond(source, await source.cache.lead(number), visibility);
   // Looked at again after a wait, so that a claim made meanwhile counts.
-  if ((await deps.claims.current()).has(number)) throw notFound();
+  if ((await source.claims.current()).has(number)) throw notFound();
   return response;
 }
 
 function respond(
-  deps: ReadLeadDeps,
+  source: LeadSource,
   { found, result }: FoundLead,
   visibility: Visibility,
 ): LeadResponse<Lead> {
-  if (!found || !isShown(deps, found, visibility)) throw notFound();
-  return toResponse(deps, found.lead, [result]);
+  if (!found || !isShown(source, found, visibility)) throw notFound();
+  return toResponse(source, found.lead, [result]);
 }
 
 function isShown(
-  { cache, approvedLabel, deletedLabel }: ReadLeadDeps,
+  { cache, approvedLabel, deletedLabel }: LeadSource,
   found: CachedLead,
   visibility: Visibility,
 ): boolean {

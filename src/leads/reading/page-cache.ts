@@ -9,7 +9,7 @@ import type { LeadCache } from '../cache/lead-cache.ts';
 import type { Claims } from '../claims/claim-view.ts';
 
 /** All that a page of leads was assembled from. */
-type PageParts = {
+type PageBasis = {
   seen: readonly SeenPage[];
   /** The claims that its rows were chosen by: one that was released since must come back. */
   claims: Claims;
@@ -18,8 +18,8 @@ type PageParts = {
   deletedLabel: string;
 };
 
-/** What the rows of a page are chosen by, beside its query. */
-export type PageChoice = Pick<PageParts, 'claims' | 'deletedLabel'>;
+/** The claims and the label by which the rows of a page are chosen, beside its query. */
+export type PageChoice = Pick<PageBasis, 'claims' | 'deletedLabel'>;
 
 /**
  * Pages of leads that were assembled before. Nothing in it expires by time: a page holds for as
@@ -35,15 +35,15 @@ export type PageCache = {
     choice: PageChoice,
   ): { list: LeadList; parts: readonly CacheResult<UpstreamPage>[] } | undefined;
   /**
-   * Stores a page. Returns the one that was stored before when that was made of the same parts, so
+   * Stores a page. Returns the one that was stored before when that was made on the same basis, so
    * that what was rendered of it serves on.
    */
-  put(key: string, parts: PageParts, make: () => LeadList): LeadList;
+  put(key: string, basis: PageBasis, make: () => LeadList): LeadList;
 };
 
-export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): PageCache {
-  const entries = new LRUCache<string, PageParts & { list: LeadList }>({
-    maxSize: deps.bytesMax,
+export function createPageCache(cache: LeadCache, bytesMax: number): PageCache {
+  const entries = new LRUCache<string, PageBasis & { list: LeadList }>({
+    maxSize: bytesMax,
     sizeCalculation: ({ list: { items } }, key) =>
       items.reduce(
         (sum, lead) => sum + OVERHEAD_BYTES + textLength(lead),
@@ -54,13 +54,13 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
     find: (key, { claims, deletedLabel }) => {
       const entry = entries.get(key);
       if (entry?.claims !== claims || entry.deletedLabel !== deletedLabel) return undefined;
-      const parts = freshParts(deps.cache, entry);
+      const parts = freshParts(cache, entry);
       return parts && { list: entry.list, parts };
     },
-    put: (key, parts, make) => {
+    put: (key, basis, make) => {
       const known = entries.get(key);
-      const list = known && isMadeOf(known, parts) ? known.list : make();
-      entries.set(key, { list, ...parts });
+      const list = known && isSameBasis(known, basis) ? known.list : make();
+      entries.set(key, { list, ...basis });
       return list;
     },
   };
@@ -69,7 +69,7 @@ export function createPageCache(deps: { cache: LeadCache; bytesMax: number }): P
 /** The upstream pages when each is the same as then and fresh; else undefined. */
 function freshParts(
   cache: LeadCache,
-  { seen, eventsVersion }: PageParts,
+  { seen, eventsVersion }: PageBasis,
 ): CacheResult<UpstreamPage>[] | undefined {
   if (eventsVersion !== cache.eventsVersion) return undefined;
   const parts: CacheResult<UpstreamPage>[] = [];
@@ -82,8 +82,8 @@ function freshParts(
 }
 
 /** True when the same pages, claims, label and events would give the same list. */
-function isMadeOf(known: PageParts, parts: PageParts): boolean {
-  const { seen, claims, eventsVersion, deletedLabel } = parts;
+function isSameBasis(known: PageBasis, basis: PageBasis): boolean {
+  const { seen, claims, eventsVersion, deletedLabel } = basis;
   return (
     known.claims === claims &&
     known.deletedLabel === deletedLabel &&

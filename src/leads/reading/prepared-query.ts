@@ -24,35 +24,32 @@ export type LeadListQuery = {
   cursor?: string;
 };
 
-/** What a consumer may see. `labels` come from its grant: every lead it sees carries all of them. */
+/** The leads that a consumer may see: those that carry all `labels` of its grant. */
 export type Visibility = { consumerId: string; labels: readonly string[] };
 
-/** What a caller narrows the list by, called as its parameters. */
-type GivenFilters = { state?: LeadState; label?: readonly string[]; since?: number };
+/** Filters by which a caller narrows the list, called as its parameters. */
+type ListFilters = { state?: LeadState; label?: readonly string[]; since?: number };
 
 /** A query with all that reading a page needs, worked out once and passed down. */
 export type PreparedQuery = WalkQuery & {
-  /** What every row must meet. */
   filter: LeadFilter;
-  /** With what the cursor to the next page is sealed. */
-  next: { list: ListName; filters: GivenFilters };
+  /** Sealed into the cursor to the next page. */
+  next: { list: ListName; filters: ListFilters };
   /** Names the whole page: who may see what, filters, limit and cursor. */
   key: string;
 };
-
-export type PrepareDeps = { cursors: CursorSealer; approvedLabel: string };
 
 const CURSOR_KIND = 'leads/2';
 
 /** @throws {invalid-cursor} */
 export function prepareQuery(
-  { cursors, approvedLabel }: PrepareDeps,
+  { cursors, approvedLabel }: { cursors: CursorSealer; approvedLabel: string },
   query: LeadListQuery,
   visibility: Visibility,
 ): PreparedQuery {
   const { cursor, limit } = query;
   const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
-  const { filters, position } = startPage(cursors, list, { cursor, filters: givenIn(query) });
+  const { filters, position } = startPage(cursors, list, { cursor, filters: filtersOf(query) });
   const filter = toFilter(filters, visibility, approvedLabel);
   return {
     limit,
@@ -65,13 +62,13 @@ export function prepareQuery(
 }
 
 /** The filters that a query names, in a form in which the same ones are equal. */
-function givenIn({ state, labels, since }: LeadListQuery): GivenFilters {
+function filtersOf({ state, labels, since }: LeadListQuery): ListFilters {
   return { state, ...(labels.length > 0 && { label: foldLabels(labels) }), since };
 }
 
-/** What a caller requests and may see, as one filter. */
+/** One filter of all that a caller requests and may see. */
 export function toFilter(
-  { state = 'open', label = [], since }: GivenFilters,
+  { state = 'open', label = [], since }: ListFilters,
   visibility: Pick<Visibility, 'labels'>,
   approvedLabel: string,
 ): LeadFilter {
@@ -93,7 +90,7 @@ export function toIssueQuery(filter: LeadFilter): IssueQuery {
   };
 }
 
-/** What a cursor must not be used without: what the consumer may see. */
+/** Binds a cursor to the consumer and to what it may see. */
 function bindingOf(visibility: Visibility, approvedLabel: string): string {
   return JSON.stringify([visibility.consumerId, foldLabels(visibility.labels), approvedLabel]);
 }

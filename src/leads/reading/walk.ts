@@ -3,13 +3,13 @@ import type { LeadCache } from '../cache/lead-cache.ts';
 import type { IssueQuery } from '../lead-tracker.ts';
 import { orderTime } from '../model/filter.ts';
 
-/** A place in a list: the instant it is sorted by, then the issue number. */
+/** Sort key of a lead in a list: the instant, then the issue number. */
 type OrderKey = readonly [time: number, number: number];
 
-/** Where a walk goes on: behind which lead, and from which upstream page. */
+/** The position from which a walk goes on: behind a lead, and on an upstream page. */
 export type WalkPosition = UpstreamPlace & { key: OrderKey };
 
-/** Which upstream page. */
+/** Position of an upstream page. */
 type UpstreamPlace = {
   /** The tracker's cursor of the page; absent for the first. */
   after?: string;
@@ -25,10 +25,10 @@ export type WalkStop = {
   seen: readonly SeenPage[];
 };
 
-/** What a walk needs to know of a query. */
+/** A query of the list as a walk goes by it. */
 export type WalkQuery = {
   limit: number;
-  /** Where the page starts; absent: at the beginning. */
+  /** Start of the page; absent: the beginning. */
   position: WalkPosition | undefined;
   /** The query for the tracker; for later pages with its cursor. */
   issueQuery: IssueQuery;
@@ -52,7 +52,7 @@ export async function walk(
   const { order } = issueQuery;
   const seen: SeenPage[] = [];
   const candidates = new Map<number, Candidate>();
-  let at: UpstreamPlace = placeOf(position);
+  let at: UpstreamPlace = { after: position?.after, from: position?.from };
   for (;;) {
     const query = { ...issueQuery, after: at.after };
     const result = await cache.page(query, at.from);
@@ -67,7 +67,7 @@ export async function walk(
     if (after === undefined) return finish(found, seen, { limit, order });
     const settled = found.filter(({ key }) => key[0] !== lastTime).length;
     if (settled >= limit && found.length > limit) {
-      // Whoever wanted a second page will want a third.
+      // A caller that wanted a second page will want a third.
       if (position) cache.readAhead({ ...issueQuery, after }, lastTime);
       return finish(found, seen, { limit, order });
     }
@@ -79,10 +79,6 @@ export async function walk(
 function compareKeys(left: OrderKey, right: OrderKey, order: IssueQuery['order']): number {
   const ascending = left[0] - right[0] || left[1] - right[1];
   return order === 'created-desc' ? -ascending : ascending;
-}
-
-function placeOf(position: WalkPosition | undefined): UpstreamPlace {
-  return { after: position?.after, from: position?.from };
 }
 
 /** Of a lead that stands on two upstream pages the newer row counts. */

@@ -39,7 +39,7 @@ function openBudget() {
     remaining,
     resetAt: clock.now() + ms,
   });
-  const budget = createCrawlBudget({ tracker, clock });
+  const budget = createCrawlBudget(tracker, clock);
   /** Whether one more call may be made without waiting. */
   const isFree = async (): Promise<boolean> => {
     const call = watch(budget.spend(signal));

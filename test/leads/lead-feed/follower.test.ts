@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { createLeadFeed, type LeadFeedDeps } from '#leads/lead-feed/lead-feed.ts';
+import { createLeadFeed } from '#leads/lead-feed/lead-feed.ts';
 import type { FeedReader } from '#leads/lead-feed/read-changes.ts';
 import type { LeadChange } from '#leads/lead-feed/lead-change.ts';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
 import { createCursorSealer } from '#shared/pagination/page.ts';
 import { createFakeClock, whileTimePasses } from '../../support/clock.ts';
 import { storeOfFeed } from '../support.ts';
@@ -27,12 +28,11 @@ function openFeed(changes: LeadChange[], reader?: FeedReader) {
       return { close: async () => undefined };
     },
   });
-  const feed = createLeadFeed({
-    store,
-    clock,
-    cursors: createCursorSealer(Buffer.alloc(32, 1)),
-    onItem: (lagMs) => void lags.push(lagMs),
-  } as Partial<LeadFeedDeps> as LeadFeedDeps);
+  type Leads = Parameters<typeof createLeadFeed>[0];
+  const leads = { store, clock } as Partial<Leads> as Leads;
+  const cursors = createCursorSealer(Buffer.alloc(32, 1));
+  const onItem = (lagMs?: number) => void lags.push(lagMs);
+  const feed = createLeadFeed(leads, { cursors, log: silentLog, onItem });
   return { feed, clock, lags, looks, tell: () => tell() };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FormLayout } from '#leads/model/issue-body.ts';
-import { type BodyFacts, readIssueBody } from '#leads/model/lead.ts';
+import { type Submission, readIssueBody } from '#leads/model/lead.ts';
 import { withoutBlocks } from '#leads/model/metadata-block.ts';
 
 /** Fields in any order and number; where `message` is among them it is the multi-line one. */
@@ -92,7 +92,7 @@ function expected(form: FormLayout, typed: Answers, shown: (line: string) => str
   return Object.fromEntries(entries.filter(([, value]) => value !== '' && value !== NO_RESPONSE));
 }
 
-const identitiesOf = ({ contact, correlationId, externalIds }: BodyFacts) => ({
+const identitiesOf = ({ contact, correlationId, externalIds }: Submission) => ({
   email: contact.email,
   correlationId,
   externalIds,

@@ -1,7 +1,7 @@
 import { createLimiter } from '#access/limit.ts';
 import type { ConsumerPrincipal } from '#access/keys/authenticate-key.ts';
 import type { Access } from '#access/index.ts';
-import type { CacheFacts, LeadReader } from '#leads/reading/lead-reader.ts';
+import type { CacheStatus, LeadReader } from '#leads/reading/lead-reader.ts';
 import type { Lead, LeadList } from '#leads/model/lead-out.ts';
 import type { LeadListQuery, Visibility } from '#leads/reading/prepared-query.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -28,7 +28,7 @@ export const someList: LeadList = {
   pagination: { hasMore: true, nextCursor: 'next-1' },
 };
 
-export const freshHit: CacheFacts = { outcome: 'hit', ageMs: 3999, ttlMs: 11_001 };
+export const freshHit: CacheStatus = { outcome: 'hit', ageMs: 3999, ttlMs: 11_001 };
 
 export type FakeLeads = {
   access: Pick<Access, 'authenticate' | 'countCall'>;
@@ -41,7 +41,7 @@ export type FakeLeads = {
 export type FakeResponses = {
   list?: LeadList;
   lead?: Lead;
-  cache?: CacheFacts;
+  cache?: CacheStatus;
   failure?: Error;
   limitPerMinute?: number;
 };
