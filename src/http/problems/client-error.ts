@@ -25,6 +25,10 @@ export type ClientErrorDeps = {
 
 const METHODS_KNOWN = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 
+const NO_TUNNELS = new TrackportError('method-not-allowed', {
+  detail: 'This is no proxy: it opens no tunnels.',
+});
+
 /** A socket on which Node may have a response under way (an undocumented field of Node's). */
 type ServerSocket = Duplex & { _httpMessage?: { headersSent?: boolean } | null };
 
@@ -53,14 +57,8 @@ export function createConnectHandler(deps: ClientErrorDeps) {
     socket.on('error', () => socket.destroy());
     // A response that is still due to an earlier request comes first or not at all.
     if (socket._httpMessage) socket.destroy();
-    else endWith(deps, socket, { refusal: noTunnels(), headers: { allow: METHODS_KNOWN } });
+    else endWith(deps, socket, { refusal: NO_TUNNELS, headers: { allow: METHODS_KNOWN } });
   };
-}
-
-function noTunnels(): TrackportError {
-  return new TrackportError('method-not-allowed', {
-    detail: 'This is no proxy: it opens no tunnels.',
-  });
 }
 
 type Refused = {

@@ -95,9 +95,11 @@ export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics 
     labelNames: [],
     known: [{}],
   });
-  const shown = partners.namesPartners ? (reason: string) => reason : publicReason;
+  // Any other reason would show who is a partner and who is not.
+  const isShown = (reason: string) => partners.namesPartners || harmlessReasons.has(reason);
   return {
-    refused: (partnerId, reason) => refused(partnerId, { reason: shown(reason) }),
+    refused: (partnerId, reason) =>
+      refused(partnerId, { reason: isShown(reason) ? reason : 'unverified' }),
     ignored: (partnerId, events) => {
       if (events > 0) ignored(partnerId, {}, events);
     },
@@ -106,8 +108,3 @@ export function createPartnerMetrics(partners: PartnerRegistry): PartnerMetrics 
 
 /** Found before any partner is looked up, or only after its signature was good. */
 const harmlessReasons: ReadonlySet<string> = new Set(['shape', 'bearer', 'limit']);
-
-/** Any other reason would show who is a partner and who is not. */
-function publicReason(reason: string): string {
-  return harmlessReasons.has(reason) ? reason : 'unverified';
-}

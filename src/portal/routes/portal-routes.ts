@@ -26,7 +26,6 @@ import {
   requireSession,
   sessionOf,
 } from './portal-request.ts';
-import { confirmationPage } from './confirmation.ts';
 import { nothing, type PortalRoutes } from './route-types.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import { type AnyAction, runAction } from './run-action.ts';
@@ -84,9 +83,8 @@ export function createPortalRoutes(
     page,
     action: (path, given) => {
       actions.add(path);
-      const { scope, formBytesMax = FORM_BYTES_MAX } = given;
-      const action = withPage(given as unknown as AnyAction);
-      const { page: formPage } = action;
+      const action = given as unknown as AnyAction;
+      const { scope, formBytesMax = FORM_BYTES_MAX, page: formPage } = action;
       if (formPage) page(path, action, formPage);
       const onRequest = async (request: FastifyRequest): Promise<void> => {
         refuseOtherOrigins(request, context.publicUrl());
@@ -105,11 +103,6 @@ export function createPortalRoutes(
 function unconfirmed({ issuer }: PortalContext): Once {
   const notice = `${new URL(issuer).host} cannot be reached to confirm that you are still signed in there. Until then you see what you may; forms count for ${SIGN_IN_GOOD_MS / HOUR} hours after it did.`;
   return { notice, isUndone: true };
-}
-
-function withPage(action: AnyAction): AnyAction {
-  const { confirm, doneOnce } = action;
-  return confirm ? { ...action, page: confirmationPage(confirm, doneOnce) } : action;
 }
 
 /** Leads from the address of an action, as after a form that came back, to the page above it. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Scope } from '#access/tokens.ts';
 import type { Actor } from '#shared/audit.ts';
-import type { FieldProblem } from '#shared/errors.ts';
-import type { Html, HtmlValue } from '../html.ts';
 import type { Once, PortalFile, PortalPage, PortalPerson } from '../page.ts';
 import type { HeldForm } from '../shell/forms.ts';
 import type { Viewer } from '../shell/times.ts';
@@ -57,10 +55,6 @@ export type Action<
   page?: (
     ...given: [...Given, request: FormRequest<z.output<Params>, z.output<Query>>]
   ) => Promise<PortalPage>;
-  /** In place of `page`: what is confirmed there, or a page why nothing can be done. */
-  confirm?: (
-    ...given: [...Given, request: FormRequest<z.output<Params>, z.output<Query>>]
-  ) => Promise<Confirmation | PortalPage>;
   /** Of that page's address. */
   query?: Query;
   /**
@@ -74,31 +68,6 @@ export type Action<
   run: (
     ...given: [...Given, request: ActionRequest<z.output<Form>, z.output<Params>>]
   ) => Promise<ActionResult>;
-};
-
-/** The question before something is done. The way out leads to the last of the crumbs, or the section. */
-export type Confirmation = Pick<PortalPage, 'section' | 'title'> & {
-  crumbs: readonly { href: string; text: string }[];
-  /** Says that nothing happened when the form comes back, such as `Not revoked`. */
-  failed: string;
-  /** Those of the request in other words. */
-  problems?: readonly FieldProblem[];
-  /** Says who is hit and how, by `remark`. */
-  warning?: Html;
-  /** Say what happens, what does not, whether it can be undone. */
-  consequences: readonly HtmlValue[];
-  /** Such as a date. */
-  fields?: readonly Html[];
-  /** The label of what has to be typed again, last: see `typedForm`. */
-  toType?: HtmlValue;
-  /** Values that nobody types. */
-  values?: Readonly<Record<string, string>>;
-  /** Left out where it cannot be done: then nothing is asked. */
-  submit?: string;
-  /** Red, for what cannot be undone. */
-  danger?: boolean;
-  /** Such as `Keep it`; default `Cancel`. */
-  wayOut?: string;
 };
 
 export type ActionRequest<Form = unknown, Params = unknown> = PortalRequest<Params> & {

@@ -74,10 +74,10 @@ test('every page and action asks for its scope, and what shows a secret is done 
   const doneOnce: string[] = [];
   const routes: PortalRoutes = {
     page: (path, { scope }) => void (found.pages[path] = scope),
-    action: (path, { scope, page, confirm, ...action }) => {
+    action: (path, { scope, page, ...action }) => {
       found.actions[path] = scope;
       if (action.doneOnce === true) doneOnce.push(path);
-      if (page ?? confirm) found.pages[path] = scope;
+      if (page) found.pages[path] = scope;
     },
   };
   const context = pagesContext({ access: {}, partners: {}, catalog: {}, tracker: {} });

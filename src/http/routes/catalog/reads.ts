@@ -251,7 +251,8 @@ function addDiffRead(app: HttpApp, { catalog }: BearerContext): void {
     const { id } = request.params;
     const diff = await diffVersions(catalog, readerOf(request), { id, ...request.query });
     reply.header('content-location', addressOf(id, diff));
-    return toDiffOut(diff);
+    const { truncated, ...out } = diff;
+    return { ...out, ...(truncated && { truncated }) };
   });
 }
 
@@ -281,10 +282,6 @@ const diffOut = z
     truncated: z.literal(true).optional().describe('There when there are more changes.'),
   })
   .meta({ id: 'ArtifactDiff', description: 'What changed from one version to another.' });
-
-function toDiffOut({ truncated, ...diff }: VersionDiff): z.infer<typeof diffOut> {
-  return { ...diff, ...(truncated && { truncated }) };
-}
 
 const diffRoute = describeRoute({
   ...forCatalogReaders,

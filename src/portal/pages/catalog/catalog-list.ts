@@ -3,7 +3,7 @@ import { isSearchable, SEARCH_TERMS_MAX } from '#catalog/reading/search-terms.ts
 import { lifecycles, type VersionRecord } from '#catalog/version/artifact.ts';
 import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
-import { pageOf } from '../../address.ts';
+import { pageOf, present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPage } from '../../page.ts';
 import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
@@ -22,7 +22,6 @@ import type { PagesContext } from '../../context.ts';
 import {
   catalogQuery,
   type CatalogQuery,
-  toFilters,
   LIFECYCLE_WORDS,
   lifecycleStatus,
 } from './catalog-words.ts';
@@ -46,10 +45,11 @@ async function listPage(
   const problems = filterProblems(query, catalog.words);
   if (problems.length > 0) refuse(problems);
   const searchProblem = searchProblemOf(query);
-  const page = pageOf(PAGE_ARTIFACTS, query.cursor);
+  const { cursor, ...filters } = query;
+  const page = pageOf(PAGE_ARTIFACTS, cursor);
   const found =
     searchProblem === undefined
-      ? await listCatalog(catalog, person, { ...toFilters(query), ...page })
+      ? await listCatalog(catalog, person, { ...present(filters), ...page })
       : { items: [], pagination: { hasMore: false } };
   const mayWrite = may(person, 'catalog:write');
   const facts = { ...found, words: catalog.words, mayWrite, searchProblem };

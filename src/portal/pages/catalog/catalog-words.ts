@@ -2,8 +2,7 @@
 import type { Standing } from '#shared/outcomes/entry.ts';
 import { z } from 'zod';
 import { lifecycles, type Lifecycle, type VersionRecord } from '#catalog/version/artifact.ts';
-import type { CatalogFilters } from '#catalog/reading/read-catalog.ts';
-import { cursorFilter, oneOfFilter, present, textFilter, withQuery } from '../../address.ts';
+import { cursorFilter, oneOfFilter, textFilter, withQuery } from '../../address.ts';
 import { DAY, SECOND } from '#shared/clock.ts';
 import { html, type Html } from '../../html.ts';
 import { badgeOf, note } from '../../shell/elements.ts';
@@ -32,11 +31,6 @@ export const catalogQuery = z
   );
 
 export type CatalogQuery = z.output<typeof catalogQuery>;
-
-/** The filters that are given. */
-export function toFilters({ cursor: _cursor, ...query }: CatalogQuery): CatalogFilters {
-  return present(query);
-}
 
 /** The list of a group; empty, and no link, for a path that is too long for the address. */
 export function groupPathOf(groupPath: string): string {

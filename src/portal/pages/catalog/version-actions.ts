@@ -13,17 +13,11 @@ import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { html } from '../../html.ts';
-import { requireTyped, typedForm } from '../../routes/confirmation.ts';
-import type {
-  ActionRequest,
-  ActionResult,
-  Confirmation,
-  FormRequest,
-} from '../../routes/route-types.ts';
+import type { ActionRequest, ActionResult, FormRequest } from '../../routes/route-types.ts';
 import { code } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactPath, VERSION_PATH } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
+import { action, type Confirmation, requireTyped, typedForm } from '../../routes/page-actions.ts';
 
 const params = z.object({ id: z.string(), version: z.string() });
 export type VersionName = z.output<typeof params>;

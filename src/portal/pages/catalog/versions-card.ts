@@ -70,7 +70,7 @@ function versionTable(given: ShownArtifact, viewer: Viewer): Html {
       [
         'Version',
         (record) =>
-          html`${versionLink(record)}
+          html`${link(artifactPath(record.id, { version: record.version }), code(record.version))}
           ${record.version === defaultVersion && tag(isDefaultSet ? 'default, set' : 'default')}`,
       ],
       ['Lifecycle', (record) => state(record, viewer)],
@@ -84,10 +84,6 @@ function versionTable(given: ShownArtifact, viewer: Viewer): Html {
       ['Actions', (record) => offeredActions(record, given), 'acts'],
     ],
   });
-}
-
-function versionLink({ id, version }: VersionRecord): Html {
-  return link(artifactPath(id, { version }), code(version));
 }
 
 function state({ lifecycle, deprecatedAt }: VersionRecord, viewer: Viewer): Html {

@@ -1,9 +1,5 @@
 import type { Consumer } from '#access/consumers/consumer.ts';
-import {
-  activeKeys,
-  consumerStatuses,
-  type ConsumerFilter,
-} from '#access/consumers/find-consumers.ts';
+import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
 import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
@@ -36,10 +32,6 @@ export const consumersQuery = z.strictObject({
 
 export type ConsumersQuery = z.output<typeof consumersQuery>;
 
-function toFilter({ q, state, expires }: ConsumersQuery): ConsumerFilter {
-  return present({ text: q, status: state, endsWithinDays: expires && Number(expires) });
-}
-
 /** With the longest names and labels the page stays below 50 KB. */
 const PAGE_CONSUMERS = 25;
 
@@ -50,7 +42,9 @@ export function consumerListPage(portal: PortalRoutes, context: PagesContext): v
   const list = { scope, query: consumersQuery, isList: true } as const;
   portal.page(CONSUMERS_PATH, list, async (request) => {
     const page = pageOf(PAGE_CONSUMERS, request.query.cursor);
-    const filter = toFilter(request.query);
+    const { q, state, expires } = request.query;
+    const endsWithinDays = expires && Number(expires);
+    const filter = present({ text: q, status: state, endsWithinDays });
     const found = await context.access.consumers.find({ filter, ...page });
     return {
       title: 'Consumers',

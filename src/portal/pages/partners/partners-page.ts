@@ -31,7 +31,9 @@ export function partnerPages(portal: PortalRoutes, { partners, publicUrl }: Page
     return {
       title: 'Partners',
       section: 'partners',
-      meta: [partnersMeta(known)],
+      meta: [
+        `${counted(known.length, 'partner')}, configured in the file: shown here, changed there. No secret is ever shown, only the start of its digest.`,
+      ],
       body: partnersView(given, viewer),
     };
   });
@@ -90,9 +92,17 @@ function overview(partners: readonly PartnerSummary[], viewer: Viewer): Html {
       ['Partner', ({ id }) => html`<a href="#${partnerAnchor(id)}">${id}</a>`],
       ['State', (partner) => verdictBadge(partner, viewer)],
       ['Scheme', ({ scheme }) => code(scheme)],
-      ['Active secrets', (partner) => count(activeOf(partner)), 'number'],
+      [
+        'Active secrets',
+        ({ secrets }) => count(secrets.filter(({ status }) => status === 'active').length),
+        'number',
+      ],
       ['Last delivery', (partner) => lastDelivery(partner, viewer)],
-      ['Refused, 7 days', (partner) => count(refusedOf(partner)), 'number'],
+      [
+        'Refused, 7 days',
+        ({ refusals }) => count(refusals.reduce((sum, one) => sum + one.count, 0)),
+        'number',
+      ],
     ],
   });
 }
@@ -172,11 +182,6 @@ function refusals({ id, refusals }: PartnerSummary, viewer: Viewer): Html {
     })}`;
 }
 
-/** In one line, for the head of the page. */
-function partnersMeta(partners: readonly PartnerSummary[]): string {
-  return `${counted(partners.length, 'partner')}, configured in the file: shown here, changed there. No secret is ever shown, only the start of its digest.`;
-}
-
 function verdictBadge(partner: PartnerSummary, { nowMs }: Viewer): Html {
   return badgeOf(verdictOf(partner, nowMs));
 }
@@ -190,12 +195,4 @@ function rhythm({ expectEvery, silentSince }: PartnerSummary, viewer: Viewer): H
   const since =
     silentSince && html`; nothing accepted since ${time(silentSince, viewer, 'minute')}`;
   return html`something every ${duration(expectEvery)}${since}`;
-}
-
-function activeOf({ secrets }: PartnerSummary): number {
-  return secrets.filter(({ status }) => status === 'active').length;
-}
-
-function refusedOf({ refusals }: PartnerSummary): number {
-  return refusals.reduce((sum, refusal) => sum + refusal.count, 0);
 }

@@ -6,7 +6,6 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import { refuseTyped, typedForm } from '../../routes/confirmation.ts';
 import type { PortalRoutes } from '../../routes/route-types.ts';
 import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
@@ -22,7 +21,7 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
+import { action, refuseTyped, typedForm } from '../../routes/page-actions.ts';
 
 const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;

@@ -141,14 +141,13 @@ function ruleWords(effect: RuleEffect): Html {
     assign.length > 0 && html`assigns ${names(assign)}`,
     state === 'closed' && 'closes the issue',
     state === 'open' && 'opens the issue again',
-    setFields.length > 0 && html`sets ${names(setFields.map(fieldWords))}`,
+    setFields.length > 0 &&
+      html`sets
+      ${names(setFields.map(({ name, value }) => `${name} to ${[value].flat().join(', ')}`))}`,
     comments && 'writes a comment',
   ].filter((part) => part !== false);
   return html`<p>The rule ${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}.</p>`;
 }
-
-const fieldWords = ({ name, value }: NonNullable<RuleEffect['setFields']>[number]): string =>
-  `${name} to ${[value].flat().join(', ')}`;
 
 function leadOfRule(number: string, { issueAddress, claimed }: Leads): Html {
   const issue = issueLink(number, issueAddress);

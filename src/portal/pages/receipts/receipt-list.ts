@@ -218,7 +218,7 @@ const columnsFor = (viewer: Viewer): Column<ReceiptSummary>[] => [
     'whole',
   ],
   ['Received', ({ receivedAt }) => time(receivedAt, viewer), 'whole'],
-  ['Partner', partnerLink],
+  ['Partner', ({ partnerId }) => link(partnerPath(partnerId), foreign(partnerId))],
   [
     'Event',
     ({ path, eventType }) =>
@@ -231,7 +231,3 @@ const columnsFor = (viewer: Viewer): Column<ReceiptSummary>[] => [
     'whole',
   ],
 ];
-
-function partnerLink({ partnerId }: ReceiptSummary): Html {
-  return link(partnerPath(partnerId), foreign(partnerId));
-}

@@ -5,8 +5,7 @@ import { refuse } from '#shared/errors.ts';
 import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
-import { refuseTyped } from '../../routes/confirmation.ts';
-import type { Confirmation, FormRequest } from '../../routes/route-types.ts';
+import type { FormRequest } from '../../routes/route-types.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
@@ -22,7 +21,7 @@ import {
   countWords,
 } from './receipt-filters.ts';
 import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
+import { action, type Confirmation, refuseTyped } from '../../routes/page-actions.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export const replayAll = action({
