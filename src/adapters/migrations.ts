@@ -17,7 +17,6 @@ export type Migration = { number: number; name: string; kind: MigrationKind; sql
 /** A migration that a store has. */
 export type AppliedMigration = Omit<Migration, 'sql'>;
 
-/** Which migrations a store has, and which it lacks. */
 export type MigrationState = {
   applied: AppliedMigration[];
   pending: Migration[];
@@ -77,7 +76,7 @@ export async function readApplied(
 }
 
 /**
- * How the store stands to the migrations that this version knows.
+ * Compares the store's migrations with those that this version knows.
  * @throws {store-unavailable} also when it began with another one
  */
 export async function readMigrationState(
@@ -139,15 +138,13 @@ function refuseNewerSchema({ unknown }: MigrationState, log: Log): void {
     log.warn({ migration: name }, 'the store was changed by a newer, compatible version');
 }
 
-export type MigrateDeps = { database: Database; log: Log };
-
 /**
  * Brings the store to the newest schema, each migration in a transaction of its own. Safe to run
  * from several processes at once, and again. Returns what it applied itself.
  * @throws {store-unavailable} also when a newer Trackport left a breaking migration
  */
 export async function applyMigrations(
-  { database, log }: MigrateDeps,
+  { database, log }: { database: Database; log: Log },
   known: readonly Migration[],
 ): Promise<Migration[]> {
   const state = await readMigrationState(database, known);

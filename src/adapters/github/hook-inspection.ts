@@ -5,7 +5,7 @@ import type { TrackerClient } from './transport/client.ts';
 import type { RepositoryName } from './repository.ts';
 
 /** A webhook as the tracker shows it to those who may see it. */
-export type HookFacts = {
+export type Webhook = {
   /** Whose it is: the repository's, or the App's own. */
   owner: 'repository' | 'app';
   url: string;
@@ -21,13 +21,13 @@ export type HookFacts = {
 type HookDelivery = {
   /** RFC 3339. */
   at: string;
-  /** What the receiver answered, or what the tracker puts for no answer. */
+  /** Of the receiver's response, or the tracker's stand-in for none. */
   status: number;
 };
 
 /** GitHub takes 20 webhooks for an event. */
 const HOOKS_MAX = 100;
-/** What the tracker says to those who may not see webhooks: to some that there are none at all. */
+/** The tracker's responses to those who may not see webhooks: some are told that there are none at all. */
 const REFUSALS = [401, 403, 404];
 
 const configSchema = z.object({
@@ -56,19 +56,19 @@ export async function inspectRepositoryHooks(
   client: TrackerClient,
   repository: RepositoryName,
   isWanted: (url: string) => boolean,
-): Promise<HookFacts[] | undefined> {
+): Promise<Webhook[] | undefined> {
   const path = 'GET /repos/{owner}/{repo}/hooks';
   const hooks = await readIfAllowed(client, path, hooksSchema, {
     ...repository,
     per_page: HOOKS_MAX,
   });
   if (!hooks) return undefined;
-  const found: HookFacts[] = [];
+  const found: Webhook[] = [];
   for (const { id, active, events, config } of hooks) {
     const delivery = isWanted(config.url)
       ? await readLastDelivery(client, `${path}/{hook}/deliveries`, { ...repository, hook: id })
       : {};
-    found.push({ owner: 'repository', isActive: active, events, ...toFacts(config), ...delivery });
+    found.push({ owner: 'repository', isActive: active, events, ...toHook(config), ...delivery });
   }
   return found;
 }
@@ -77,7 +77,7 @@ export async function inspectRepositoryHooks(
  * The webhook of the App that the client speaks for, by its own JWT; undefined when it has none.
  * @throws {TrackerFailure}
  */
-export async function inspectAppHook(client: TrackerClient): Promise<HookFacts | undefined> {
+export async function inspectAppHook(client: TrackerClient): Promise<Webhook | undefined> {
   const config = await readIfAllowed(client, 'GET /app/hook/config', configSchema);
   if (!config || config.url === '') return undefined;
   const app = await readIfAllowed(
@@ -89,12 +89,12 @@ export async function inspectAppHook(client: TrackerClient): Promise<HookFacts |
     owner: 'app',
     isActive: true,
     events: app?.events ?? [],
-    ...toFacts(config),
+    ...toHook(config),
     ...(await readLastDelivery(client, 'GET /app/hook/deliveries')),
   };
 }
 
-function toFacts(config: z.infer<typeof configSchema>) {
+function toHook(config: z.infer<typeof configSchema>) {
   const { url, content_type: contentType, secret = '' } = config;
   return { url, contentType, hasSecret: secret !== '' };
 }
@@ -103,7 +103,7 @@ async function readLastDelivery(
   client: TrackerClient,
   route: string,
   parameters: Readonly<Record<string, unknown>> = {},
-): Promise<Pick<HookFacts, 'lastDelivery'>> {
+): Promise<{ lastDelivery?: HookDelivery }> {
   const query = { ...parameters, per_page: 1 };
   const [last] = (await readIfAllowed(client, route, deliveriesSchema, query)) ?? [];
   return last ? { lastDelivery: { at: last.delivered_at, status: last.status_code } } : {};

@@ -1,33 +1,31 @@
 import { z } from 'zod';
 
-import type { IssueEditorDeps } from './issue-editor.ts';
+import type { Clock } from '#shared/clock.ts';
 import type { TrackerClient } from './transport/client.ts';
 import { TrackerFailure } from './transport/failure.ts';
 import { continuationOf } from './transport/response.ts';
 import type { Headers } from './transport/rate-limits.ts';
-import { type Repository, type RepositoryFacts, scopesOf } from './repository.ts';
+import { type Repository, type RepositoryInfo, scopesOf } from './repository.ts';
 
-/** What `doctor` wants to know before it says what to fix. */
+/** State of the repository, for `doctor`. */
 export type RepositoryInspection = {
-  facts: RepositoryFacts;
+  facts: RepositoryInfo;
   /** Which of the named labels exist, in the order named. */
   labels: readonly { name: string; exists: boolean }[];
   /** Of a classic token; other credentials have none. */
   scopes?: readonly string[];
-  /** When the token ends, as the tracker writes it; absent for tokens without an end. */
+  /** End of the token, as the tracker writes it; absent for tokens without an end. */
   tokenExpires?: string;
-  /** How far the tracker's clock is ahead of ours, in milliseconds; precise to a second. */
+  /** Milliseconds by which the tracker's clock is ahead of ours; precise to a second. */
   clockAheadMs?: number;
 };
-
-export type InspectionDeps = Omit<IssueEditorDeps, 'adminClient'>;
 
 /**
  * Asks the tracker about the repository and the labels named.
  * @throws {TrackerFailure} its `kind` says what is wrong: `unauthorized`, `repository-missing`, …
  */
 export async function inspectRepository(
-  { client, repository, clock }: InspectionDeps,
+  { client, repository, clock }: { client: TrackerClient; repository: Repository; clock: Clock },
   labelNames: readonly string[],
 ): Promise<RepositoryInspection> {
   const { facts, headers } = await repository.read();
@@ -35,7 +33,7 @@ export async function inspectRepository(
   const labels: { name: string; exists: boolean }[] = [];
   for (const name of labelNames)
     labels.push({ name, exists: await labelExists(client, repository, name) });
-  return { facts, labels, ...tokenFacts(headers), ...clockAheadMs };
+  return { facts, labels, ...tokenOf(headers), ...clockAheadMs };
 }
 
 async function labelExists(
@@ -52,12 +50,12 @@ async function labelExists(
 }
 
 /**
- * Whether issues can be assigned to whoever has this login.
+ * True when issues can be assigned to whoever has this login.
  * @see https://docs.github.com/en/rest/issues/assignees#check-if-a-user-can-be-assigned
  * @throws {TrackerFailure}
  */
 export async function isAssignable(
-  { client, repository }: Pick<InspectionDeps, 'client' | 'repository'>,
+  { client, repository }: { client: TrackerClient; repository: Repository },
   login: string,
 ): Promise<boolean> {
   const response = await client.request(
@@ -75,7 +73,10 @@ export async function isAssignable(
 export async function assertCursors({
   client,
   repository,
-}: Pick<InspectionDeps, 'client' | 'repository'>): Promise<void> {
+}: {
+  client: TrackerClient;
+  repository: Repository;
+}): Promise<void> {
   const { headers, status } = await client.request(
     'GET /repos/{owner}/{repo}/issues',
     { ...repository.name, state: 'all', per_page: 1 },
@@ -91,7 +92,7 @@ export async function assertCursors({
  * @throws {TrackerFailure} `forbidden` or `missing` without write access
  */
 export async function createLabel(
-  { client, repository }: Pick<InspectionDeps, 'client' | 'repository'>,
+  { client, repository }: { client: TrackerClient; repository: Repository },
   label: { name: string; color?: string; description?: string },
 ): Promise<'created' | 'exists' | 'refused'> {
   const response = await client.request(
@@ -103,13 +104,13 @@ export async function createLabel(
   return (await labelExists(client, repository, label.name)) ? 'exists' : 'refused';
 }
 
-function tokenFacts(headers: Headers): Pick<RepositoryInspection, 'scopes' | 'tokenExpires'> {
+function tokenOf(headers: Headers) {
   const scopes = scopesOf(headers);
   const tokenExpires = headers['github-authentication-token-expiration']?.toString();
   return { scopes, tokenExpires };
 }
 
-function clockAheadOf(headers: Headers, now: number): Pick<RepositoryInspection, 'clockAheadMs'> {
+function clockAheadOf(headers: Headers, now: number): { clockAheadMs?: number } {
   const date = Date.parse(headers['date']?.toString() ?? '');
   return Number.isNaN(date) ? {} : { clockAheadMs: date - now };
 }

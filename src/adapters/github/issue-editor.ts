@@ -26,7 +26,8 @@ const COMMENTS_PER_PAGE = 100;
 const COMMENT_PAGES_MAX = 100;
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 
-export type IssueEditorDeps = {
+/** Access to the issues of one repository. */
+type IssueAccess = {
   client: TrackerClient;
   /** Of a repository admin; without one no issue can be deleted. */
   adminClient: () => TrackerClient | undefined;
@@ -35,64 +36,64 @@ export type IssueEditorDeps = {
 };
 
 /** Writes to GitHub's issues. Each method is one need of a deletion or a rule. */
-export function createIssueEditor(deps: IssueEditorDeps): IssueEditor {
+export function createIssueEditor(access: IssueAccess): IssueEditor {
   const ofIssue = <T>(work: () => Promise<T>) =>
-    refusing(deps, () => explainingForbidden(deps, work));
-  const numberOf = createFieldNumbers(deps);
+    refusing(access, () => explainingForbidden(access, work));
+  const numberOf = createFieldNumbers(access.client, access.repository, access.clock);
   return {
-    canRemove: () => deps.adminClient() !== undefined,
-    checkRepository: () => refusing(deps, () => checkRepository(deps)),
-    checkWriting: () => refusing(deps, () => checkWriting(deps)),
-    read: (number) => ofIssue(() => read(deps, number)),
-    edit: (number, edit) => ofIssue(() => write(deps, number, edit)),
+    canRemove: () => access.adminClient() !== undefined,
+    checkRepository: () => refusing(access, () => checkRepository(access)),
+    checkWriting: () => refusing(access, () => checkWriting(access)),
+    read: (number) => ofIssue(() => read(access, number)),
+    edit: (number, edit) => ofIssue(() => write(access, number, edit)),
     setFields: (number, settings, known) =>
-      ofIssue(() => setFields({ ...deps, numberOf }, number, { settings, known })),
-    clearField: (number, fieldId) => ofIssue(() => clearField(deps, number, fieldId)),
-    findComment: (number, marker) => ofIssue(() => findComment(deps, number, marker)),
-    comment: (number, text) => ofIssue(() => comment(deps, number, text)),
-    remove: (nodeId) => refusing(deps, () => remove(deps, nodeId)),
-    countRevisions: (nodeId) => countRevisions(deps, nodeId),
+      ofIssue(() => setFields({ ...access, numberOf }, number, { settings, known })),
+    clearField: (number, fieldId) => ofIssue(() => clearField(access, number, fieldId)),
+    findComment: (number, marker) => ofIssue(() => findComment(access, number, marker)),
+    comment: (number, text) => ofIssue(() => comment(access, number, text)),
+    remove: (nodeId) => refusing(access, () => remove(access, nodeId)),
+    countRevisions: (nodeId) => countRevisions(access, nodeId),
   };
 }
 
-async function checkRepository({ repository }: IssueEditorDeps) {
+async function checkRepository({ repository }: IssueAccess) {
   const { facts } = await repository.read();
   if (!facts.hasIssues) return { kind: 'paused', code: 'issues-disabled' } as const;
   return { kind: 'well', id: facts.id } as const;
 }
 
-async function checkWriting({ client, repository }: IssueEditorDeps) {
+async function checkWriting({ client, repository }: IssueAccess) {
   const { facts, headers } = await repository.read();
   const code = reasonNotToWrite(client, facts, headers);
   return code ? ({ kind: 'paused', code } as const) : ({ kind: 'well', id: facts.id } as const);
 }
 
-async function read(deps: IssueEditorDeps, number: number) {
-  const response = await requestIssue(deps, number, {
+async function read(access: IssueAccess, number: number) {
+  const response = await requestIssue(access, number, {
     route: `GET ${ISSUE}`,
     options: { schema: editableSchema },
   });
-  if (response.kind === 'other') return explainAbsence(deps, response);
+  if (response.kind === 'other') return explainAbsence(access, response);
   const { isPullRequest, ...issue } = response.data;
   if (issue.number !== number) throw new TrackerFailure('nonsense');
   return isPullRequest ? ({ kind: 'pull-request' } as const) : ({ kind: 'issue', issue } as const);
 }
 
-async function write(deps: IssueEditorDeps, number: number, edit: IssueEdit) {
+async function write(access: IssueAccess, number: number, edit: IssueEdit) {
   const { close, reopen, ...fields } = edit;
   const state = close ? { state: 'closed', state_reason: close } : reopen && { state: 'open' };
-  const response = await patch(deps, number, { ...fields, ...state }).catch((error: unknown) => {
+  const response = await patch(access, number, { ...fields, ...state }).catch((error: unknown) => {
     // A reason that the tracker does not take must not keep the lead open.
     if (!close || !isRefusedInput(error)) throw error;
-    return patch(deps, number, { ...fields, state: 'closed' });
+    return patch(access, number, { ...fields, state: 'closed' });
   });
-  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  if (response.kind === 'other') return explainAbsence(access, response, { isWrite: true });
   if (response.data.number !== number) throw new TrackerFailure('nonsense');
   return { kind: 'done', issue: response.data } as const;
 }
 
-function patch(deps: IssueEditorDeps, number: number, fields: Record<string, unknown>) {
-  return requestIssue(deps, number, {
+function patch(access: IssueAccess, number: number, fields: Record<string, unknown>) {
+  return requestIssue(access, number, {
     route: `PATCH ${ISSUE}`,
     fields,
     options: { schema: editableSchema },
@@ -103,70 +104,70 @@ type FieldWrite = { settings: readonly FieldSetting[]; known: readonly FieldValu
 
 /** @see https://docs.github.com/en/rest/issues/issue-field-values */
 async function setFields(
-  deps: IssueEditorDeps & { numberOf: ReturnType<typeof createFieldNumbers> },
+  access: IssueAccess & { numberOf: ReturnType<typeof createFieldNumbers> },
   number: number,
   { settings, known }: FieldWrite,
 ) {
   const values: { field_id: number; value: unknown }[] = [];
   for (const { name, value } of settings) {
     const own = known.find((field) => foldLabel(field.name) === foldLabel(name));
-    const field_id = own?.id ?? (await deps.numberOf(name));
+    const field_id = own?.id ?? (await access.numberOf(name));
     if (field_id === undefined) return { kind: 'invalid', code: 'field-unknown' } as const;
     values.push({ field_id, value });
   }
-  const response = await requestIssue(deps, number, {
+  const response = await requestIssue(access, number, {
     route: `POST ${ISSUE}/issue-field-values`,
     fields: { issue_field_values: values },
     options: { schema: fieldValuesSchema },
   });
-  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  if (response.kind === 'other') return explainAbsence(access, response, { isWrite: true });
   return { kind: 'done', fieldValues: response.data } as const;
 }
 
-async function clearField(deps: IssueEditorDeps, number: number, fieldId: number) {
-  const response = await requestIssue(deps, number, {
+async function clearField(access: IssueAccess, number: number, fieldId: number) {
+  const response = await requestIssue(access, number, {
     route: `DELETE ${ISSUE}/issue-field-values/{issue_field_id}`,
     fields: { issue_field_id: fieldId },
     options: { schema: z.unknown() },
   });
-  if (response.kind === 'other') return explainAbsence(deps, response, { isWrite: true });
+  if (response.kind === 'other') return explainAbsence(access, response, { isWrite: true });
   return { kind: 'done' } as const;
 }
 
 /** Comments are listed by page, oldest first; a list of them has no cursors. */
-async function findComment(deps: IssueEditorDeps, number: number, marker: string) {
+async function findComment(access: IssueAccess, number: number, marker: string) {
   for (let page = 1; page <= COMMENT_PAGES_MAX; page += 1) {
-    const response = await requestIssue(deps, number, {
+    const response = await requestIssue(access, number, {
       route: `GET ${ISSUE}/comments`,
       fields: { per_page: COMMENTS_PER_PAGE, page },
       options: { schema: commentsSchema },
     });
-    if (response.kind === 'other') return explainAbsence(deps, response);
+    if (response.kind === 'other') return explainAbsence(access, response);
     if (response.data.some(({ body }) => body?.includes(marker))) return { kind: 'found' } as const;
     if (response.data.length < COMMENTS_PER_PAGE) return { kind: 'none' } as const;
   }
   return { kind: 'invalid', code: 'too-many-comments' } as const;
 }
 
-async function comment(deps: IssueEditorDeps, number: number, text: string) {
-  const response = await requestIssue(deps, number, {
+async function comment(access: IssueAccess, number: number, text: string) {
+  const response = await requestIssue(access, number, {
     route: `POST ${ISSUE}/comments`,
     fields: { body: text },
     options: { schema: postedSchema },
   }).catch(async (error: unknown) => {
-    if (isTrackerFailure(error, 'forbidden') && (await isLocked(deps, number)))
+    if (isTrackerFailure(error, 'forbidden') && (await isLocked(access, number)))
       return 'locked' as const;
     throw error;
   });
   if (response === 'locked') return { kind: 'invalid', code: 'locked' } as const;
   return response.kind === 'other'
-    ? explainAbsence(deps, response, { isWrite: true })
+    ? explainAbsence(access, response, { isWrite: true })
     : ({ kind: 'done' } as const);
 }
 
 /** Only who may push comments on a locked issue: that is no reason to stop everything else. */
-async function isLocked(deps: IssueEditorDeps, number: number): Promise<boolean> {
-  const response = await requestIssue(deps, number, {
+async function isLocked(access: IssueAccess, number: number): Promise<boolean> {
+  const response = await requestIssue(access, number, {
     route: `GET ${ISSUE}`,
     options: { schema: lockSchema },
   });
@@ -180,7 +181,7 @@ type IssueRequest<T> = {
 };
 
 function requestIssue<T>(
-  { client, repository }: IssueEditorDeps,
+  { client, repository }: IssueAccess,
   number: number,
   { route, fields, options }: IssueRequest<T>,
 ): Promise<TrackerResponse<T>> {
@@ -193,7 +194,7 @@ function requestIssue<T>(
  * does a write that is not permitted: a deletion must never end as done for that.
  */
 async function explainAbsence(
-  { client, repository }: IssueEditorDeps,
+  { client, repository }: IssueAccess,
   { status }: { status: number },
   { isWrite = false } = {},
 ): Promise<Refusal> {
@@ -207,7 +208,7 @@ async function explainAbsence(
 
 /** A 403 about one issue says nothing of the others, unless the repository knows of a reason. */
 async function explainingForbidden<T>(
-  { client, repository }: IssueEditorDeps,
+  { client, repository }: IssueAccess,
   work: () => Promise<T>,
 ): Promise<T | Refusal> {
   try {
@@ -220,8 +221,8 @@ async function explainingForbidden<T>(
   }
 }
 
-async function remove(deps: IssueEditorDeps, nodeId: string) {
-  const adminClient = deps.adminClient();
+async function remove(access: IssueAccess, nodeId: string) {
+  const adminClient = access.adminClient();
   if (!adminClient) return impossible(true);
   try {
     const parameters = { query: DELETE_ISSUE, variables: { issueId: nodeId } };
@@ -245,7 +246,7 @@ function impossible(isCertain: boolean) {
 
 const MAY_NOT = new Set<TrackerFailureKind>(['unauthorized', 'forbidden', 'missing', 'moved']);
 
-async function countRevisions({ client }: IssueEditorDeps, id: string) {
+async function countRevisions({ client }: IssueAccess, id: string) {
   try {
     const parameters = { query: COUNT_REVISIONS, variables: { id } };
     const response = await client.request('POST /graphql', parameters, { schema: revisionsSchema });
@@ -259,7 +260,7 @@ async function countRevisions({ client }: IssueEditorDeps, id: string) {
 }
 
 /** The result of `work`, or what its failure means for a deletion. Bugs pass unchanged. */
-async function refusing<T>({ clock }: IssueEditorDeps, work: () => Promise<T>) {
+async function refusing<T>({ clock }: IssueAccess, work: () => Promise<T>) {
   try {
     return await work();
   } catch (error) {

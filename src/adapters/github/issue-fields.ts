@@ -15,8 +15,6 @@ export type FieldDefinition = {
   options: readonly string[];
 };
 
-type FieldDeps = { client: TrackerClient; repository: Pick<Repository, 'name'> };
-
 const fieldsSchema = z.array(
   z
     .object({
@@ -39,7 +37,10 @@ const fieldsSchema = z.array(
 export async function readFields({
   client,
   repository,
-}: FieldDeps): Promise<readonly FieldDefinition[] | undefined> {
+}: {
+  client: TrackerClient;
+  repository: Repository;
+}): Promise<readonly FieldDefinition[] | undefined> {
   const response = await client
     .request(
       'GET /orgs/{org}/issue-fields',
@@ -56,11 +57,11 @@ export async function readFields({
 const KNOWN_FOR_MS = MINUTE;
 
 /** The number of a field by its name; asks the tracker at most once a minute. @throws {TrackerFailure} */
-export function createFieldNumbers({ clock, ...deps }: FieldDeps & { clock: Clock }) {
+export function createFieldNumbers(client: TrackerClient, repository: Repository, clock: Clock) {
   let known: { numbers: ReadonlyMap<string, number>; at: number } | undefined;
   return async (name: string): Promise<number | undefined> => {
     if (known === undefined || clock.monotonicMs() - known.at > KNOWN_FOR_MS) {
-      const fields = (await readFields(deps)) ?? [];
+      const fields = (await readFields({ client, repository })) ?? [];
       const numbers = new Map(fields.map((field) => [foldLabel(field.name), field.id]));
       known = { numbers, at: clock.monotonicMs() };
     }

@@ -24,7 +24,7 @@ function firstOf<Item extends z.ZodType>(item: Item) {
     .pipe(z.array(item));
 }
 
-/** Whether a label, a type, a field or an option can be called so; one that is not is read as if it were not there. */
+/** False for a name that no label, type, field or option can have: one with it is read as if it were not there. */
 export function isName(name: string): boolean {
   return !isLongerThan(name, NAME_CHARACTERS_MAX);
 }

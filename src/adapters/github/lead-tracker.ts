@@ -1,12 +1,6 @@
 import { z } from 'zod';
 
-import type {
-  IssueResult,
-  IssuePage,
-  IssueQuery,
-  LeadTracker,
-  PageResult,
-} from '#leads/lead-tracker.ts';
+import type { IssueResult, IssueQuery, LeadTracker, PageResult } from '#leads/lead-tracker.ts';
 import { SECOND, toRfc3339 } from '#shared/clock.ts';
 
 import type { TrackerResponse, TrackerClient } from './transport/client.ts';
@@ -20,18 +14,12 @@ const ISSUES_PER_PAGE = 100;
 const pageSchema = z.array(issueSchema).max(ISSUES_PER_PAGE);
 /** @see https://docs.github.com/en/rest/issues/issues#get-an-issue */
 const MOVED = 301;
-/** Where an issue is not, or no longer, when the repository itself is well. */
 /** The tracker knows that it was there; of 404 a replica may not have heard yet. */
 const GONE = 410;
 const ABSENT_STATUSES = [MOVED, 404, GONE];
 
-export type LeadTrackerDeps = {
-  client: TrackerClient;
-  repository: Repository;
-};
-
 /** Reads issues over GitHub's REST API. */
-export function createLeadTracker({ client, repository }: LeadTrackerDeps): LeadTracker {
+export function createLeadTracker(client: TrackerClient, repository: Repository): LeadTracker {
   const { name } = repository;
 
   const listIssues = async (query: IssueQuery, validator?: string): Promise<PageResult> => {
@@ -113,7 +101,7 @@ function wholeSecond(ms: number): string {
  * A 304 speaks for the rows only: its `Link` is as fresh as that of a 200.
  * @throws {TrackerFailure} rather than taking a list for complete that goes on
  */
-function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): Pick<IssuePage, 'after'> {
+function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): { after?: string } {
   const continuation = continuationOf(response.headers['link']);
   if (continuation.kind === 'end') return {};
   if (continuation.kind === 'unusable')

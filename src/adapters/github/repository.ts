@@ -3,10 +3,11 @@ import { type Clock, SECOND } from '#shared/clock.ts';
 import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import type { PauseCode } from '#partners/worker/act/issue-editor.ts';
 import type { TrackerClient } from './transport/client.ts';
+import type { CredentialKind } from './transport/auth.ts';
 import { TrackerFailure, toTrackportError } from './transport/failure.ts';
 import type { Headers } from './transport/rate-limits.ts';
 
-/** How long one response about the repository speaks for reads that find no issue. */
+/** One response about the repository speaks for so long for reads that find no issue. */
 const WELL_FOR_MS = 2 * SECOND;
 
 /** Redirects and absences: only the repository can tell what they mean. */
@@ -23,20 +24,20 @@ export function parseRepositoryName(text: string): RepositoryName {
   return { owner, repo };
 }
 
-/** What the tracker says about the repository. */
-export type RepositoryFacts = {
+/** The tracker's word on the repository. */
+export type RepositoryInfo = {
   /** Stays the same when the repository is renamed or moved. */
   id: number;
   hasIssues: boolean;
   isPrivate: boolean;
   isArchived: boolean;
-  /** Whether the credential is an administrator's here. */
+  /** The credential is an administrator's here. */
   isAdmin: boolean;
-  /** Whether its permissions suffice to change issues; undefined when the tracker tells none. */
+  /** Its permissions suffice to change issues; undefined when the tracker tells none. */
   mayWrite: boolean | undefined;
   /** The same for typed fields, for which more is asked. */
   mayPush: boolean | undefined;
-  /** Whether nobody but collaborators can open an issue. */
+  /** Nobody but collaborators can open an issue. */
   isForCollaborators: boolean;
 };
 
@@ -50,7 +51,7 @@ const repositorySchema = z
     issue_creation_policy: z.string().nullish().catch(undefined),
     permissions: z.record(z.string(), z.boolean()).nullish(),
   })
-  .transform((wire): RepositoryFacts => {
+  .transform((wire): RepositoryInfo => {
     const may = (name: string): boolean => wire.permissions?.[name] === true;
     return {
       id: wire.id,
@@ -75,7 +76,7 @@ export type Repository = {
    * Asks the tracker. @throws {TrackerFailure} `repository-missing` for 404 and redirects (a
    * renamed repository is another one until the configuration says so)
    */
-  read(): Promise<{ facts: RepositoryFacts; headers: Headers }>;
+  read(): Promise<{ facts: RepositoryInfo; headers: Headers }>;
   /**
    * Resolves when the repository is found under its name and has issues: only then is an issue that
    * is not found really absent. Calls at the same time share one request.
@@ -88,9 +89,11 @@ export type Repository = {
   id(): number | undefined;
 };
 
-export type RepositoryDeps = { client: TrackerClient; clock: Clock; name: RepositoryName };
-
-export function createRepository({ client, clock, name }: RepositoryDeps): Repository {
+export function createRepository(
+  client: TrackerClient,
+  name: RepositoryName,
+  clock: Clock,
+): Repository {
   let id: number | undefined;
   let wellAt: number | undefined;
 
@@ -134,8 +137,8 @@ export function createRepository({ client, clock, name }: RepositoryDeps): Repos
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 export function reasonNotToWrite(
-  { credentialKind }: Pick<TrackerClient, 'credentialKind'>,
-  { hasIssues, isArchived, isPrivate, mayWrite }: RepositoryFacts,
+  { credentialKind }: { credentialKind: CredentialKind },
+  { hasIssues, isArchived, isPrivate, mayWrite }: RepositoryInfo,
   headers: Headers,
 ): PauseCode | undefined {
   if (!hasIssues) return 'issues-disabled';
@@ -155,7 +158,7 @@ export function scopesOf(headers: Headers): readonly string[] | undefined {
     .filter(Boolean);
 }
 
-/** Whether a classic token with these scopes may change issues, if its user may. */
+/** True when a classic token with these scopes may change issues, if its user may. */
 export function coversWriting(scopes: readonly string[], isPrivate: boolean): boolean {
   return scopes.includes('repo') || (!isPrivate && scopes.includes('public_repo'));
 }
@@ -174,7 +177,10 @@ const labelNames = z.array(z.object({ name: z.string() }));
 export async function readLabels({
   client,
   repository,
-}: Pick<RepositoryDeps, 'client'> & { repository: Repository }): Promise<string[]> {
+}: {
+  client: TrackerClient;
+  repository: Repository;
+}): Promise<string[]> {
   const names: string[] = [];
   for (let page = 1; page <= LABEL_PAGES_MAX; page += 1) {
     const response = await client.request(

@@ -1,4 +1,4 @@
-/** What a thread runs for large deliveries of the tracker's webhook. */
+/** Runs in a thread, for large deliveries of the tracker's webhook. */
 import { Secret } from '#shared/crypto/secret.ts';
 import { releaseMemory } from '#shared/bytes.ts';
 import type { TrackerEvent } from '#leads/lead-tracker.ts';

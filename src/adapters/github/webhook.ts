@@ -20,14 +20,15 @@ export type WebhookDelivery = {
 
 export type WebhookVerifier = {
   /**
-   * What a genuine delivery says about the configured repository.
+   * Reads the change of the configured repository from a genuine delivery.
    * @throws {unauthorized} unless the signature holds under one of the secrets
    * @throws {malformed-json} when it holds but the body is no JSON
    */
   verify(delivery: WebhookDelivery): Promise<TrackerEvent>;
 };
 
-export type WebhookVerifierDeps = {
+/** The repository whose webhook is accepted. */
+export type WatchedRepository = {
   /** All that are accepted, so that one can be replaced without a gap. None: nothing is genuine. */
   secrets: readonly Secret[];
   name: RepositoryName;
@@ -36,8 +37,8 @@ export type WebhookVerifierDeps = {
 };
 
 /** @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
-export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifier {
-  const verifiers = deps.secrets
+export function createWebhookVerifier(watched: WatchedRepository): WebhookVerifier {
+  const verifiers = watched.secrets
     .map((secret) => secret.reveal())
     .filter((secret) => secret !== '')
     .map((secret) => new Webhooks({ secret }));
@@ -50,7 +51,7 @@ export function createWebhookVerifier(deps: WebhookVerifierDeps): WebhookVerifie
       if (!verdicts.includes(true)) return refuseSignature();
       // The tracker writes each name once. Should it ever not: a lost event would be worse than a doubt.
       // The bytes of this text are what was signed: nothing was lost when they were decoded.
-      return toTrackerEvent(deps, event, parseTrustedJson(text));
+      return toTrackerEvent(watched, event, parseTrustedJson(text));
     },
   };
 }
@@ -70,11 +71,11 @@ const TRANSFERRED = 'transferred';
  * and keys without notice. Text of the body stays in the issue; `changes` is looked at for names only.
  */
 function toTrackerEvent(
-  deps: WebhookVerifierDeps,
+  watched: WatchedRepository,
   event: string | undefined,
   payload: unknown,
 ): TrackerEvent {
-  if (!isOurs(deps, payload)) return IGNORED;
+  if (!isOurs(watched, payload)) return IGNORED;
   if (event === 'label') return toLabelEvent(payload);
   if (event === 'repository') return { kind: 'everything' };
   return event === 'issues' ? toIssueEvent(payload) : IGNORED;
@@ -124,7 +125,7 @@ const move = z.object({
 });
 
 /** By name without regard to case, by numeric id, or by the name before it was renamed or moved. */
-function isOurs({ name, repositoryId }: WebhookVerifierDeps, payload: unknown): boolean {
+function isOurs({ name, repositoryId }: WatchedRepository, payload: unknown): boolean {
   if (!isRecord(payload) || !isRecord(payload['repository'])) return false;
   const { repository, changes } = payload;
   if (typeof repository['id'] === 'number' && repository['id'] === repositoryId?.()) return true;

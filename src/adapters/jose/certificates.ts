@@ -16,18 +16,20 @@ import { isRecord } from '#shared/text/json.ts';
 
 const ALGORITHM = 'EdDSA';
 const ED25519 = { kty: 'OKP', crv: 'Ed25519' } as const;
-/** What stands before the seed in PKCS #8 (RFC 8410 section 7). */
+/** Bytes before the seed in PKCS #8 (RFC 8410 section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-type SignerDeps = {
+/** A key is noted in the store before it signs for the first time in a process. */
+export function createCertificateSigner({
+  seed,
+  db,
+  clock,
+}: {
   /** A sub-key of 32 bytes. */
   seed: Buffer;
   db: Statements;
   clock: Clock;
-};
-
-/** A key is noted in the store before it signs for the first time in a process. */
-export function createCertificateSigner({ seed, db, clock }: SignerDeps): CertificateSigner {
+}): CertificateSigner {
   const privateKey = privateKeyOf(seed);
   const own = publicKeyOf(privateKey);
   let isNoted = false;
@@ -55,8 +57,8 @@ async function publicKeyOf(privateKey: KeyObject): Promise<CertificateKey> {
 }
 
 /**
- * Whether a file holds a certificate of one of the keys of a set. What it says of itself is believed of its key id
- * alone: no address that it names is asked.
+ * Verifies that a file holds a certificate of one of the keys of a set. Of its own header the key id alone is
+ * believed: no address that it names is asked.
  */
 export async function verifyCertificate(
   text: string,

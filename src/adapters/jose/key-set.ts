@@ -25,10 +25,11 @@ const DISCOVERY_TTL_MS = 24 * HOUR;
 const FETCH_TIMEOUT_MS = 5 * SECOND;
 const KEYS_MAX = 100;
 
-export type KeySetDeps = {
+/** The issuer as the source of keys. */
+export type KeySource = {
   /** Exactly as tokens name it. */
   issuer: string;
-  /** Where the keys are; default: where the issuer's discovery document says. */
+  /** Address of the keys; default: that of the issuer's discovery document. */
   keySetUrl?: string;
   clock: Clock;
   log: Log;
@@ -66,17 +67,17 @@ type Keys = {
 
 type State = {
   keys: Keys | undefined;
-  /** When the last attempt began, in milliseconds of the monotonic clock. */
+  /** Begin of the last attempt, in milliseconds of the monotonic clock. */
   triedAt: number | undefined;
   failure: string | undefined;
   discovered: { url: string; at: number } | undefined;
 };
 
-export function createKeySet(deps: KeySetDeps): KeySet {
-  const { clock } = deps;
+export function createKeySet(source: KeySource): KeySet {
+  const { clock } = source;
   const closed = new AbortController();
   const state = createState();
-  const fetchKeys = createSingleFlight(() => attempt(deps, state, closed.signal));
+  const fetchKeys = createSingleFlight(() => attempt(source, state, closed.signal));
   /** Requests the keys unless that was done just now; an attempt under way is shared. */
   const refresh = (): Promise<void> => {
     const isTooSoon = !fetchKeys.isRunning() && msUntilAttempt(state, clock.monotonicMs()) > 0;
@@ -104,10 +105,10 @@ export function createKeySet(deps: KeySetDeps): KeySet {
 }
 
 /** One request to the issuer as the key set makes it, for people who want to know whether it works. */
-export async function inspectIssuer(deps: KeySetDeps): Promise<IssuerStatus> {
+export async function inspectIssuer(source: KeySource): Promise<IssuerStatus> {
   const state = createState();
-  await attempt(deps, state, new AbortController().signal);
-  return statusOf(state, deps.clock.monotonicMs());
+  await attempt(source, state, new AbortController().signal);
+  return statusOf(state, source.clock.monotonicMs());
 }
 
 function createState(): State {
@@ -161,12 +162,12 @@ async function collect(keys: AsyncIterable<CryptoKey>): Promise<CryptoKey[]> {
 }
 
 /** Never fails: what went wrong stays in the state, and the last good keys stay too. */
-async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Promise<void> {
-  const { clock, log, timeoutMs = FETCH_TIMEOUT_MS } = deps;
+async function attempt(source: KeySource, state: State, closed: AbortSignal): Promise<void> {
+  const { clock, log, timeoutMs = FETCH_TIMEOUT_MS } = source;
   state.triedAt = clock.monotonicMs();
   const signal = AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]);
   try {
-    const url = await keySetUrlOf(deps, state, signal);
+    const url = await keySetUrlOf(source, state, signal);
     replaceKeys(state, await fetchJson(url, signal), clock);
     if (state.failure !== undefined) log.info({}, 'the issuer gives keys again');
     state.failure = undefined;
@@ -178,16 +179,16 @@ async function attempt(deps: KeySetDeps, state: State, closed: AbortSignal): Pro
   }
 }
 
-async function keySetUrlOf(deps: KeySetDeps, state: State, signal: AbortSignal): Promise<string> {
-  if (deps.keySetUrl !== undefined) return deps.keySetUrl;
-  const now = deps.clock.monotonicMs();
+async function keySetUrlOf(source: KeySource, state: State, signal: AbortSignal): Promise<string> {
+  if (source.keySetUrl !== undefined) return source.keySetUrl;
+  const now = source.clock.monotonicMs();
   if (!state.discovered || now - state.discovered.at >= DISCOVERY_TTL_MS)
-    state.discovered = { url: await discoverKeySetUrl(deps.issuer, signal), at: now };
+    state.discovered = { url: await discoverKeySetUrl(source.issuer, signal), at: now };
   return state.discovered.url;
 }
 
 /** @throws {IssuerFailure} and then the keys stay as they were */
-function replaceKeys(state: State, document: unknown, clock: KeySetDeps['clock']): void {
+function replaceKeys(state: State, document: unknown, clock: Clock): void {
   const keys = keysIn(document);
   const count = keys.length;
   // An issuer without a key cannot have made a token: this is a fault of its own.
@@ -203,7 +204,7 @@ function replaceKeys(state: State, document: unknown, clock: KeySetDeps['clock']
   state.keys = { version, text, count, resolve: createLocalJWKSet({ keys }), ...fetched };
 }
 
-/** What is no key at all is ignored, as is one of a kind that nobody here knows (RFC 7517 §5). */
+/** Ignores elements that are no key at all; one of a kind that nobody here knows does no harm (RFC 7517 §5). */
 function keysIn(document: unknown): JWK[] {
   const keys = isRecord(document) ? document['keys'] : undefined;
   if (!Array.isArray(keys)) throw new IssuerFailure('Its key set is malformed.');

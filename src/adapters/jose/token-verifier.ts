@@ -29,7 +29,7 @@ import type { KeySet } from './key-set.ts';
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = MINUTE;
 
-/** What a good token looks like. */
+/** Rules that a good token keeps. */
 export type TokenRules = {
   issuer: string;
   audience: string;
@@ -41,11 +41,11 @@ export type TokenRules = {
   scopeClaim: string;
   /** Name of the token claim with the workspace; tokens without it are of `default`. */
   workspaceClaim: string;
-  /** How far the issuer's clock may be off, in milliseconds. */
+  /** Difference to the issuer's clock that is tolerated, in milliseconds. */
   clockToleranceMs: number;
 };
 
-export type TokenVerifierDeps = {
+type Validation = {
   keySet: KeySet;
   rules: TokenRules;
   clock: Clock;
@@ -53,7 +53,7 @@ export type TokenVerifierDeps = {
 
 type Remembered = {
   principal: TokenPrincipal;
-  /** When the token ends, in milliseconds since the Unix epoch. */
+  /** End of the token, in milliseconds since the Unix epoch. */
   expiresAt: number;
   /** In milliseconds of the monotonic clock. */
   checkedAt: number;
@@ -65,8 +65,8 @@ type Remembered = {
  * Remembers good tokens by their digest until they expire, at most a minute and 10,000 of them,
  * and only while the issuer's keys stay the same.
  */
-export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
-  const { keySet, clock } = deps;
+export function createTokenVerifier(validation: Validation): TokenVerifier {
+  const { keySet, clock } = validation;
   const remembered = new LRUCache<string, Remembered>(atMostEntries(REMEMBERED_MAX));
   const recall = (digest: string): TokenPrincipal | undefined => {
     const known = remembered.get(digest);
@@ -80,7 +80,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
       const digest = sha256Hex(token);
       const known = recall(digest);
       if (known) return known;
-      const checked = await check(deps, token);
+      const checked = await check(validation, token);
       remembered.set(digest, { ...checked, checkedAt: clock.monotonicMs() });
       return checked.principal;
     },
@@ -89,20 +89,20 @@ export function createTokenVerifier(deps: TokenVerifierDeps): TokenVerifier {
 
 /** @throws {unauthorized} @throws {identity-provider-unavailable} */
 async function check(
-  deps: TokenVerifierDeps,
+  validation: Validation,
   token: string,
 ): Promise<Omit<Remembered, 'checkedAt'>> {
   try {
     const header = decodeProtectedHeader(token);
     refuseForeignKeys(header);
-    refuseType(header.typ, deps.rules);
+    refuseType(header.typ, validation.rules);
     // An id of a key is looked for only after the algorithm is known to be one of ours.
-    if (!deps.rules.algorithms.includes(String(header.alg)))
+    if (!validation.rules.algorithms.includes(String(header.alg)))
       throw new errors.JOSEAlgNotAllowed('the algorithm is not allowed');
-    const { keys, version } = await deps.keySet.find({ ...header, alg: String(header.alg) });
-    const payload = await verifyWithAny(keys, token, optionsOf(deps));
-    refuseClaims(payload, deps);
-    const principal = toPrincipal(payload, deps.rules);
+    const { keys, version } = await validation.keySet.find({ ...header, alg: String(header.alg) });
+    const payload = await verifyWithAny(keys, token, optionsOf(validation));
+    refuseClaims(payload, validation);
+    const principal = toPrincipal(payload, validation.rules);
     return { principal, expiresAt: (payload.exp ?? 0) * SECOND, version };
   } catch (error) {
     if (isTrackportError(error)) throw error;
@@ -151,7 +151,7 @@ function refuseType(typ: unknown, { tokenType }: TokenRules): void {
   if (!allowed.some((one) => one === name)) throw new errors.JWTInvalid('the type is another');
 }
 
-function optionsOf({ rules, clock }: TokenVerifierDeps): JWTVerifyOptions {
+function optionsOf({ rules, clock }: Validation): JWTVerifyOptions {
   const strict = rules.tokenType === 'at+jwt' ? ['sub', 'jti', 'client_id'] : [];
   return {
     issuer: rules.issuer,
@@ -185,7 +185,7 @@ async function verifyWithAny(
   throw failure;
 }
 
-function refuseClaims(payload: JWTPayload, { rules, clock }: TokenVerifierDeps): void {
+function refuseClaims(payload: JWTPayload, { rules, clock }: Validation): void {
   const sign = signOfIdToken(payload, rules);
   if (sign !== undefined) refuseClaim(payload, sign);
   const subject = payload.sub ?? clientOf(payload);

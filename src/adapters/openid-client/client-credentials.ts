@@ -60,7 +60,7 @@ async function configure(client: MachineClient): Promise<Configuration> {
   return configuration;
 }
 
-/** What the issuer wrote besides is never shown. */
+/** Shows nothing else that the issuer wrote. */
 function toTargetFailure(error: unknown, { issuer, scope }: MachineClient): TargetFailure {
   const { kind, reason } = toSignInFailure(error);
   const words = {

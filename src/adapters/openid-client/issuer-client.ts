@@ -33,19 +33,20 @@ const DISCOVERY_TTL_MS = DAY;
 /** Before a browser is led there unasked. */
 const REACHED_WITHIN_MS = MINUTE;
 
-export type IssuerClientDeps = {
+/** The portal as it is registered at the issuer (RFC 6749 §2). */
+export type RegisteredClient = {
   /** Exactly as tokens name it. */
   issuer: string;
   clientId: string;
   /** Read for each request, since a reload can replace it; undefined: a public client. */
   clientSecret: () => string | undefined;
   scopes: readonly string[];
-  /** What the access token is to be for; issuers that do not know the parameter pass it over. */
+  /** Audience of the access token; issuers that do not know the parameter pass it over. */
   audience: string;
   /** For issuers that want it named as RFC 8707 has it. */
   resource?: string;
   redirectUri: () => string;
-  /** Where the issuer leads after sign-out. */
+  /** The issuer leads there after sign-out. */
   signedOutUri: () => string;
   clockToleranceMs: number;
   clock: Clock;
@@ -53,10 +54,10 @@ export type IssuerClientDeps = {
   closed: AbortSignal;
 };
 
-export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
-  const findServer = rememberServer(deps);
+export function createIssuerClient(client: RegisteredClient): IssuerClient {
+  const findServer = rememberServer(client);
   const configure = async (withinMs?: number): Promise<Configuration> =>
-    configurationOf(deps, await findServer(withinMs));
+    configurationOf(client, await findServer(withinMs));
   return {
     newAttempt: () => ({
       state: randomState(),
@@ -67,24 +68,24 @@ export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
       translated(async () => {
         const configuration = await configure(isSilent ? REACHED_WITHIN_MS : undefined);
         const url = buildAuthorizationUrl(configuration, {
-          redirect_uri: deps.redirectUri(),
-          scope: deps.scopes.join(' '),
+          redirect_uri: client.redirectUri(),
+          scope: client.scopes.join(' '),
           code_challenge: await calculatePKCECodeChallenge(verifier),
           code_challenge_method: 'S256',
           state,
           nonce,
-          audience: deps.audience,
+          audience: client.audience,
           ...(isSilent && { prompt: 'none' }),
-          ...resourceOf(deps),
+          ...resourceOf(client),
         });
         return url.href;
       }),
-    complete: (query, attempt) => completeGrant(deps, configure, { query, attempt }),
+    complete: (query, attempt) => completeGrant(client, configure, { query, attempt }),
     signOutUrl: async (idToken) => {
       const configuration = await configure().catch(() => undefined);
       if (configuration?.serverMetadata().end_session_endpoint === undefined) return undefined;
       return buildEndSessionUrl(configuration, {
-        post_logout_redirect_uri: deps.signedOutUri(),
+        post_logout_redirect_uri: client.signedOutUri(),
         ...(idToken !== undefined && { id_token_hint: idToken }),
       }).href;
     },
@@ -94,12 +95,12 @@ export function createIssuerClient(deps: IssuerClientDeps): IssuerClient {
 type Callback = { query: string; attempt: SignInAttempt };
 
 async function completeGrant(
-  deps: IssuerClientDeps,
+  client: RegisteredClient,
   configure: () => Promise<Configuration>,
   { query, attempt: { state, nonce, verifier } }: Callback,
 ): Promise<IssuedTokens> {
   const configuration = await translated(configure);
-  const send = createBoundedFetch(deps.closed);
+  const send = createBoundedFetch(client.closed);
   let isSent = false;
   configuration[customFetch] = (url, options) => {
     isSent = true;
@@ -109,14 +110,14 @@ async function completeGrant(
     async () => {
       const tokens = await authorizationCodeGrant(
         configuration,
-        new URL(`${deps.redirectUri()}?${query}`),
+        new URL(`${client.redirectUri()}?${query}`),
         {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         },
-        resourceOf(deps),
+        resourceOf(client),
       );
       return toIssuedTokens(tokens);
     },
@@ -133,33 +134,34 @@ async function translated<T>(work: () => Promise<T>, isFromBrowser = () => false
   }
 }
 
-function resourceOf({ resource }: IssuerClientDeps): Record<string, string> {
+function resourceOf({ resource }: RegisteredClient): Record<string, string> {
   return resource === undefined ? {} : { resource };
 }
 
 /** Discovery, shared by those who wait for it. A failure is not remembered. */
-function rememberServer(deps: IssuerClientDeps): (withinMs?: number) => Promise<ServerMetadata> {
+function rememberServer(client: RegisteredClient): (withinMs?: number) => Promise<ServerMetadata> {
+  const { issuer, clientId } = client;
   let known: { server: ServerMetadata; at: number } | undefined;
   const find = createSingleFlight(async () => {
-    const configuration = await discovery(new URL(deps.issuer), deps.clientId, undefined, None(), {
+    const configuration = await discovery(new URL(issuer), clientId, undefined, None(), {
       timeout: REQUEST_TIMEOUT_SECONDS,
-      [customFetch]: createBoundedFetch(deps.closed),
-      execute: isLoopback(deps.issuer) ? [allowInsecureRequests] : [],
+      [customFetch]: createBoundedFetch(client.closed),
+      execute: isLoopback(issuer) ? [allowInsecureRequests] : [],
     });
-    known = { server: configuration.serverMetadata(), at: deps.clock.monotonicMs() };
+    known = { server: configuration.serverMetadata(), at: client.clock.monotonicMs() };
     return known.server;
   });
   return async (withinMs = DISCOVERY_TTL_MS) =>
-    known && deps.clock.monotonicMs() - known.at < withinMs ? known.server : find();
+    known && client.clock.monotonicMs() - known.at < withinMs ? known.server : find();
 }
 
-function configurationOf(deps: IssuerClientDeps, server: ServerMetadata): Configuration {
-  const tolerance = { [clockTolerance]: Math.ceil(deps.clockToleranceMs / SECOND) };
-  const auth = clientAuthOf(deps.clientSecret(), server);
-  const configuration = new Configuration(server, deps.clientId, tolerance, auth);
+function configurationOf(client: RegisteredClient, server: ServerMetadata): Configuration {
+  const tolerance = { [clockTolerance]: Math.ceil(client.clockToleranceMs / SECOND) };
+  const auth = clientAuthOf(client.clientSecret(), server);
+  const configuration = new Configuration(server, client.clientId, tolerance, auth);
   configuration.timeout = REQUEST_TIMEOUT_SECONDS;
-  configuration[customFetch] = createBoundedFetch(deps.closed);
-  if (isLoopback(deps.issuer)) allowInsecureRequests(configuration);
+  configuration[customFetch] = createBoundedFetch(client.closed);
+  if (isLoopback(client.issuer)) allowInsecureRequests(configuration);
   return configuration;
 }
 

@@ -1,4 +1,4 @@
-/** How requests go to the issuer, whoever makes them, and what becomes of their failures. */
+/** Sends requests to the issuer, whoever makes them, and translates their failures. */
 import {
   AuthorizationResponseError,
   type ClientAuth,
@@ -33,7 +33,7 @@ export function createBoundedFetch(closed: AbortSignal): CustomFetch {
 }
 
 /**
- * How a client shows its secret: the standard's default where the issuer takes it (OpenID Connect Core
+ * Method by which a client shows its secret: the standard's default where the issuer takes it (OpenID Connect Core
  * §9). Without a secret the client is a public one.
  */
 export function clientAuthOf(secret: string | undefined, server: ServerMetadata): ClientAuth {

@@ -1,22 +1,18 @@
-import {
-  applyMigrations,
-  type MigrateDeps,
-  type Migration,
-  shippedMigrations,
-} from '../migrations.ts';
-import { type Statements, unavailable } from '#shared/database.ts';
+import type { Log } from '#shared/log.ts';
+import { type Database, type Statements, unavailable } from '#shared/database.ts';
+import { applyMigrations, type Migration, shippedMigrations } from '../migrations.ts';
 
 /** The oldest major version that the tests are run on. */
 const OLDEST_MAJOR = 15;
 
 /** @see applyMigrations */
 export async function migrate(
-  deps: MigrateDeps,
+  { database, log }: { database: Database; log: Log },
   migrations = shippedMigrations('postgres'),
 ): Promise<Migration[]> {
-  await refuseUnfitServer(deps.database);
-  await refuseHidden(deps.database);
-  return applyMigrations(deps, migrations);
+  await refuseUnfitServer(database);
+  await refuseHidden(database);
+  return applyMigrations({ database, log }, migrations);
 }
 
 const SERVER = `

@@ -1,15 +1,8 @@
 import type { WorkerLease } from '#partners/worker/background-work.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
-import type { PostgresDatabase } from './connection/database.ts';
+import type { Statements } from '#shared/database.ts';
 
-export type WorkerLeaseDeps = {
-  database: Pick<PostgresDatabase, 'get' | 'run'>;
-  /** Another one for each instance and start. */
-  instance: string;
-  clock: Clock;
-};
-
-/** How long it stays with an instance that does not say again that it wants it. */
+/** Length of a lease that its holder does not renew. */
 const LEASE_MS = 15 * SECOND;
 /** Each renewal is a write to the disk. */
 const RENEW_EVERY_MS = 4 * SECOND;
@@ -46,7 +39,16 @@ const RELEASE = `
  * The right to work on a store: a row that its holder keeps by taking it again in time. It hangs on no
  * connection, which may live on at a server for hours, and on the server's clock, which is one for all instances.
  */
-export function createWorkerLease({ database, instance, clock }: WorkerLeaseDeps): WorkerLease {
+export function createWorkerLease({
+  database,
+  instance,
+  clock,
+}: {
+  database: Statements;
+  /** Another one for each instance and start. */
+  instance: string;
+  clock: Clock;
+}): WorkerLease {
   const find = () => database.get<Lease>(READ);
   let renewedAtMs = -Infinity;
   return {

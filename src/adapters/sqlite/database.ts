@@ -18,12 +18,12 @@ export type SqliteDatabase = Database & { readonly handle: BetterSqlite3.Databas
 export type LocalDatabase = SqliteDatabase & { readonly writing: Connection };
 
 const LOOK_EVERY_MS = SECOND / 4;
-/** How long the transactions of a command wait for another process's lock. */
+/** Wait of a command's transactions for another process's lock. */
 const LOCK_WAIT_MS = 5 * SECOND;
 /** The same for those of a service, whose callers wait with them. */
 const SERVICE_LOCK_WAIT_MS = SECOND;
 /**
- * How long a statement of a service may wait for another process's lock, and all its readers with it. Commands and
+ * Wait of a service's statement for another process's lock, and of all its readers with it. Commands and
  * migrations wait longer: nobody waits for them.
  */
 const SERVICE_READ_WAIT_MS = 100;

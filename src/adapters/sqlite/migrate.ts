@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
+import type { Log } from '#shared/log.ts';
 import {
   applyMigrations,
-  type MigrateDeps,
   type Migration,
   readMigrationState,
   shippedMigrations,
@@ -13,10 +13,10 @@ import { createStatements } from './connection/statements.ts';
 
 /** @see applyMigrations */
 export function migrate(
-  deps: MigrateDeps & { database: LocalDatabase },
+  { database, log }: { database: LocalDatabase; log: Log },
   migrations = shippedMigrations('sqlite'),
 ): Promise<Migration[]> {
-  return applyMigrations(deps, migrations);
+  return applyMigrations({ database, log }, migrations);
 }
 
 /**

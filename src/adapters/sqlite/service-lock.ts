@@ -13,7 +13,7 @@ import { createPrivately } from './connection/store-file.ts';
 const WAIT_MS = 15 * SECOND;
 const LOOK_EVERY_MS = 100;
 
-/** Who has the file does its work: there is nobody to share it with. */
+/** The lease of whoever has the file: there is nobody to share its work with. */
 export const ownWork: WorkerLease = {
   take: async () => true,
   ask: async () => undefined,
@@ -23,7 +23,8 @@ export const ownWork: WorkerLease = {
 
 export type ServiceLock = { release(): void };
 
-export type LockDeps = {
+/** A wait for a lock. */
+export type LockWait = {
   clock: Clock;
   log: Log;
   /** Ends the wait: nobody wants the service any more. */
@@ -34,8 +35,8 @@ export type LockDeps = {
  * Locks the file for a service, and waits for up to 15 s for who has it: the one that it takes the place of.
  * @throws {store-unavailable} naming the other one
  */
-export async function lockForService(path: string, deps: LockDeps): Promise<ServiceLock> {
-  const { clock, log, stopping } = deps;
+export async function lockForService(path: string, wait: LockWait): Promise<ServiceLock> {
+  const { clock, log, stopping } = wait;
   for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
     const lock = takeLock(path);
     if (lock) return lock;

@@ -1,4 +1,4 @@
-/** What the threads of `body-readers.ts` run. */
+/** Functions of the threads of `body-readers.ts`. */
 import { readSpecBody, type SpecBody } from '#catalog/spec/spec-body.ts';
 import { type DeliveredEvent, type DeliveryFields, readDelivery } from '#partners/read-delivery.ts';
 import { type JsonRules, parseJsonText } from '#shared/text/json.ts';

@@ -7,7 +7,7 @@ import type * as checks from './check-functions.ts';
 import { createThread, DEADLINE_MS, isTooCostly, refuseThread } from './thread.ts';
 import type * as functions from './spec-functions.ts';
 
-/** What is done with whole specs. */
+/** Work on whole specs. */
 export type SpecThreads = {
   checkSpec: SpecChecker;
   diffSpecs: SpecDiffer;

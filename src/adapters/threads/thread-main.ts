@@ -6,7 +6,7 @@ export type Job = { name: string; input: unknown };
 
 export type JobResult =
   | { kind: 'done'; value: unknown }
-  | { kind: 'refused'; code: ErrorCode; facts: ProblemOptions }
+  | { kind: 'refused'; code: ErrorCode; options: ProblemOptions }
   /** A mistake of ours: named by its class alone, for a message may quote the body. */
   | { kind: 'failed'; name: string };
 
@@ -18,7 +18,7 @@ parentPort?.on('message', (job: Job) => {
   void resultOf(job).then((result) => parentPort?.postMessage(result));
 });
 
-// That it can begin: until now the time was not the job's.
+// Tells that it can begin: until now the time was not the job's.
 parentPort?.postMessage(undefined);
 
 async function resultOf({ name, input }: Job): Promise<JobResult> {
@@ -28,6 +28,6 @@ async function resultOf({ name, input }: Job): Promise<JobResult> {
     if (!isTrackportError(error))
       return { kind: 'failed', name: error instanceof Error ? error.name : typeof error };
     const { code, detail, errors, challenge } = error;
-    return { kind: 'refused', code, facts: { detail, errors, challenge } };
+    return { kind: 'refused', code, options: { detail, errors, challenge } };
   }
 }

@@ -33,12 +33,6 @@ export function isTooCostly(error: unknown): boolean {
   return error.code === 'OUT_OF_TIME' || error.code === 'OUT_OF_MEMORY';
 }
 
-type ThreadDeps = {
-  /** The module whose exported functions it runs. */
-  module: URL;
-  clock: Clock;
-};
-
 /** Functions that a thread can run: what they take and return is copied (structured clone). */
 type Functions = Record<string, (input: never) => unknown>;
 
@@ -64,15 +58,22 @@ type RunOptions = {
   isFirst?: boolean;
 };
 
-/** Jobs that wait for their turn in their order, and how many of them have no end yet. */
+/** Jobs that wait for their turn in their order, and the number of those without an end yet. */
 type Lane = { turns: (() => void)[]; open: number };
 
 /**
  * A thread of its own for what would hold up everybody else, one job after another. It starts with
  * the first job, ends when it has none for a while, and never keeps the process alive by itself.
  */
-export function createThread<F extends Functions>(deps: ThreadDeps): Thread<F> {
-  const host = createHost(deps);
+export function createThread<F extends Functions>({
+  module,
+  clock,
+}: {
+  /** The module whose exported functions it runs. */
+  module: URL;
+  clock: Clock;
+}): Thread<F> {
+  const host = createHost(module, clock);
   const [first, others]: [Lane, Lane] = [
     { turns: [], open: 0 },
     { turns: [], open: 0 },
@@ -130,7 +131,7 @@ type Host = {
 /** `loaded` resolves when the thread can begin with a job. */
 type Started = { worker: Worker; loaded: Promise<unknown> };
 
-function createHost({ module, clock }: ThreadDeps): Host {
+function createHost(module: URL, clock: Clock): Host {
   let started: Started | undefined;
   let resting = new AbortController();
   const start = (): Started => {
@@ -205,7 +206,7 @@ function createDeadline(worker: Worker, clock: Clock, signal: AbortSignal): InTi
 
 function open(result: JobResult): unknown {
   if (result.kind === 'done') return result.value;
-  if (result.kind === 'refused') throw new TrackportError(result.code, result.facts);
+  if (result.kind === 'refused') throw new TrackportError(result.code, result.options);
   throw new Error(`a job failed in its thread: ${result.name}`);
 }
 
@@ -244,7 +245,7 @@ export function isHeavy(bytes: Uint8Array): boolean {
   return values > INLINE_VALUES_MAX;
 }
 
-/** Why a thread ended is nothing that the caller could mend. @throws {overloaded} for that, with `detail` */
+/** Translates the end of a thread, which the caller cannot mend. @throws {overloaded} with `detail` */
 export function refuseThread(
   error: unknown,
   detail = 'The body could not be read in time.',

@@ -85,7 +85,7 @@ type Value = null | number | boolean | string | Buffer;
 /** By the columns of its table in camel case, as `Statements` has it. */
 type Row = Record<string, Value>;
 
-/** What is read at once, so that rows of any size fit into memory. */
+/** Bounds of one read, so that rows of any size fit into memory. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 const PAGE_ROWS_MAX = 500;
 

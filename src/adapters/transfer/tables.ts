@@ -11,10 +11,9 @@ export type Table = {
   key: readonly string[];
 };
 
-/** How many rows of a table were copied. */
 export type TableCount = { table: string; rows: number };
 
-/** What belongs to a database and its running processes and not to what it stores, or is made anew by a trigger. */
+/** Tables of a database's own and of its running processes, and one that a trigger makes anew. */
 const NOT_COPIED = new Set(['migration', 'event_lead', 'worker_lease', 'write_check']);
 /** The full text of versions. */
 const CUT_ANEW = 'terms';
@@ -93,7 +92,6 @@ async function namesIn(session: Statements): Promise<Set<string>> {
   return new Set(columns.flatMap(({ table, column }) => [table, `${table}.${column}`]));
 }
 
-/** How many rows the table has. */
 export async function countRows(session: Statements, name: string): Promise<number> {
   const row = await session.get<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
   return row?.rows ?? 0;

@@ -214,7 +214,7 @@ async function checkAdminToken({ tracker, clock }: TrackerCheckDeps): Promise<Fi
   const subject = 'admin token';
   const fix = 'Use a token of a repository administrator, or leave tracker.adminToken out.';
   try {
-    const asAdmin = createRepository({ client: adminClient, clock, name: repository.name });
+    const asAdmin = createRepository(adminClient, repository.name, clock);
     const { facts } = await asAdmin.read();
     return facts.isAdmin
       ? [ok(subject, 'Belongs to an administrator.')]

@@ -1,5 +1,5 @@
 import {
-  type HookFacts,
+  type Webhook,
   inspectAppHook,
   inspectRepositoryHooks,
 } from '#adapters/github/hook-inspection.ts';
@@ -47,10 +47,10 @@ export async function checkWebhook(deps: WebhookCheckDeps): Promise<Finding[]> {
 }
 
 /** Of the repository and of the App, as far as any credential may see them; undefined: none may. */
-async function listHooks({ tracker }: WebhookCheckDeps): Promise<HookFacts[] | undefined> {
+async function listHooks({ tracker }: WebhookCheckDeps): Promise<Webhook[] | undefined> {
   const appClient = tracker.appClient();
   const appHook = appClient && (await inspectAppHook(appClient));
-  let hooks: HookFacts[] | undefined;
+  let hooks: Webhook[] | undefined;
   for (const client of [tracker.client, tracker.adminClient()])
     if (client && !hooks)
       hooks = await inspectRepositoryHooks(client, tracker.repository.name, isOurs);
@@ -71,11 +71,11 @@ function isOurs(url: string): boolean {
   return URL.parse(url)?.pathname.endsWith(GITHUB_WEBHOOK_PATH) ?? false;
 }
 
-function activeFirst(left: HookFacts, right: HookFacts): number {
+function activeFirst(left: Webhook, right: Webhook): number {
   return Number(right.isActive) - Number(left.isActive);
 }
 
-function noHook(hooks: readonly HookFacts[], wanted: string | undefined): Finding {
+function noHook(hooks: readonly Webhook[], wanted: string | undefined): Finding {
   const stray = hooks.find(({ url }) => isOurs(url));
   const target = wanted ?? `server.publicUrl + ${GITHUB_WEBHOOK_PATH}`;
   if (stray)
@@ -91,7 +91,7 @@ function noHook(hooks: readonly HookFacts[], wanted: string | undefined): Findin
   );
 }
 
-function checkSettings({ isActive, contentType, hasSecret, events }: HookFacts): Finding[] {
+function checkSettings({ isActive, contentType, hasSecret, events }: Webhook): Finding[] {
   const missing = WANTED_EVENTS.filter((event) => !takes(events, event));
   const problems: (Finding | false)[] = [
     !isActive && failed(SUBJECT, 'It is not active.', 'Tick "Active" in its settings.'),
@@ -126,7 +126,7 @@ function takes(events: readonly string[], event: string): boolean {
 /** What the tracker, or a proxy in front, puts for a service that does not listen. */
 const NOBODY_THERE = new Set([404, 502, 503, 504]);
 
-function checkDelivery({ lastDelivery }: HookFacts, { hasServed }: WebhookCheckDeps): Finding[] {
+function checkDelivery({ lastDelivery }: Webhook, { hasServed }: WebhookCheckDeps): Finding[] {
   if (!lastDelivery || (lastDelivery.status >= 200 && lastDelivery.status < 300)) return [];
   if (!hasServed && NOBODY_THERE.has(lastDelivery.status))
     return [
@@ -150,7 +150,7 @@ function checkDelivery({ lastDelivery }: HookFacts, { hasServed }: WebhookCheckD
   ];
 }
 
-function describe({ owner, lastDelivery }: HookFacts): string {
+function describe({ owner, lastDelivery }: Webhook): string {
   const whose = owner === 'app' ? "The App's leads here" : 'Leads here';
   if (!lastDelivery) return `${whose}; nothing was delivered lately.`;
   return `${whose}; the last delivery, at ${lastDelivery.at}, got ${lastDelivery.status}.`;

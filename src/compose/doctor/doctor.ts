@@ -23,7 +23,7 @@ import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
 import { StartError } from '../server/start-error.ts';
 import { openStore } from '../store.ts';
-import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
+import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import type { OpenStore } from '../stores/stores.ts';
 
 type DoctorDeps = { config: Config; clock: Clock };
@@ -214,7 +214,7 @@ export async function checkServer(
 }
 
 function problemsOf(
-  { mayCreate, connectionsMax, isDurable }: ServerFacts,
+  { mayCreate, connectionsMax, isDurable }: ServerInfo,
   differenceMs: number,
 ): Finding[] {
   return [

@@ -2,7 +2,7 @@ import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { migrate } from '#adapters/postgres/migrate.ts';
 import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
 import { searchPostgres } from '#catalog/reading/search.ts';
-import { readServerFacts } from '#adapters/postgres/connection/server-facts.ts';
+import { readServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 
@@ -28,7 +28,7 @@ export async function openPostgresStore({
     const migrated = await migrate({ database, log });
     return {
       ...createOpenStore({ database, search: searchPostgres, workerLease }, clock),
-      readServer: () => readServerFacts(database),
+      readServer: () => readServerInfo(database),
       migrated,
       opened: () => Promise.resolve(),
       close: () => database.close(),

@@ -6,7 +6,7 @@ import {
 } from '#adapters/sqlite/database.ts';
 import { migrate, refuseOtherFile } from '#adapters/sqlite/migrate.ts';
 import {
-  type LockDeps,
+  type LockWait,
   lockForService,
   ownWork,
   type ServiceLock,
@@ -30,9 +30,9 @@ const DISK_FAILED = 'the disk of the store has failed, and nobody can say what i
 const THREAD_CRASHED = 'the writing thread has crashed';
 
 /** What a service does before it opens the file. @throws {store-unavailable} naming who has it */
-export async function lockSqliteStore(path: string, deps: LockDeps): Promise<ServiceLock> {
+export async function lockSqliteStore(path: string, wait: LockWait): Promise<ServiceLock> {
   await refuseOtherFile(path);
-  return lockForService(path, deps);
+  return lockForService(path, wait);
 }
 
 /**
@@ -41,8 +41,8 @@ export async function lockSqliteStore(path: string, deps: LockDeps): Promise<Ser
  * be written or not, and a reader must not go on as if nothing was. Writes wait until it is `opened`.
  * @throws {store-unavailable}
  */
-export async function openSqliteStore(deps: SqliteStoreDeps): Promise<OpenStore> {
-  const { path, clock, log, thread } = deps;
+export async function openSqliteStore(wait: SqliteStoreDeps): Promise<OpenStore> {
+  const { path, clock, log, thread } = wait;
   await refuseOtherFile(path);
   const local = openDatabase({ path });
   let database: SqliteDatabase & { opened?: Promise<void> } = local;

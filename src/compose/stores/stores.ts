@@ -1,4 +1,4 @@
-import type { ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
+import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import { createChangeLog } from '#leads/instance-changes/change-log.ts';
 import { createFingerprint } from './key-fingerprint.ts';
 import { createWriteCheck } from './write-check.ts';
@@ -22,7 +22,7 @@ export type StoresOptions = {
 /** A store that is open and has the newest schema, whatever engine it has. */
 export type OpenStore = ReturnType<typeof createOpenStore> & {
   /** What its server is; only where it has one. @throws {store-unavailable} */
-  readServer?(): Promise<ServerFacts>;
+  readServer?(): Promise<ServerInfo>;
   /** What was applied just now. */
   migrated: readonly Migration[];
   /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */

@@ -96,10 +96,10 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
   );
   const client = latest(() => main().client);
   const repository = watchRepository(
-    createRepository({ client, clock, name: parseRepositoryName(name) }),
+    createRepository(client, parseRepositoryName(name), clock),
     watch,
   );
-  const leadTracker = watch.watch(createLeadTracker({ client, repository }));
+  const leadTracker = watch.watch(createLeadTracker(client, repository));
   return {
     client,
     adminClient: () => admin()?.client,

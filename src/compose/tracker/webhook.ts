@@ -5,7 +5,7 @@ import type * as functions from '../body-functions.ts';
 import {
   createWebhookVerifier,
   type WebhookVerifier,
-  type WebhookVerifierDeps,
+  type WatchedRepository,
 } from '#adapters/github/webhook.ts';
 import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
 import { transferablesOf } from '#shared/bytes.ts';
@@ -49,15 +49,20 @@ export function createTrackerWebhook(parts: ServiceParts): TrackerWebhook {
  */
 export function createThreadedVerifiers(
   thread: Thread<Pick<typeof functions, 'verify'>>,
-): (deps: WebhookVerifierDeps) => WebhookVerifier {
-  return (deps) => {
-    const here = createWebhookVerifier(deps);
-    const secrets = deps.secrets.map((secret) => secret.reveal());
+): (watched: WatchedRepository) => WebhookVerifier {
+  return (watched) => {
+    const here = createWebhookVerifier(watched);
+    const secrets = watched.secrets.map((secret) => secret.reveal());
     return {
       verify: (delivery) => {
         const { rawBody } = delivery;
         if (!isHeavy(rawBody)) return here.verify(delivery);
-        const job = { secrets, name: deps.name, repositoryId: deps.repositoryId?.(), delivery };
+        const job = {
+          secrets,
+          name: watched.name,
+          repositoryId: watched.repositoryId?.(),
+          delivery,
+        };
         return thread
           .run('verify', job, { transfer: transferablesOf(rawBody) })
           .catch(refuseThread);

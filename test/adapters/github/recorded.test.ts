@@ -46,8 +46,8 @@ type RecordedParts = { client: TrackerClient; repository: Repository; tracker: L
 function partsFor(repo: string): RecordedParts & { clock: ReturnType<typeof createFakeClock> } {
   const clock = createFakeClock(Date.parse('2017-10-10T16:00:00Z'));
   const { client } = createParts({ apiUrl: RECORDED_HOST, clock });
-  const repository = createRepository({ client, clock, name: { owner: OWNER, repo } });
-  return { clock, client, repository, tracker: createLeadTracker({ client, repository }) };
+  const repository = createRepository(client, { owner: OWNER, repo }, clock);
+  return { clock, client, repository, tracker: createLeadTracker(client, repository) };
 }
 
 watchNock();

@@ -8,7 +8,7 @@ import { afterEach, beforeEach } from 'vitest';
 import {
   createTrackerClient,
   type TrackerClient,
-  type TrackerClientDeps,
+  type TrackerConnection,
 } from '#adapters/github/transport/client.ts';
 import { createLeadTracker } from '#adapters/github/lead-tracker.ts';
 import { createRepository, type Repository } from '#adapters/github/repository.ts';
@@ -31,7 +31,7 @@ export type Parts = {
 };
 
 /** The adapter as the composition root builds it. */
-export function createParts(overrides: Partial<TrackerClientDeps> = {}): Parts {
+export function createParts(overrides: Partial<TrackerConnection> = {}): Parts {
   const clock = createFakeClock();
   const client = createTrackerClient({
     apiUrl: API,
@@ -40,8 +40,8 @@ export function createParts(overrides: Partial<TrackerClientDeps> = {}): Parts {
     clock,
     ...overrides,
   });
-  const repository = createRepository({ client, clock, name: NAME });
-  return { client, repository, clock, tracker: createLeadTracker({ client, repository }) };
+  const repository = createRepository(client, NAME, clock);
+  return { client, repository, clock, tracker: createLeadTracker(client, repository) };
 }
 
 export const wireIssue = {

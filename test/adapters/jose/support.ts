@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createKeySet, type KeySet, type KeySetDeps } from '#adapters/jose/key-set.ts';
+import { createKeySet, type KeySet, type KeySource } from '#adapters/jose/key-set.ts';
 import { createTokenVerifier, type TokenRules } from '#adapters/jose/token-verifier.ts';
 import type { TokenVerifier } from '#access/tokens.ts';
 import { silentLog } from '#shared/log.ts';
@@ -13,7 +13,7 @@ export type World = {
   verifier: TokenVerifier;
 };
 
-export type WorldOptions = { rules?: Partial<TokenRules>; keys?: Partial<KeySetDeps> };
+export type WorldOptions = { rules?: Partial<TokenRules>; keys?: Partial<KeySource> };
 
 /** A verifier that trusts an issuer of its own; the clock stands at 12:00 on 1 March 2026. */
 export async function openWorld({ rules, keys }: WorldOptions = {}): Promise<World> {

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SignInAttempt } from '#access/sessions/issuer-client.ts';
 import {
   createIssuerClient,
-  type IssuerClientDeps,
+  type RegisteredClient,
 } from '#adapters/openid-client/issuer-client.ts';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -12,7 +12,7 @@ import { type SignIn, signIn } from '../../support/sign-in.ts';
 
 const CALLBACK = 'http://127.0.0.1:4711/portal/callback';
 
-function clientOf(issuer: string, deps: Partial<IssuerClientDeps> = {}) {
+function clientOf(issuer: string, deps: Partial<RegisteredClient> = {}) {
   return createIssuerClient({
     issuer,
     clientId: 'trackport-portal',

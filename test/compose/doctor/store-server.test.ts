@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readServerFacts, type ServerFacts } from '#adapters/postgres/connection/server-facts.ts';
+import { readServerInfo, type ServerInfo } from '#adapters/postgres/connection/server-info.ts';
 import { checkServer } from '../../../src/compose/doctor/doctor.ts';
 import { connectToPostgres, emptyPostgres } from '../../support/postgres/database.ts';
 
 const now = 1_790_000_000_000;
-const good: ServerFacts = {
+const good: ServerInfo = {
   version: '18.4',
   mayCreate: true,
   connectionsMax: 97,
@@ -12,7 +12,7 @@ const good: ServerFacts = {
   now,
 };
 
-const check = (facts: Partial<ServerFacts> = {}) =>
+const check = (facts: Partial<ServerInfo> = {}) =>
   checkServer({ readServer: async () => ({ ...good, ...facts }) }, { now: () => now });
 
 test('a server that suits tells for how many instances', async () => {
@@ -25,7 +25,7 @@ test('a server that suits tells for how many instances', async () => {
   ]);
 });
 
-test.each<[string, Partial<ServerFacts>, string, RegExp]>([
+test.each<[string, Partial<ServerInfo>, string, RegExp]>([
   ['does not wait for its disk', { isDurable: false }, 'failed', /fsync is off/],
   ['has a user that may not create tables', { mayCreate: false }, 'warning', /migrations .* fail/],
   ['gives too few connections', { connectionsMax: 10 }, 'warning', /gives 10 .* up to 11/],
@@ -45,7 +45,7 @@ test('a store without a server has no such finding', async () => {
 test('the facts are those of the server, its role and its database', async () => {
   const own = await emptyPostgres();
   const database = await connectToPostgres(own);
-  const facts = await readServerFacts(database);
+  const facts = await readServerInfo(database);
   expect(facts).toMatchObject({
     mayCreate: true,
     version: expect.stringMatching(/^\d+/) as string,
@@ -53,5 +53,5 @@ test('the facts are those of the server, its role and its database', async () =>
   expect(Math.abs(facts.now - Date.now())).toBeLessThan(3_600_000);
   const name = new URL(own.url).pathname.slice(1);
   await database.exec(`ALTER DATABASE ${name} CONNECTION LIMIT 7`);
-  expect((await readServerFacts(database)).connectionsMax).toBe(7);
+  expect((await readServerInfo(database)).connectionsMax).toBe(7);
 });

@@ -9,7 +9,6 @@ import { createSingleFlight } from '#shared/resilience/single-flight.ts';
 import { failureOf, fetchBounded, readRejection, transportFailure } from './response.ts';
 import { TrackerFailure } from './failure.ts';
 
-/** How Trackport proves to the tracker who it is. */
 export type TrackerCredential = { token: Secret } | AppCredential;
 
 type AppCredential = {
@@ -21,7 +20,7 @@ type AppCredential = {
 };
 
 /**
- * What the tracker's word on rights is worth: of a user it tells what the *user* may do, of a
+ * Worth of the tracker's word on rights: of a user it tells what the *user* may do, of a
  * classic token also what its scopes are, and what it tells an App is about other things than issues.
  * @see https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
  */
@@ -45,7 +44,7 @@ export type TokenSource = {
   renewed(refused: string): Promise<string | undefined>;
 };
 
-export type TokenSourceDeps = { apiUrl: string; requestTimeoutMs: number; clock: Clock };
+type Endpoint = { apiUrl: string; requestTimeoutMs: number; clock: Clock };
 
 /** Octokit writes addresses and upstream messages into its log, so it gets none; its requests need to be told, too. */
 export const noOctokitLog = { debug: noop, info: noop, warn: noop, error: noop };
@@ -53,10 +52,7 @@ export const noOctokitLog = { debug: noop, info: noop, warn: noop, error: noop }
 function noop(): void {}
 
 /** @throws {TypeError} when the private key is unusable; the message names no part of it */
-export function createTokenSource(
-  deps: TokenSourceDeps,
-  credential: TrackerCredential,
-): TokenSource {
+export function createTokenSource(endpoint: Endpoint, credential: TrackerCredential): TokenSource {
   if ('token' in credential) {
     const token = credential.token.reveal();
     return {
@@ -64,7 +60,7 @@ export function createTokenSource(
       renewed: () => Promise.resolve(undefined),
     };
   }
-  const mint = createMint(deps, credential);
+  const mint = createMint(endpoint, credential);
   let latest: string | undefined;
 
   const renew = createSingleFlight(async () => {
@@ -88,7 +84,7 @@ type Mint = (options: { refresh: boolean }) => Promise<string>;
 
 /** Tokens by `@octokit/auth-app`, loaded for the first: it keeps those of an installation for 59 minutes. */
 function createMint(
-  { apiUrl, requestTimeoutMs, clock }: TokenSourceDeps,
+  { apiUrl, requestTimeoutMs, clock }: Endpoint,
   credential: AppCredential,
 ): Mint {
   const key = normalizePrivateKey(credential.privateKey.reveal());

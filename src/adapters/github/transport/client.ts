@@ -13,7 +13,7 @@ import {
 } from './auth.ts';
 import { TrackerFailure, isTrackerFailure } from './failure.ts';
 import type { Headers } from './rate-limits.ts';
-import { createWire, type WireDeps, type WireRequest, type WireResponse } from './wire.ts';
+import { createWire, type TrackerApi, type WireRequest, type WireResponse } from './wire.ts';
 
 /** GitHub allows 100 at once for all programs that share a credential. */
 const REQUESTS_AT_ONCE_MAX = 30;
@@ -21,7 +21,7 @@ const RETRIED_STATUSES = new Set([502, 503, 504]);
 /** Nothing else is ever gone: there a 410 speaks of the API's version, and of an issue it may. */
 const IS_ABOUT_ISSUES = /\/issues(\/|$)/;
 
-export type TrackerClientDeps = WireDeps & {
+export type TrackerConnection = TrackerApi & {
   credential: TrackerCredential;
   /** Deadline of one request, a retry and a new installation token included. */
   requestTimeoutMs: number;
@@ -64,10 +64,10 @@ export type TrackerClient = {
 };
 
 /** @throws {TypeError} when the private key of an App is unusable */
-export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
-  const { clock, cut, requestTimeoutMs } = deps;
-  const wire = createWire(deps);
-  const tokens = createTokenSource(deps, deps.credential);
+export function createTrackerClient(connection: TrackerConnection): TrackerClient {
+  const { clock, cut, requestTimeoutMs } = connection;
+  const wire = createWire(connection);
+  const tokens = createTokenSource(connection, connection.credential);
   const semaphore = createSemaphore(REQUESTS_AT_ONCE_MAX);
 
   const sendWithRetry = async (request: WireRequest, token: string): Promise<WireResponse> => {
@@ -120,7 +120,7 @@ export function createTrackerClient(deps: TrackerClientDeps): TrackerClient {
       if (!isExpected) throw failureOf(response, clock.now());
       return { kind: 'other', status, headers };
     },
-    credentialKind: credentialKindOf(deps.credential),
+    credentialKind: credentialKindOf(connection.credential),
     quota: () => wire.quota(),
   };
 }

@@ -17,7 +17,7 @@ import { TrackportError } from '#shared/errors.ts';
  */
 export type TrackerFailureKind = TrackerCause;
 
-export type TrackerFailureFacts = {
+export type TrackerFailureOptions = {
   /** HTTP status, when there was a response. */
   status?: number;
   /** Whole seconds until the tracker takes requests again. */
@@ -38,14 +38,14 @@ export class TrackerFailure extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly reason: string | undefined;
 
-  constructor(kind: TrackerFailureKind, facts: TrackerFailureFacts = {}) {
+  constructor(kind: TrackerFailureKind, options: TrackerFailureOptions = {}) {
     super(`the tracker call failed: ${kind}`);
     this.name = 'TrackerFailure';
     this.kind = kind;
     this.code = kind;
-    this.status = facts.status;
-    this.retryAfterSeconds = facts.retryAfterSeconds;
-    this.reason = facts.reason;
+    this.status = options.status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.reason = options.reason;
   }
 }
 
@@ -64,7 +64,7 @@ const DETAILS = {
 };
 
 /**
- * What the layers above may see of a failed request: `tracker-failed` for `nonsense` and
+ * Translates a failed request for the layers above: `tracker-failed` for `nonsense` and
  * `numbered-pages`, `tracker-unavailable` for every other `TrackerFailure`. Other errors are bugs and pass unchanged.
  */
 export function toTrackportError(error: unknown): unknown {

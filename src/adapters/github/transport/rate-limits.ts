@@ -6,14 +6,14 @@ import { TrackerFailure } from './failure.ts';
 
 const RETRY_AFTER_MAX_MS = 24 * HOUR;
 const WINDOW_MS = HOUR;
-/** How long calls are throttled after refusals in a row that name no time. */
+/** Waits after refusals in a row that name no time. */
 const THROTTLES = doublingSchedule(MINUTE, 16 * MINUTE);
 
 /** Response headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | number | undefined>>;
 
-/** A response as far as limits are concerned. */
-type LimitFacts = {
+/** A response with the signs of its limits. */
+type ObservedResponse = {
   status: number;
   headers: Headers;
   /** Quota that the request is counted against when the response does not name it: `core`, `graphql`. */
@@ -30,7 +30,7 @@ export type RateLimits = {
   /** @throws {TrackerFailure} `limited` while a limit on `resource` is in force */
   assertAllowed(resource: string): void;
   /** Takes note of a response. True when it refuses because of a limit. */
-  note(response: LimitFacts): boolean;
+  note(response: ObservedResponse): boolean;
   /** The primary limit of REST calls. */
   quota(): TrackerQuota | undefined;
 };
@@ -48,7 +48,7 @@ export function createRateLimits(clock: Clock): RateLimits {
     Math.max(throttledUntil.get(resource) ?? 0, throttledUntil.get(EVERY_RESOURCE) ?? 0) -
     clock.monotonicMs();
 
-  const noteQuota = ({ headers, resource }: LimitFacts): void => {
+  const noteQuota = ({ headers, resource }: ObservedResponse): void => {
     const reported = quotaOf(headers, clock.now());
     if (!reported) return;
     const name = headers['x-ratelimit-resource']?.toString() ?? resource;
@@ -57,7 +57,7 @@ export function createRateLimits(clock: Clock): RateLimits {
     if (quota.remaining === 0) throttle(name, quota.resetAt - clock.now());
   };
 
-  const noteRefusal = ({ headers, resource }: LimitFacts): void => {
+  const noteRefusal = ({ headers, resource }: ObservedResponse): void => {
     const retryAfter = retryAfterMs(headers, clock.now());
     if (retryAfter !== undefined) return throttle(EVERY_RESOURCE, retryAfter);
     // Requests that were in flight together are refused together: that counts once.
@@ -89,7 +89,7 @@ export function createRateLimits(clock: Clock): RateLimits {
 const EVERY_RESOURCE = '*';
 
 /** A 403 is also the response to a missing permission; that one carries none of these signs. */
-function isLimitRefusal({ status, headers, saysLimited }: LimitFacts): boolean {
+function isLimitRefusal({ status, headers, saysLimited }: ObservedResponse): boolean {
   if (status === 429) return true;
   if (status !== 403) return saysLimited && status < 300;
   if (headers['retry-after'] !== undefined) return true;

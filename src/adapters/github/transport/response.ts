@@ -152,7 +152,7 @@ export function graphqlSaysLimited(text: string): boolean {
   return errors.some(({ type, message }) => type === 'RATE_LIMITED' || LIMIT_TEXT.test(message));
 }
 
-/** Where a `Link` header says that the list goes on. */
+/** Continuation of a list, as its `Link` header tells. */
 export type Continuation =
   | { kind: 'end' }
   | { kind: 'next'; after: string }

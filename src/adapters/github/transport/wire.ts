@@ -19,7 +19,7 @@ import { createRateLimits, type Headers } from './rate-limits.ts';
 /** @see https://docs.github.com/en/rest/about-the-rest-api/api-versions */
 export const API_VERSION = '2022-11-28';
 
-/** When our version of the API ends, as responses tell; milliseconds since the Unix epoch. */
+/** End of our version of the API, as responses tell; milliseconds since the Unix epoch. */
 export type VersionEnd = { deprecatedAt?: number; sunsetAt?: number };
 
 /** One request as it went over the wire; for metrics. Holds no address and no data. */
@@ -38,7 +38,8 @@ export type TrackerExchange = {
   versionEnd?: VersionEnd;
 };
 
-export type WireDeps = {
+/** Address of the tracker's API, and how it is called. */
+export type TrackerApi = {
   /** Without a trailing slash, for example `https://api.github.com`. */
   apiUrl: string;
   clock: Clock;
@@ -55,7 +56,7 @@ export type WireRequest = {
   signal: AbortSignal;
 };
 
-/** What came back; `text` is there for a success. */
+/** `text` is there for a success. */
 export type WireResponse = Rejection & { text: string };
 
 /** Single exchanges with the tracker, within its rate limits. */
@@ -69,7 +70,12 @@ export type Wire = {
 };
 
 /** Octokit without plugins that wait: it builds requests, `exchange` decides what responses mean. */
-export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange }: WireDeps): Wire {
+export function createWire({
+  apiUrl,
+  clock,
+  userAgent = 'trackport',
+  onExchange,
+}: TrackerApi): Wire {
   const octokit = new Octokit({ baseUrl: apiUrl, userAgent, log: noOctokitLog });
   const limits = createRateLimits(clock);
 
@@ -78,8 +84,8 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
     const resource = isGraphql(request) ? 'graphql' : 'core';
     limits.assertAllowed(resource);
     const startedAt = clock.monotonicMs();
-    const observe = (facts: Omit<TrackerExchange, 'route' | 'durationMs'>): void =>
-      onExchange?.({ route, durationMs: clock.monotonicMs() - startedAt, ...facts });
+    const observe = (observed: Omit<TrackerExchange, 'route' | 'durationMs'>): void =>
+      onExchange?.({ route, durationMs: clock.monotonicMs() - startedAt, ...observed });
 
     const response = await send(octokit, request, token).catch((error: unknown) => {
       const failure = isTrackerFailure(error) ? error : transportFailure(error);
@@ -97,13 +103,13 @@ export function createWire({ apiUrl, clock, userAgent = 'trackport', onExchange 
 }
 
 /** A response with `Age` was made by a cache, some time ago. @see RFC 9110 section 6.6.1 */
-function dateOf({ date, age }: Headers): Pick<TrackerExchange, 'dateMs'> {
+function dateOf({ date, age }: Headers): { dateMs?: number } {
   const dateMs = age === undefined ? Date.parse(date?.toString() ?? '') : NaN;
   return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
 /** `Deprecation` is an HTTP date, or `@` and seconds (RFC 9745); `Sunset` is an HTTP date (RFC 8594). */
-function versionEndOf({ deprecation, sunset }: Headers): Pick<TrackerExchange, 'versionEnd'> {
+function versionEndOf({ deprecation, sunset }: Headers): { versionEnd?: VersionEnd } {
   const seconds = /^@(\d{1,11})$/.exec(deprecation?.toString() ?? '')?.[1];
   const deprecatedAt = seconds ? Number(seconds) * SECOND : instantOf(deprecation);
   const sunsetAt = instantOf(sunset);

@@ -55,7 +55,7 @@ export function openDatabase(options: PoolOptions): PostgresDatabase {
     transaction: (work) => withRetries(() => transact(work)),
     exclusive: (work) => takeTurn(() => withRetries(() => transact(work, LOCK_FOR_CLAIMS))),
     dataVersion: createVersionReader(session),
-    // What was dropped stays in the server's files until it cleans them up; it was encrypted.
+    // Dropped content stays in the server's files until it cleans them up; it was encrypted.
     truncateWal: async () => true,
     listen: createListening(clientOf(options)),
     refuseSharedConnections: () => guard(() => refuseSharedConnections(pool)),

@@ -2,15 +2,15 @@ import pg from 'pg';
 import { causesOf, isTrackportError, systemCodeOf } from '#shared/errors.ts';
 import { BUSY, unavailable } from '#shared/database.ts';
 
-/** What a connection has prepared is gone, or was prepared by somebody else: a pooler gave it to others. */
+/** Prepared statements are gone, or are somebody else's: a pooler gave the connection to others. */
 const SHARED = 'The connection to the store is shared with others.';
 
 const UNREACHABLE = 'The store cannot be reached.';
 
-/** What the driver says, without a code, of a server that answers the request for TLS in plain. */
+/** The driver's message, without a code, for a server that answers the request for TLS in plain. */
 const SAYS_NO_TLS = 'The server does not support SSL connections';
 
-/** Why Node takes no certificate, by the beginning of its code. */
+/** Node's refusals of a certificate, by the beginning of their codes. */
 const ofCertificate: readonly [code: RegExp, detail: string][] = [
   [/^ERR_TLS_CERT_ALTNAME/, 'The certificate of the store is for another host.'],
   [
@@ -23,7 +23,7 @@ const ofCertificate: readonly [code: RegExp, detail: string][] = [
 const TOOK_TOO_LONG = 'The store is shutting down or took too long.';
 
 /**
- * What a caller may know about each kind of failure: no host, no statement, no value. By SQLSTATE,
+ * Detail for callers about each kind of failure: no host, no statement, no value. By SQLSTATE,
  * or by its class, the first two characters.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */

@@ -11,8 +11,13 @@ const END_WITHIN_MS = SECOND;
 /** Somebody notified the channel, or may have: `onNotified` is also called each time a connection begins to hear it. */
 type Listener = { channel: string; onNotified: () => void };
 
-/** Those who listen now, and what wakes the connection when one more does. */
-type Audience = { listeners: Set<Listener>; joined: AbortController };
+/** Those who listen now, on one connection; `joined` wakes it when one more does. */
+type Audience = {
+  config: pg.ClientConfig;
+  clock: Clock;
+  listeners: Set<Listener>;
+  joined: AbortController;
+};
 
 /**
  * Listens for everybody on one connection of its own, which is there while anybody does, and makes another one
@@ -22,50 +27,46 @@ export function createListening(
   config: pg.ClientConfig,
   clock: Clock = systemClock,
 ): Database['listen'] {
-  const audience: Audience = { listeners: new Set(), joined: new AbortController() };
+  const joined = new AbortController();
+  const audience: Audience = { config, clock, listeners: new Set(), joined };
   let hearing: { closing: AbortController; ended: Promise<void> } | undefined;
   const begin = () => {
     const closing = new AbortController();
-    return { closing, ended: keepHearing({ config, clock, audience }, closing.signal) };
+    return { closing, ended: keepHearing(audience, closing.signal) };
   };
   return (channel, onNotified) => {
     const listener = { channel, onNotified };
     audience.listeners.add(listener);
     audience.joined.abort();
-    const joined = (hearing ??= begin());
+    const heard = (hearing ??= begin());
     return {
       close: async () => {
         audience.listeners.delete(listener);
         if (audience.listeners.size > 0) return;
-        if (hearing === joined) hearing = undefined;
-        joined.closing.abort();
-        await joined.ended;
+        if (hearing === heard) hearing = undefined;
+        heard.closing.abort();
+        await heard.ended;
       },
     };
   };
 }
 
-type Deps = { config: pg.ClientConfig; clock: Clock; audience: Audience };
-
-async function keepHearing(deps: Deps, closing: AbortSignal): Promise<void> {
+async function keepHearing(audience: Audience, closing: AbortSignal): Promise<void> {
   let failures = 0;
   const onHeard = (): void => {
     failures = 0;
   };
   while (!closing.aborted) {
-    await hear(deps, onHeard, closing).catch(() => undefined);
+    await hear(audience, onHeard, closing).catch(() => undefined);
     failures += 1;
-    await sleepUntilAborted(deps.clock, waitMsAfter(WAITS, failures), closing);
+    await sleepUntilAborted(audience.clock, waitMsAfter(WAITS, failures), closing);
   }
 }
 
 /** Resolves or rejects when the connection is of no use any more. */
-async function hear(
-  { config, clock, audience }: Deps,
-  onHeard: () => void,
-  closing: AbortSignal,
-): Promise<void> {
-  const client = new pg.Client(config);
+async function hear(audience: Audience, onHeard: () => void, closing: AbortSignal): Promise<void> {
+  const { clock } = audience;
+  const client = new pg.Client(audience.config);
   const ended = new AbortController();
   for (const event of ['end', 'error'] as const) client.on(event, () => ended.abort());
   client.on('notification', (notified) => {

@@ -11,11 +11,11 @@ export type PoolOptions = {
   url: string;
   /** Connections at most, default 10. */
   connectionsMax?: number;
-  /** How long a call waits for one of them, with the time to make it, in ms; default 3 s. */
+  /** A call waits so long for one of them, with the time to make it, in ms; default 3 s. */
   connectTimeoutMs?: number;
 };
 
-/** What it gives throws what the driver throws. */
+/** Its connections throw the driver's own errors. */
 export type Pool = {
   /** One that is free, or a new one; else waits for one. To be released by whoever asked for it. */
   connect(): Promise<pg.PoolClient>;
@@ -36,7 +36,7 @@ const ASK_AGAIN_MS = 20;
 const TOO_MANY_CONNECTIONS = '53300';
 
 /**
- * What was acknowledged with 202 survives a crash of the server; what waits for replicas too stays. Nor do
+ * Keeps what was acknowledged with 202 over a crash of the server; a commit that waits for replicas, too, stays so. Nor do
  * other defaults of the server, the database or the user change what a statement means: whoever waited
  * for a lock sees what was committed meanwhile, and an array holds NULL.
  */
@@ -69,7 +69,7 @@ export function openPool(options: PoolOptions): Pool {
   return { connect: createConnect(pool, options), end: () => pool.end() };
 }
 
-/** How a connection is made that is not one of the pool. */
+/** Options of a connection that is not one of the pool. */
 export function clientOf({
   url,
   connectTimeoutMs = CONNECT_TIMEOUT_MS,

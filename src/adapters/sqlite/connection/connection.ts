@@ -6,7 +6,7 @@ import { guard } from './errors.ts';
 import { createStatements, type StatementRunner } from './statements.ts';
 import { createPlaceCheck, createPrivately, isFile, refuseMountedFile } from './store-file.ts';
 
-/** How long a statement waits for another process's lock, and the thread that it runs in with it. */
+/** Wait of a statement for another process's lock, and of the thread that it runs in. */
 const BUSY_TIMEOUT_MS = 5 * SECOND;
 
 /** One connection to one SQLite file. Everything on it happens at once, and throws what SQLite throws. */

@@ -1,4 +1,4 @@
-/** How SQLite reads statements that are written for PostgreSQL. */
+/** Translates statements that are written for PostgreSQL into SQLite's words. */
 
 type Rule = readonly [pattern: RegExp, replacement: string];
 

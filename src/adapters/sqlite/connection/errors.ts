@@ -1,7 +1,7 @@
 import { causesOf, systemCodeOf, TrackportError } from '#shared/errors.ts';
 import { BUSY, unavailable } from '#shared/database.ts';
 
-/** What a caller may know about each kind of failure: no path, no statement, no value. */
+/** Detail for callers about each kind of failure: no path, no statement, no value. */
 const publicDetail: Record<string, string> = {
   SQLITE_BUSY: BUSY,
   SQLITE_LOCKED: BUSY,

@@ -17,7 +17,7 @@ type Prepared = Omit<Rows, 'cells'> & { statement: Statement<[object]> };
 
 /** Runs statements on one connection, each at once. What it takes and gives can go to another thread. */
 export type StatementRunner = {
-  /** Whether the statement only reads. */
+  /** True for a statement that only reads. */
   isRead(sql: string): boolean;
   all(sql: string, values: Values): Rows;
   get(sql: string, values: Values): Rows;

@@ -45,8 +45,6 @@ function makeFolder(folder: string): void {
   }
 }
 
-type FileId = Pick<Stats, 'dev' | 'ino'>;
-
 /**
  * Refuses a commit to a file that is not where it was when it was `opened`, or whose write-ahead log and index of
  * that are not: it would be lost with the process. They stay the same files for as long as a connection is open, and
@@ -68,8 +66,8 @@ export function createPlaceCheck(file: string, opened: Stats): () => void {
   };
 }
 
-/** Whether the path still leads to that file. */
-export function isFile(file: string, { dev, ino }: FileId): boolean {
+/** True while the path leads to that file. */
+export function isFile(file: string, { dev, ino }: Stats): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.ino === ino && found.dev === dev;
 }

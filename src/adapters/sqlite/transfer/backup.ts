@@ -16,9 +16,9 @@ import { type BackupOrigin, countRows, writeManifest } from './tables.ts';
 export type BackupRequest = BackupOrigin & {
   /** The store's file. */
   storePath: string;
-  /** Where the backup goes; its folder is there. */
+  /** The backup to be; its folder is there. */
   file: string;
-  /** Whether it may replace a file. */
+  /** It may replace a file. */
   isForced: boolean;
   onProgress: OnProgress;
 };
@@ -50,7 +50,7 @@ export async function backUp(request: BackupRequest): Promise<readonly TableDige
 
 function refuseTarget({ file, storePath, isForced }: BackupRequest): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  // What has other names, or is a way to something else, is nobody's former backup.
+  // A file with other names, or a way to something else, is nobody's former backup.
   if (found && !found.isFile())
     refuseFile(file, 'is no regular file, and is not replaced. Name another');
   if (found && !isForced) refuseFile(file, IS_THERE);

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** What two tables of the same content have in common. */
+/** Digest of a table: the same for two of the same content. */
 export type TableDigest = { table: string; rows: number; sha256: string };
 
 /** One stored value of a row. */
@@ -24,7 +24,7 @@ export function createTableDigest(table: string) {
 function addRow(hash: Hash, row: readonly Digestible[]): void {
   let text = '';
   for (const value of row) {
-    if (!Buffer.isBuffer(value)) text += textOf(value);
+    if (!Buffer.isBuffer(value)) text += encode(value);
     else {
       hash.update(`${text}b${value.length}:`).update(value);
       text = '';
@@ -34,7 +34,7 @@ function addRow(hash: Hash, row: readonly Digestible[]): void {
 }
 
 /** Type and length go first, so that no two rows give the same bytes. */
-function textOf(value: Exclude<Digestible, Buffer>): string {
+function encode(value: Exclude<Digestible, Buffer>): string {
   if (value === null) return 'n;';
   if (typeof value === 'bigint') return `i${value};`;
   if (typeof value === 'number') return `r${value};`;

@@ -110,7 +110,7 @@ export async function replaceEmpty<T>(
   }
 }
 
-/** What lies beside an empty store is of that one, and would be taken for the new one's. */
+/** Files beside an empty store are its own, and would be taken for the new one's. */
 function removeSidecars(file: string): void {
   for (const ending of ['-journal', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
 }

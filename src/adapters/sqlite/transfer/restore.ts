@@ -20,10 +20,10 @@ export type RestoreRequest = {
   onProgress: OnProgress;
 };
 
-/** What a restored store came from. */
+/** A restored store: its origin, its size, and how it was brought up to date. */
 export type Restored = BackupOrigin & {
   rows: number;
-  /** What the backup's schema lacked. */
+  /** Those that the backup's schema lacked. */
   migrated: readonly Migration[];
 };
 

@@ -1,4 +1,4 @@
-/** What a backup says that it holds, and whether it still does. */
+/** Writes into a backup what it holds, and checks that it still does. */
 import type { Database } from 'better-sqlite3';
 import type { OnProgress } from '#shared/report.ts';
 import { createTableDigest, type TableDigest } from './digest.ts';
@@ -14,7 +14,7 @@ export type Table = {
   orderBy: string;
 };
 
-/** Where a backup stores what it holds. It is no part of what it describes. */
+/** Table of a backup that says what the others hold. */
 const MANIFEST_TABLE = 'backup_manifest';
 
 const NAMES = `group_concat(format('"%w"', c.name), ', ' ORDER BY`;
@@ -32,7 +32,7 @@ export function listTables(handle: Database): Table[] {
   return handle.prepare<[], Table>(TABLES).all();
 }
 
-/** What the file is made of, as one more table: a trigger that was lost or planted shows. */
+/** The file's schema as one more table: a trigger that was lost or planted shows. */
 const schemaTable: Table = {
   name: 'sqlite_schema',
   source: `sqlite_schema WHERE tbl_name <> '${MANIFEST_TABLE}'`,
@@ -40,7 +40,6 @@ const schemaTable: Table = {
   orderBy: 'type, name',
 };
 
-/** How many rows each table has. */
 export function countRows(handle: Database): Map<string, number> {
   const count = (source: string): number =>
     handle.prepare<[], number>(`SELECT count(*) FROM ${source}`).pluck().get() ?? 0;
@@ -80,7 +79,7 @@ function digestAll(handle: Database, onProgress: OnProgress): TableDigest[] {
   return digests;
 }
 
-/** When a backup was made and by which version of the program. */
+/** Time of a backup, and the version of the program that made it. */
 export type BackupOrigin = { at: number; version: string };
 
 type Manifest = BackupOrigin & { digests: TableDigest[] };

@@ -2,7 +2,7 @@ import type { Values } from '#shared/database.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { StatementRunner } from '../connection/statements.ts';
 
-/** What the connection that writes is asked for. It knows no table and no store. */
+/** A request to the connection that writes, which knows no table and no store. */
 export type Request =
   /** `hasRead`: elsewhere, what another process may have changed since the transaction before. */
   | { kind: 'begin'; tx: number; hasRead: boolean }
@@ -29,7 +29,7 @@ export function runStatement(statements: StatementRunner, request: StatementRequ
 
 /**
  * Serves a connection as a server does: one transaction at a time, statement by statement, and what comes behind a
- * failed one is refused. What the function throws is what SQLite throws.
+ * failed one is refused. The function throws SQLite's own errors.
  */
 export function createServer(connection: Connection): (request: Request) => unknown {
   let open: { tx: number; hasFailed: boolean } | undefined;

@@ -1,4 +1,4 @@
-/** What the thread runs that owns the connection that writes. */
+/** Main module of the thread that owns the connection that writes. */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Connection, openConnection } from '../connection/connection.ts';

@@ -5,11 +5,10 @@ import { translate } from '../connection/errors.ts';
 import type { Request } from './serve.ts';
 import type { Ask } from './transactions.ts';
 
-/** What the thread is started with. */
 export type ThreadOptions = {
   /** The SQLite file. */
   path: string;
-  /** How long a transaction waits for another process's lock, in ms. */
+  /** Wait of a transaction for another process's lock, in ms. */
   lockWaitMs: number;
 };
 
@@ -33,11 +32,11 @@ export type WritingThreadOptions = ThreadOptions & {
    * say: the process must end.
    */
   onCrash: (error: Error) => void;
-  /** What the thread runs; default `thread-main.ts`. Tests give one that they can disturb. */
+  /** Main module; default `thread-main.ts`. Tests give one that they can disturb. */
   module?: URL;
 };
 
-/** What it handles is gone with the commit: a large young generation would only be filled. */
+/** Nothing lives longer than its commit: a large young generation would only be filled. */
 const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /** Starts the thread that owns the connection that writes, so that the event loop waits for no disk and no lock. */
@@ -83,7 +82,7 @@ export function startWritingThread({
   return { ask, opened, close: () => (closed ??= opened.then(end, () => exited)) };
 }
 
-/** What is asked for in one go, before anything is awaited, goes in one message. */
+/** Sends requests that come in one go, before anything is awaited, in one message. */
 function createSending(worker: Worker): (request: Request) => void {
   let requests: Request[] = [];
   return (request) => {
@@ -118,6 +117,6 @@ export function toErrorData(error: unknown): ErrorData {
   return { name, message, stack, ...(code !== undefined && { code }) };
 }
 
-function toError({ message, ...facts }: ErrorData): Error {
-  return Object.assign(new Error(message), facts);
+function toError({ message, ...rest }: ErrorData): Error {
+  return Object.assign(new Error(message), rest);
 }

@@ -1,10 +1,10 @@
-import type { Tx } from '#shared/database.ts';
+import type { Statements } from '#shared/database.ts';
 
-/** What the server and its user are, as far as a store depends on it. */
-export type ServerFacts = {
+/** Properties of the server and its user that a store depends on. */
+export type ServerInfo = {
   /** `18.4`. */
   version: string;
-  /** Whether the user may create tables, which migrations of later versions do. */
+  /** The user may create tables, which migrations of later versions do. */
   mayCreate: boolean;
   /** Connections that the user may have to the database, all instances together. */
   connectionsMax: number;
@@ -26,8 +26,8 @@ const FACTS = `
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`;
 
 /** @throws {store-unavailable} */
-export async function readServerFacts(session: Pick<Tx, 'get'>): Promise<ServerFacts> {
-  const facts = await session.get<ServerFacts>(FACTS);
+export async function readServerInfo(session: Statements): Promise<ServerInfo> {
+  const facts = await session.get<ServerInfo>(FACTS);
   if (!facts) throw new Error('the server knows neither its user nor its database');
   return facts;
 }
