@@ -35,19 +35,23 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
   const sessions = createSessions({ db: store.database, sealer, clock });
   void purgeNowAndThen(sessions, parts, closed.signal);
   return (app, context) =>
-    portalArea(app, context, {
-      repository: config.tracker.repository,
-      issuer: rules.issuer,
-      audience: rules.audience,
-      sessions,
-      sealer,
-      idempotency: store.stores.idempotency(),
-      formKey: deriveKey(store.secretKey, 'forms'),
-      signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
-      deadLetters: deadLettersOf(parts),
-      parseForm: parts.bodies.form,
-      addPages: (routes) => addPages(routes, pagesContextOf(parts, context.publicUrl)),
-    });
+    portalArea(
+      app,
+      context,
+      {
+        repository: config.tracker.repository,
+        issuer: rules.issuer,
+        audience: rules.audience,
+        sessions,
+        sealer,
+        idempotency: store.stores.idempotency(),
+        formKey: deriveKey(store.secretKey, 'forms'),
+        signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
+        deadLetters: deadLettersOf(parts),
+        parseForm: parts.bodies.form,
+      },
+      (routes) => addPages(routes, pagesContextOf(parts, context.publicUrl)),
+    );
 }
 
 function pagesContextOf(parts: PortalParts, publicUrl: () => string): PagesContext {

@@ -5,7 +5,6 @@ import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Idempotency } from '#shared/idempotency.ts';
 import type { PortalCookies } from './routes/cookies.ts';
 import type { FormTokens, ParseForm } from './routes/form-bodies.ts';
-import type { PortalRoutes } from './routes/route-types.ts';
 import type { Access } from '#access/index.ts';
 import type { Catalog } from '#catalog/version/version-view.ts';
 import type { ReadSpecText } from '#catalog/spec/spec-text.ts';
@@ -34,8 +33,6 @@ export type PortalService = {
   /** As the configuration names it. */
   issuer: string;
   audience: string;
-  /** Every page and every action. */
-  addPages: (portal: PortalRoutes) => void;
 };
 
 /** Context of all parts of the portal. */

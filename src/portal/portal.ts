@@ -5,13 +5,13 @@ import type { PortalService, PagesContext } from './context.ts';
 import { createPortalCookies } from './routes/cookies.ts';
 import { earlyErrorPage, installErrorPages } from './routes/error-pages.ts';
 import { acceptForms, createFormTokens } from './routes/form-bodies.ts';
-import { addFallbackRoutes, createPortalRoutes, PORTAL_ROUTE } from './routes/portal-routes.ts';
+import { addFallbackRoutes, createPortalRoutes } from './routes/portal-routes.ts';
+import { PORTAL_ROUTE } from './routes/send-page.ts';
 import { addSignInRoutes } from './sign-in/routes.ts';
-import type { PortalRoutes } from './routes/route-types.ts';
+import { type PortalRoutes, addActions } from './routes/page-actions.ts';
 import { auditPages } from './pages/audit.ts';
 import { overviewPages } from './pages/overview/overview-page.ts';
 import { partnerPages } from './pages/partners/partners-page.ts';
-import { addActions } from './routes/page-actions.ts';
 import {
   addKey,
   revokeConsumer,
@@ -35,10 +35,15 @@ import { receiptListPage } from './pages/receipts/receipt-list.ts';
 import { replayAll } from './pages/receipts/replay-page.ts';
 import { wordsPage } from './pages/receipts/words-page.ts';
 
-/** Everything below `/portal`. */
-export function portalArea(app: HttpApp, http: HttpContext, deps: PortalService): void {
+/** Everything below `/portal`; `add` adds the pages. */
+export function portalArea(
+  app: HttpApp,
+  http: HttpContext,
+  service: PortalService,
+  add: (portal: PortalRoutes) => void,
+): void {
   const cookies = createPortalCookies(http.publicUrl);
-  const context = { ...http, ...deps, cookies, formTokens: createFormTokens(deps.formKey) };
+  const context = { ...http, ...service, cookies, formTokens: createFormTokens(service.formKey) };
   http.problemPages.add(earlyErrorPage(context));
   app.decorateRequest('portalSession', undefined);
   acceptForms(app, context);
@@ -48,7 +53,7 @@ export function portalArea(app: HttpApp, http: HttpContext, deps: PortalService)
   addAssetRoutes(app);
   addSignInRoutes(app, context);
   const portal = createPortalRoutes(app, context);
-  deps.addPages(portal);
+  add(portal);
   portal.finish();
 }
 

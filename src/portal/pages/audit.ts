@@ -15,7 +15,7 @@ import {
   withQuery,
 } from '../address.ts';
 import { html, type Html, type HtmlValue } from '../html.ts';
-import type { PortalRoutes } from '../routes/route-types.ts';
+import type { PortalRoutes } from '../routes/page-actions.ts';
 import { choicesOf } from '../shell/forms.ts';
 import {
   type ListRequest,

@@ -13,31 +13,22 @@ import { HOUR } from '#shared/clock.ts';
 import { confirmAtIssuer } from '../sign-in/attempts.ts';
 import type { PortalContext } from '../context.ts';
 import type { Once, PortalFile, PortalPage } from '../page.ts';
-import { FORM_BYTES_MAX } from './form-bodies.ts';
 import {
   checkInput,
   pathOf,
-  refuseOtherOrigins,
   findSession,
   isReload,
   RELOAD_PARAMETER,
   portalRequestOf,
-  requireActor,
   requireSession,
   sessionOf,
 } from './portal-request.ts';
-import { nothing, type PortalRoutes } from './route-types.ts';
+import { nothing, type PortalRoutes } from './page-actions.ts';
 import type { HeldForm } from '../shell/forms.ts';
-import { type AnyAction, runAction } from './run-action.ts';
-import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage } from './send-page.ts';
+import { addActionRoute, type AnyAction } from './action-route.ts';
+import { ONCE_PARAMETER, PORTAL_HEADERS, sendFile, sendPage, PORTAL_ROUTE } from './send-page.ts';
 import type { z } from 'zod';
 import { problemOf } from '../shell/notice.ts';
-
-/** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
-export const PORTAL_ROUTE = {
-  schema: { hide: true },
-  config: { freeQuery: true, freeBody: true },
-} as const;
 
 /** Call `finish` when all are added. */
 export function createPortalRoutes(
@@ -84,18 +75,8 @@ export function createPortalRoutes(
     action: (path, given) => {
       actions.add(path);
       const action = given as unknown as AnyAction;
-      const { scope, formBytesMax = FORM_BYTES_MAX, page: formPage } = action;
-      if (formPage) page(path, action, formPage);
-      const onRequest = async (request: FastifyRequest): Promise<void> => {
-        refuseOtherOrigins(request, context.publicUrl());
-        await requireActor(context, request, scope);
-      };
-      const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
-      app.post(path, route, async (request, reply) => {
-        const outcome = await runAction(context, request, action);
-        if (outcome.kind === 'problems') return sendPage(context, { request, reply }, outcome.page);
-        return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
-      });
+      if (action.page) page(path, action, action.page);
+      addActionRoute(app, context, path, action);
     },
   };
 }

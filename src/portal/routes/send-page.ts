@@ -5,6 +5,12 @@ import type { Once, PortalFile, PortalPage } from '../page.ts';
 import { renderPage } from '../shell/frame.ts';
 import { personOf, RELOAD_PARAMETER, sessionOf } from './portal-request.ts';
 
+/** For every route of the portal: it is in no OpenAPI document, and its input is checked here. */
+export const PORTAL_ROUTE = {
+  schema: { hide: true },
+  config: { freeQuery: true, freeBody: true },
+} as const;
+
 /** The parameter by which a page finds what it shows once. */
 export const ONCE_PARAMETER = 'once';
 

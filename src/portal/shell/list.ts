@@ -2,7 +2,7 @@
 import type { Pagination } from '#shared/pagination/page.ts';
 import { present } from '../address.ts';
 import { type Html, html, type HtmlValue } from '../html.ts';
-import type { PageRequest } from '../routes/route-types.ts';
+import type { PageRequest } from '../routes/page-actions.ts';
 import { empty, type EmptyCard, plainCard } from './card.ts';
 import {
   type Choice,

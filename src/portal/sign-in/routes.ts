@@ -9,9 +9,8 @@ import { isTrackportError } from '#shared/errors.ts';
 import { ownPath } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import { formTokenOf } from '../routes/form-bodies.ts';
-import { PORTAL_ROUTE } from '../routes/portal-routes.ts';
 import { PortalRefusal, refuseOtherOrigins, findSession } from '../routes/portal-request.ts';
-import { sendDocument } from '../routes/send-page.ts';
+import { PORTAL_ROUTE, sendDocument } from '../routes/send-page.ts';
 import { failedPage, signedOutPage, signInAgainPage, signingOutPage, signInPage } from './views.ts';
 import { leadTo, putAttempt, takeAttempt } from './attempts.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addPages } from '#portal/portal.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import type { PortalRoutes } from '#portal/routes/page-actions.ts';
 import { pagesContext } from '../../support/portal/portal.ts';
 
 const ADMIN = 'trackport:admin';

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { html } from '#portal/html.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import type { PortalRoutes } from '#portal/routes/page-actions.ts';
 import { startPortal } from '../../support/portal/portal.ts';
 
 const HTML = 'text/html; charset=utf-8';

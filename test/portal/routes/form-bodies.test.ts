@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createBodyReaders } from '#adapters/threads/body-readers.ts';
 import { startBodyThread } from '../../support/threads.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import type { PortalRoutes } from '#portal/routes/page-actions.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { startPortal } from '../../support/portal/portal.ts';

@@ -8,7 +8,7 @@ import { html } from '#portal/html.ts';
 import type { PortalService, PagesContext } from '#portal/context.ts';
 import { portalArea } from '#portal/portal.ts';
 import { createPortalCookies } from '#portal/routes/cookies.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import type { PortalRoutes } from '#portal/routes/page-actions.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createIdempotency } from '#shared/idempotency.ts';
 import { parseFormText } from '#shared/text/form-text.ts';
@@ -94,18 +94,22 @@ export function startPortal(
     clock,
     ...deps,
     portal: (scope, context) =>
-      portalArea(scope, context, {
-        repository: 'acme/leads',
-        issuer: 'https://id.example.com',
-        audience: 'trackport',
-        sessions,
-        signIn,
-        sealer,
-        idempotency,
-        parseForm,
-        formKey: randomBytes(32),
-        addPages: (portal) => addPages(withToken(portal)),
-      }),
+      portalArea(
+        scope,
+        context,
+        {
+          repository: 'acme/leads',
+          issuer: 'https://id.example.com',
+          audience: 'trackport',
+          sessions,
+          signIn,
+          sealer,
+          idempotency,
+          parseForm,
+          formKey: randomBytes(32),
+        },
+        (portal) => addPages(withToken(portal)),
+      ),
   });
   onTestFinished(() => app.close());
   const browser = (cookie?: string): PortalBrowser => createBrowser(app, cookie);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { html } from '#portal/html.ts';
-import type { PortalRoutes } from '#portal/routes/route-types.ts';
+import type { PortalRoutes } from '#portal/routes/page-actions.ts';
 import { TrackportError, validationFailed } from '#shared/errors.ts';
 
 /** A list with a filter, and a form that renames one of it. */

@@ -1,7 +1,7 @@
 import { CATALOG_PATH, NEW_DRAFT_PATH, artifactPath } from '../../paths.ts';
 import { type Catalog, type VersionView, readView } from '#catalog/version/version-view.ts';
 import { LIFECYCLE_WORDS, groupPathOf } from './catalog-words.ts';
-import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
+import type { PageRequest, PortalRoutes } from '../../routes/page-actions.ts';
 import type { PagesContext } from '../../context.ts';
 import { type PortalPage, type PortalPerson, may } from '../../page.ts';
 import { artifactView } from './artifact-view.ts';

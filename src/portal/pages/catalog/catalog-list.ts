@@ -6,7 +6,7 @@ import { refuse } from '#shared/errors.ts';
 import { pageOf, present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { may, type PortalPage } from '../../page.ts';
-import type { PageRequest, PortalRoutes } from '../../routes/route-types.ts';
+import type { PageRequest, PortalRoutes } from '../../routes/page-actions.ts';
 import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import {

@@ -13,7 +13,7 @@ import { parseJsonText } from '#shared/text/json.ts';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import type { PortalPerson, TypedFields } from '../../page.ts';
-import type { ActionRequest } from '../../routes/route-types.ts';
+import type { ActionRequest } from '../../routes/page-actions.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { errorSummary } from '../../shell/notice.ts';
 import { choicesOf, held, input, select, textArea, button, postForm } from '../../shell/forms.ts';

@@ -10,7 +10,7 @@ import type { VersionRecord } from '#catalog/version/artifact.ts';
 import { type VersionView, readView } from '#catalog/version/version-view.ts';
 import { textFilter } from '../../address.ts';
 import type { PortalPage, TypedFields } from '../../page.ts';
-import type { ActionResult, FormRequest } from '../../routes/route-types.ts';
+import { type ActionResult, type FormRequest, action } from '../../routes/page-actions.ts';
 import { counted } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import {
@@ -43,7 +43,6 @@ import {
   artifactPath,
   versionPath,
 } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
 
 const newQuery = z.strictObject({ id: textFilter(), version: textFilter() });
 type NewRequest = FormRequest<unknown, z.output<typeof newQuery>>;

@@ -13,11 +13,18 @@ import { refuseTransition } from '#catalog/lifecycle/lifecycle.ts';
 import { type Lifecycle, type VersionRecord, VERSIONS_MAX } from '#catalog/version/artifact.ts';
 import { entityTagOf, type Precondition } from '#catalog/version/entity-tag.ts';
 import { html } from '../../html.ts';
-import type { ActionRequest, ActionResult, FormRequest } from '../../routes/route-types.ts';
+import {
+  type ActionRequest,
+  type ActionResult,
+  type Confirmation,
+  type FormRequest,
+  action,
+  requireTyped,
+  typedForm,
+} from '../../routes/page-actions.ts';
 import { code } from '../../shell/elements.ts';
 import type { PagesContext } from '../../context.ts';
 import { artifactPath, VERSION_PATH } from '../../paths.ts';
-import { action, type Confirmation, requireTyped, typedForm } from '../../routes/page-actions.ts';
 
 const params = z.object({ id: z.string(), version: z.string() });
 export type VersionName = z.output<typeof params>;

@@ -2,7 +2,7 @@ import type { Consumer } from '#access/consumers/consumer.ts';
 import { activeKeys, consumerStatuses } from '#access/consumers/find-consumers.ts';
 import { pageOf, cursorFilter, oneOfFilter, present, textFilter } from '../../address.ts';
 import type { Html } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import { type ListRequest, type Found, listCard, type Column } from '../../shell/list.ts';
 import { foreign, link } from '../../shell/elements.ts';

@@ -4,7 +4,7 @@ import { activeKeys } from '#access/consumers/find-consumers.ts';
 import type { Follower } from '#leads/lead-feed/lead-feed.ts';
 import { type Consumer } from '#access/consumers/consumer.ts';
 import type { PortalPage, PortalPerson } from '../../page.ts';
-import type { PageRequest } from '../../routes/route-types.ts';
+import type { PageRequest } from '../../routes/page-actions.ts';
 import type { PagesContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';
 import { body, card, facts, row, split } from '../../shell/card.ts';

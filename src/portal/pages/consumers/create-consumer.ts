@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
 import { CONSUMERS_PATH, consumerPath } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
-import type { FormRequest } from '../../routes/route-types.ts';
+import { type FormRequest, action } from '../../routes/page-actions.ts';
 import { plainCard, row } from '../../shell/card.ts';
 import { link } from '../../shell/elements.ts';
 import { button, held, input, postForm, select } from '../../shell/forms.ts';
@@ -24,7 +23,7 @@ import {
   toGrants,
   typedGrantChoice,
 } from './consumer-fields.ts';
-import { placeOf, scope, shownKey } from './consumer-words.ts';
+import { scope, shownKey } from './consumer-words.ts';
 
 const PATH = `${CONSUMERS_PATH}/new`;
 
@@ -35,7 +34,8 @@ export const createConsumer = action({
   form: z.object({ name, ...grantChoice, lifetime, limitPerMinute }),
   doneOnce: true,
   page: async (context, request) => ({
-    ...placeOf(),
+    section: 'consumers',
+    crumbs: [],
     title: 'Create consumer',
     body: newConsumerView(request, await knownLabels(context), context.defaultLimit()),
   }),

@@ -5,7 +5,7 @@ import { TRACKER, type TrafficSum } from '#partners/traffic.ts';
 import { DAY } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { may } from '../../page.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import type { Viewer } from '../../shell/times.ts';
 import { KEY_ENDS_SOON_MS } from '#access/keys/key-rules.ts';
 import type { PagesContext } from '../../context.ts';

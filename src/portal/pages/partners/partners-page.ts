@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import type { PartnerSummary } from '#partners/list-partners.ts';
 import { deliveryPath } from '#http/routes/partners.ts';
 import type { ReceiptStatus } from '#partners/receipts/receipt.ts';

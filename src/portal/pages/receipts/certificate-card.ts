@@ -3,7 +3,7 @@ import type { Certificate } from '#partners/receipts/certificate.ts';
 import type { PagesContext } from '../../context.ts';
 import { html, type Html } from '../../html.ts';
 import { receiptPath, RECEIPTS_PATH } from '../../paths.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import { body, card, list } from '../../shell/card.ts';
 import { foreign, link, note } from '../../shell/elements.ts';
 import { counted } from '../../shell/times.ts';

@@ -6,7 +6,7 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { parseLeadId } from '#leads/model/identity.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import { html, type Html } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import { type PortalRoutes, action, refuseTyped, typedForm } from '../../routes/page-actions.ts';
 import { body, card, type EmptyCard, facts, row } from '../../shell/card.ts';
 import { notice, remark } from '../../shell/notice.ts';
 import { code, link } from '../../shell/elements.ts';
@@ -21,7 +21,6 @@ import {
   receiptPath,
   receiptsPath,
 } from '../../paths.ts';
-import { action, refuseTyped, typedForm } from '../../routes/page-actions.ts';
 
 const { scope } = SECTIONS.claims;
 const PATH = `${CLAIMS_PATH}/:number`;

@@ -4,7 +4,7 @@ import { outcomes, receiptStatuses, type ReceiptSummary } from '#partners/receip
 import { pageOf } from '../../address.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf, held } from '../../shell/forms.ts';
 import {

@@ -10,7 +10,7 @@ import {
 import { erasureGaps, erasureStates, receiptStates } from '#shared/outcomes/events.ts';
 import { html, type Html } from '../../html.ts';
 import type { Once } from '../../page.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import { type PortalRoutes, action } from '../../routes/page-actions.ts';
 import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/elements.ts';
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
@@ -33,7 +33,6 @@ import { certificateCard, certificateFile } from './certificate-card.ts';
 import { eventCard } from './event-card.ts';
 import { eventWords, standingOf, verdict } from './receipt-verdict.ts';
 import { RECEIPTS_PATH, partnerPath, receiptPath, receiptsPath } from '../../paths.ts';
-import { action } from '../../routes/page-actions.ts';
 
 /** Of one event: the others stand without what is known of them. */
 const LEADS_LOOKED_AT_MAX = 10;

@@ -5,7 +5,12 @@ import { refuse } from '#shared/errors.ts';
 import { notReplayed } from '#shared/outcomes/events.ts';
 import { html } from '../../html.ts';
 import type { Once, PortalPage } from '../../page.ts';
-import type { FormRequest } from '../../routes/route-types.ts';
+import {
+  type Confirmation,
+  type FormRequest,
+  action,
+  refuseTyped,
+} from '../../routes/page-actions.ts';
 import { notice } from '../../shell/notice.ts';
 import { link } from '../../shell/elements.ts';
 import { count, counted } from '../../shell/times.ts';
@@ -21,7 +26,6 @@ import {
   countWords,
 } from './receipt-filters.ts';
 import { RECEIPTS_PATH, receiptsPath } from '../../paths.ts';
-import { action, type Confirmation, refuseTyped } from '../../routes/page-actions.ts';
 
 /** `/portal/receipts/replay`: working all again that the filters of the list find. */
 export const replayAll = action({

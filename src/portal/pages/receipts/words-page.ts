@@ -6,7 +6,7 @@ import {
 } from '#partners/receipts/receipt.ts';
 import { eventOutcomes, receiptStates } from '#shared/outcomes/events.ts';
 import type { HtmlValue } from '../../html.ts';
-import type { PortalRoutes } from '../../routes/route-types.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import { plainCard } from '../../shell/card.ts';
 import { badgeOf, code } from '../../shell/elements.ts';
 import { table } from '../../shell/list.ts';

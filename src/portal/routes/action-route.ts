@@ -3,32 +3,54 @@ import type { z } from 'zod';
 import type { Session } from '#access/sessions/sessions.ts';
 import { actorOf } from '#http/auth/bearer.ts';
 import { problems } from '#shared/outcomes/problems.ts';
-import { hangUpOf } from '#http/context.ts';
+import { hangUpOf, type HttpApp } from '#http/context.ts';
 import { isTrackportError, TrackportError } from '#shared/errors.ts';
 import { withParameter } from '../address.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPage, TypedFields } from '../page.ts';
 import { FORM_ID_FIELD } from '../shell/forms.ts';
-import { fieldsOf, formTokenOf } from './form-bodies.ts';
+import { fieldsOf, formTokenOf, FORM_BYTES_MAX } from './form-bodies.ts';
 import {
   checkInput,
   toFormWords,
   PortalRefusal,
   portalRequestOf,
   sessionOf,
+  refuseOtherOrigins,
+  requireActor,
 } from './portal-request.ts';
-import { nothing, type Action, type ActionResult, type FormRequest } from './route-types.ts';
-import { ONCE_PARAMETER } from './send-page.ts';
+import { nothing, type Action, type ActionResult, type FormRequest } from './page-actions.ts';
+import { ONCE_PARAMETER, PORTAL_HEADERS, PORTAL_ROUTE, sendPage } from './send-page.ts';
 
 export type AnyAction = Action<z.ZodType, z.ZodType, z.ZodType>;
 
 type ActionOutcome = { kind: 'problems'; page: PortalPage } | { kind: 'done'; location: string };
 
+/** The POST of an action. Who may not do it, or comes from elsewhere, is refused before the form is read. */
+export function addActionRoute(
+  app: HttpApp,
+  context: PortalContext,
+  path: string,
+  action: AnyAction,
+): void {
+  const { scope, formBytesMax = FORM_BYTES_MAX } = action;
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    refuseOtherOrigins(request, context.publicUrl());
+    await requireActor(context, request, scope);
+  };
+  const route = { ...PORTAL_ROUTE, bodyLimit: formBytesMax, onRequest };
+  app.post(path, route, async (request, reply) => {
+    const outcome = await runAction(context, request, action);
+    if (outcome.kind === 'problems') return sendPage(context, { request, reply }, outcome.page);
+    return reply.headers(PORTAL_HEADERS).redirect(outcome.location, 303);
+  });
+}
+
 /**
  * Checks the form and runs the action.
  * @throws {PortalRefusal} the form is not one of this session @throws {not-found} @throws what is not about the form
  */
-export async function runAction(
+async function runAction(
   context: PortalContext,
   request: FastifyRequest,
   action: AnyAction,
