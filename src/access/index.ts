@@ -79,7 +79,7 @@ export function createAccess({
       revoke: revokeKey.bind(undefined, app),
     },
     listAudit: listAudit.bind(undefined, app),
-    /** Who may read which leads, and could ever. @throws {store-unavailable} */
+    /** Lists who may read which leads, and who ever could. @throws {store-unavailable} */
     leadGrants: () => readLeadGrants(db),
     /** Writes when keys were last used, for the last time. */
     close: () => lastUsed.close(),

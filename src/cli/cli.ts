@@ -15,14 +15,15 @@ import {
   type Terminal,
   UsageError,
 } from './command.ts';
-import { commands, type Services } from './commands.ts';
+import { commands, type Families } from './commands.ts';
 
-export type CliDeps = {
+/** The program and the machine that a command line runs on. */
+export type CliHost = {
   version: string;
   environment: Environment;
   terminal: Terminal;
   clock: Clock;
-  services: Services;
+  services: Families;
 };
 
 const COMPLETE = 'complete';
@@ -40,10 +41,10 @@ Examples:
  * Runs one command. Resolves when its work is done.
  * @throws {UsageError} for a wrong command line, and whatever the command throws
  */
-export async function runCli(argv: readonly string[], deps: CliDeps): Promise<void> {
+export async function runCli(argv: readonly string[], host: CliHost): Promise<void> {
   const isJson = argv.includes('--json');
   const program =
-    argv[0] === COMPLETE ? await createWholeProgram(deps) : createProgram(deps, isJson);
+    argv[0] === COMPLETE ? await createWholeProgram(host) : createProgram(host, isJson);
   try {
     await program.parseAsync(withoutHelpCommand(argv), { from: 'user' });
   } catch (error) {
@@ -63,16 +64,16 @@ function withoutHelpCommand(argv: readonly string[]): string[] {
   return commands.some(({ name }) => name === names[0]) ? [...names, '--help'] : names;
 }
 
-/** Why commander refuses a command line, in one line. */
+/** Commander's refusal of a command line, in one line. */
 function toText({ code, message }: CommanderError): string {
   if (code === 'commander.help') return 'A command is needed. See --help.';
   return message.replace(/^error: /, '').replaceAll('\n', ' ');
 }
 
 /** The code of a command is loaded when it is called. */
-function createProgram(deps: CliDeps, isJson: boolean): Command {
-  const program = createRoot(deps, isJson);
-  const context = createContext(deps);
+function createProgram(host: CliHost, isJson: boolean): Command {
+  const program = createRoot(host, isJson);
+  const context = createContext(host);
   for (const { name, summary } of commands) program.command(name).description(summary);
   program.command(COMPLETE).description(COMPLETE_SUMMARY);
   program.hook('preSubcommand', async (_program, command) => {
@@ -83,9 +84,9 @@ function createProgram(deps: CliDeps, isJson: boolean): Command {
 }
 
 /** With the code of all commands: for what a shell completes, and for `docs/cli.md`. */
-export async function createWholeProgram(deps: CliDeps): Promise<Command> {
-  const program = createRoot(deps, false);
-  const context = createContext(deps);
+export async function createWholeProgram(host: CliHost): Promise<Command> {
+  const program = createRoot(host, false);
+  const context = createContext(host);
   for (const { name, summary, load } of commands)
     (await load())(program.command(name).description(summary), context);
   const { default: addCompletion } = await import('@bomb.sh/tab/commander');
@@ -94,8 +95,8 @@ export async function createWholeProgram(deps: CliDeps): Promise<Command> {
   return program;
 }
 
-/** What is set here holds for every command: nothing below us exits or prints by itself. */
-function createRoot({ version, terminal }: CliDeps, isJson: boolean): Command {
+/** Settings of every command: nothing below us exits or prints by itself. */
+function createRoot({ version, terminal }: CliHost, isJson: boolean): Command {
   return new Command('trackport')
     .description('Leads from an issue tracker, deletions from partners, and a catalog.')
     .version(version)
@@ -111,14 +112,14 @@ function createRoot({ version, terminal }: CliDeps, isJson: boolean): Command {
     });
 }
 
-function createContext(deps: CliDeps): CommandContext<Services> {
-  const { environment, terminal, clock } = deps;
+function createContext(host: CliHost): CommandContext<Families> {
+  const { environment, terminal, clock } = host;
   const configFile = (options: ConfigOptions): string | undefined =>
     options.config ?? (environment['TRACKPORT_CONFIG'] || undefined);
   const load = (options: ConfigOptions): Config =>
     loadConfig({ file: configFile(options), environment, port: options.port });
   return {
-    ...deps,
+    ...host,
     configFile,
     loadConfig: load,
     actionOf:
@@ -155,7 +156,6 @@ function actorOfUser(): Actor {
   }
 }
 
-/** Why a command line failed. */
 export type Failure = {
   /** 2 for a wrong configuration or command line, 1 for everything else. */
   exitCode: 1 | 2;
@@ -163,7 +163,7 @@ export type Failure = {
   code: string;
   /** For people; empty when the result has said everything. */
   detail: string;
-  /** What else a program can use: `errors`, `problems`, `allowed`, … */
+  /** Further members for programs: `errors`, `problems`, `allowed`, … */
   facts?: Readonly<Record<string, unknown>>;
 };
 
@@ -187,7 +187,7 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** What standard error gets: the text, or with `--json` one JSON document. */
+/** Text for standard error, or with `--json` one JSON document. */
 export function renderFailure(failure: Failure, { isJson }: { isJson: boolean }): string {
   const { code, detail, facts } = failure;
   if (!isJson || detail === '') return detail;

@@ -7,7 +7,7 @@ import type { Actor } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Pagination } from '#shared/pagination/page.ts';
 
-/** What every command talks to. Results go to `print`, everything else to `note`. */
+/** The other side of every command. Results go to `print`, everything else to `note`. */
 export type Terminal = {
   /** Writes a result and a line break to standard output. */
   print(text: string): void;
@@ -24,7 +24,7 @@ export type Terminal = {
   ask?: (question: string) => Promise<string>;
 };
 
-/** What a command works on, opened as late as possible and closed by the caller in every case. */
+/** Services of a command, opened as late as possible and closed by the caller in every case. */
 type Opened<Services> = { services: Services; close(): Promise<void> };
 
 /** Opens the services of one family of commands. Implemented by the composition root. */
@@ -36,11 +36,11 @@ export type Task<Services, Options> = {
   config: Config;
   terminal: Terminal;
   clock: Clock;
-  /** The operating system's user: who the audit log names. */
+  /** The operating system's user, whom the audit log names. */
   actor: Actor;
   /** `--json`: print exactly one JSON document. */
   isJson: boolean;
-  /** What stands behind the command's name. */
+  /** Arguments behind the command's name. */
   args: readonly string[];
   options: Options;
 };
@@ -81,7 +81,7 @@ export type ConfigOptions = {
   port?: string;
 };
 
-/** What every command can use before any service is opened. */
+/** For every command, before any service is opened. */
 export type RunContext = {
   terminal: Terminal;
   clock: Clock;
@@ -92,7 +92,7 @@ export type RunContext = {
   configFile: (options: ConfigOptions) => string | undefined;
 };
 
-/** What a command is registered with: its own services, and what every command can use. */
+/** For the registration of a command: its own services, and all that every command can use. */
 export type CommandContext<Services> = RunContext & {
   services: Services;
   /** Makes the actions of a family from the opener of its services. */
@@ -132,7 +132,7 @@ export async function readAll<Item>(
  * can reply, as in a script, it returns at once.
  * @throws {CommandFailure} for any other reply
  */
-export async function confirm(terminal: Pick<Terminal, 'ask'>, question: string): Promise<void> {
+export async function confirm(terminal: Terminal, question: string): Promise<void> {
   if (terminal.ask === undefined) return;
   const reply = await terminal.ask(`${question} [y/N] `);
   if (!/^(?:y|yes)$/i.test(reply.trim())) throw new CommandFailure('Nothing was changed.');

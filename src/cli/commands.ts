@@ -1,21 +1,20 @@
 import type { Open, Register } from './command.ts';
-import type { AuditServices } from './commands/audit.ts';
-import type { CatalogServices } from './commands/catalog/catalog-import.ts';
-import type { ClaimServices } from './commands/claim.ts';
-import type { ConsumerServices } from './commands/consumer/consumer.ts';
-import type { DoctorServices } from './commands/doctor.ts';
-import type { OpenApiServices } from './commands/openapi.ts';
-import type { ReceiptServices } from './commands/receipt.ts';
-import type { ServeServices } from './commands/serve.ts';
-import type { VerifyServices } from './commands/verify.ts';
-import type { BackupServices, RestoreServices } from './commands/backup.ts';
-import type { MigrateServices, StoreServices } from './commands/store.ts';
+import type { Access } from '#access/index.ts';
+import type { ClaimedLeads } from '#leads/claims/claimed-leads.ts';
+import type { ImportTools } from './commands/catalog/catalog-import.ts';
+import type { Doctor } from './commands/doctor.ts';
+import type { OpenApiDocument } from './commands/openapi.ts';
+import type { ReceiptWork } from './commands/receipt.ts';
+import type { Launcher } from './commands/serve.ts';
+import type { CertificateChecker } from './commands/verify.ts';
+import type { Backup, Restore } from './commands/backup.ts';
+import type { MigratedStore, StoreMaintenance } from './commands/store.ts';
 
 /** One family of commands. Its code is loaded when it is called. */
 type CommandEntry = {
   name: string;
   summary: string;
-  load: () => Promise<Register<Services>>;
+  load: () => Promise<Register<Families>>;
 };
 
 /** Every command, in the order of the help. */
@@ -98,21 +97,21 @@ export const commands: readonly CommandEntry[] = [
 ];
 
 /**
- * What the commands need from the composition root, one opener per family: nothing is made before
- * a command needs it.
+ * Families of commands, each with its services of the composition root: an opener, so that nothing is
+ * made before a command needs it.
  */
-export type Services = {
-  serve: ServeServices;
-  openapi: OpenApiServices;
-  store: StoreServices;
-  doctor: Open<DoctorServices>;
-  migrate: Open<MigrateServices>;
-  backup: Open<BackupServices>;
-  restore: Open<RestoreServices>;
-  consumer: Open<ConsumerServices>;
-  receipt: Open<ReceiptServices>;
-  verify: VerifyServices;
-  claim: Open<ClaimServices>;
-  audit: Open<AuditServices>;
-  catalog: CatalogServices;
+export type Families = {
+  serve: Launcher;
+  openapi: OpenApiDocument;
+  store: StoreMaintenance;
+  doctor: Open<Doctor>;
+  migrate: Open<MigratedStore>;
+  backup: Open<Backup>;
+  restore: Open<Restore>;
+  consumer: Open<{ access: Access }>;
+  receipt: Open<ReceiptWork>;
+  verify: CertificateChecker;
+  claim: Open<{ claimedLeads: ClaimedLeads }>;
+  audit: Open<{ access: Access }>;
+  catalog: ImportTools;
 };

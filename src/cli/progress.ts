@@ -1,5 +1,5 @@
 /**
- * How long work shows itself: a line that is redrawn in place on a terminal, a plain line every few
+ * Shows the progress of long work: a line that is redrawn in place on a terminal, a plain line every few
  * seconds elsewhere, nothing beside a JSON document.
  */
 import { type Clock, HOUR, MINUTE, SECOND } from '#shared/clock.ts';

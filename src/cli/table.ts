@@ -26,7 +26,7 @@ export function renderFacts(facts: readonly (readonly [name: string, value: stri
   return facts.map(([name, value]) => `${name.padEnd(width)}${GAP}${value}`).join('\n');
 }
 
-/** What stands where there is no value. */
+/** Stands where there is no value. */
 export const NONE = '–';
 
 /** The word in its colour where colours are wanted. */
@@ -58,7 +58,7 @@ export function renderStanding<Code extends string>(
     : code;
 }
 
-/** Line ends of Unicode, and what turns the direction of the text that follows, beyond its cell too. */
+/** Line ends of Unicode, and signs that turn the direction of the text that follows, beyond its cell too. */
 const TURNING = /[\u2028-\u202E\u2066-\u2069]/g;
 /** Letters that are written from right to left. */
 const RIGHT_TO_LEFT =

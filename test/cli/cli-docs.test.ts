@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWholeProgram } from '#cli/cli.ts';
-import type { Services } from '#cli/commands.ts';
+import type { Families } from '#cli/commands.ts';
 import { systemClock } from '#shared/clock.ts';
 
 const COLUMNS_MAX = 80;
@@ -17,7 +17,7 @@ const program = await createWholeProgram({
     isInteractive: false,
   },
   clock: systemClock,
-  services: { store: {} } as Services,
+  services: { store: {} } as Families,
 });
 
 /** As a person gets it, with what stands after the options. */

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type CliDeps, runCli } from '#cli/cli.ts';
+import { type CliHost, runCli } from '#cli/cli.ts';
 import { UsageError } from '#cli/command.ts';
-import { commands, type Services } from '#cli/commands.ts';
+import { commands, type Families } from '#cli/commands.ts';
 import { ConfigError } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -19,9 +19,9 @@ function notAsked(): never {
 }
 
 /** Everything of a command line but the process; services that are not given must not be asked. */
-function terminalFor(services: Partial<Services> = {}, deps: Partial<CliDeps> = {}) {
+function terminalFor(services: Partial<Families> = {}, deps: Partial<CliHost> = {}) {
   const output = { out: '', notes: '' };
-  const cli: CliDeps = {
+  const cli: CliHost = {
     version: '1.2.3',
     environment,
     clock: systemClock,
@@ -36,8 +36,8 @@ function terminalFor(services: Partial<Services> = {}, deps: Partial<CliDeps> = 
       isInteractive: false,
     },
     services: new Proxy(services, {
-      get: (target, name: keyof Services) => target[name] ?? notAsked,
-    }) as Services,
+      get: (target, name: keyof Families) => target[name] ?? notAsked,
+    }) as Families,
     ...deps,
   };
   return { output, run: (...argv: string[]) => runCli(argv, cli) };
@@ -123,7 +123,7 @@ describe('a wrong command line is a usage error that says what was meant', () =>
 describe('services', () => {
   const opened = (work: () => Promise<never> | Promise<void>) => {
     const seen: { config?: Config; closed: number } = { closed: 0 };
-    const migrate: Services['migrate'] = async (config) => {
+    const migrate: Families['migrate'] = async (config) => {
       seen.config = config;
       await work();
       return {
@@ -185,7 +185,7 @@ test('the variable TRACKPORT_CONFIG names the file, --config wins over it', asyn
     return file;
   });
   const labels: string[] = [];
-  const migrate: Services['migrate'] = async ({ leads }) => {
+  const migrate: Families['migrate'] = async ({ leads }) => {
     labels.push(leads.approvedLabel);
     return { services: { applied: [], present: [] }, close: async () => undefined };
   };

@@ -53,7 +53,7 @@ async function importSlowly(root: string, files: number) {
     scope: 'catalog:read',
   };
   const tokens = await createTokens(credential, clock);
-  return importFiles(specThreads, createServerTarget({ server: root, tokens }), {
+  return importFiles(specThreads, createServerTarget(root, tokens), {
     files: Array.from({ length: files }, (_, index) => `${index}.yaml`),
     read: async (name) => {
       await clock.advance(MINUTE);

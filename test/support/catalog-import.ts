@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { TokenPrincipal } from '#access/tokens.ts';
 import type { CatalogOptions } from '#catalog/index.ts';
-import { type CatalogServices, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
+import { type ImportTools, registerCatalog } from '#cli/commands/catalog/catalog-import.ts';
 import type { Environment } from '#config/interpolate.ts';
 import type { Clock } from '#shared/clock.ts';
 import { openCatalogApp, tokenFor } from './catalog.ts';
@@ -22,11 +22,11 @@ type How = {
   hasColour?: boolean;
   environment?: Environment;
   /** Default: the token that is given. */
-  tokens?: CatalogServices['tokens'];
+  tokens?: ImportTools['tokens'];
   clock: Clock;
 };
 
-const givenToken: CatalogServices['tokens'] = async (credential) => ({
+const givenToken: ImportTools['tokens'] = async (credential) => ({
   token: async () => (credential.kind === 'token' ? credential.token.reveal() : ''),
 });
 
@@ -35,7 +35,7 @@ export async function runImport(args: readonly string[], how: How): Promise<Impo
   const output: Output = { out: '', notes: '' };
   const services = { judge: async () => specThreads, tokens: how.tokens ?? givenToken };
   try {
-    return await runCommand<CatalogServices>(
+    return await runCommand<ImportTools>(
       (parent, context) => registerCatalog(parent, { ...context, services: { catalog: services } }),
       { ...how, args: ['import', ...args], services, output },
     );

@@ -1,4 +1,4 @@
-/** Who could ever read which leads: the audit log knows every grant that a consumer had. */
+/** Grants of leads that consumers have and had: the audit log knows every one. */
 import type { Statements } from '#shared/database.ts';
 import type { Grant } from '../grant.ts';
 import type { Consumer } from './consumer.ts';

@@ -105,7 +105,7 @@ async function readSession(deps: SessionStorage, digest: Buffer): Promise<Sessio
 
 async function putOnce(
   { db, sealer, clock }: SessionStorage,
-  { digest: session }: Pick<Session, 'digest'>,
+  { digest: session }: Session,
   value: unknown,
 ): Promise<string> {
   const id = randomBytes(ONCE_ID_BYTES).toString('base64url');
@@ -117,7 +117,7 @@ async function putOnce(
 
 async function takeOnce(
   { db, sealer, clock }: SessionStorage,
-  { digest: session }: Pick<Session, 'digest'>,
+  { digest: session }: Session,
   id: string,
 ): Promise<unknown> {
   const digest = sha256(id);

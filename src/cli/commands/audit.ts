@@ -5,9 +5,6 @@ import { type Open, printJson, type Register, type Task, UsageError } from '../c
 import { instantOption, numberOption } from '../option-values.ts';
 import { NONE, printable, renderTable } from '../table.ts';
 
-/** What the `audit` commands work on. */
-export type AuditServices = { access: Pick<Access, 'listAudit'> };
-
 type FilterOptions = Partial<Record<keyof AuditFilter, string>>;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 
@@ -15,7 +12,7 @@ const LIMIT_DEFAULT = '50';
 const LIMIT_MAX = 100;
 
 /** Adds `audit list`. */
-export const registerAudit: Register<{ audit: Open<AuditServices> }> = (
+export const registerAudit: Register<{ audit: Open<{ access: Access }> }> = (
   parent,
   { actionOf, services },
 ) => {
@@ -32,7 +29,7 @@ export const registerAudit: Register<{ audit: Open<AuditServices> }> = (
     .action(action(showList));
 };
 
-async function showList(task: Task<AuditServices, ListOptions>): Promise<void> {
+async function showList(task: Task<{ access: Access }, ListOptions>): Promise<void> {
   const { services, terminal, isJson, options } = task;
   const filter = toFilter(options);
   const { items, pagination } = await services.access.listAudit({

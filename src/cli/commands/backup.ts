@@ -3,7 +3,7 @@ import { type Open, printJson, type Register } from '../command.ts';
 import { createProgress } from '../progress.ts';
 import { renderFacts } from '../table.ts';
 
-/** What a backup holds, and what it does not. */
+/** Contents of a backup, and the key that it lacks. */
 type BackupReport = {
   file: string;
   /** RFC 3339. */
@@ -14,7 +14,7 @@ type BackupReport = {
   secretKeyFile?: string;
 };
 
-export type BackupServices = {
+export type Backup = {
   backUp(request: {
     file: string;
     isForced: boolean;
@@ -23,7 +23,7 @@ export type BackupServices = {
 };
 
 /** `backup FILE`: copies the store, while the service runs, too. */
-export const registerBackup: Register<{ backup: Open<BackupServices> }> = (
+export const registerBackup: Register<{ backup: Open<Backup> }> = (
   command,
   { actionOf, services },
 ) => {
@@ -56,26 +56,26 @@ export const registerBackup: Register<{ backup: Open<BackupServices> }> = (
     );
 };
 
-/** What was restored, and what is to be looked at. */
+/** A restored store, and the key that it still lacks. */
 type RestoreReport = {
   file: string;
-  /** When the backup was made. RFC 3339. */
+  /** Time of the backup. RFC 3339. */
   createdAt: string;
   /** The version of the program that made it. */
   version: string;
   rows: number;
   /** Names of the migrations that it lacked, in order. */
   migrated: readonly string[];
-  /** Where the secret key is missing that the configuration does not have; absent: it is there. */
+  /** Path where the secret key is missing that the configuration does not have; absent: it is there. */
   missingSecretKeyFile?: string;
 };
 
-export type RestoreServices = {
+export type Restore = {
   restore(request: { file: string; onProgress: OnProgress }): Promise<RestoreReport>;
 };
 
 /** `restore FILE`: puts a backup in the place of an empty store that nobody has open. */
-export const registerRestore: Register<{ restore: Open<RestoreServices> }> = (
+export const registerRestore: Register<{ restore: Open<Restore> }> = (
   command,
   { actionOf, services },
 ) => {

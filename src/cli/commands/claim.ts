@@ -4,13 +4,10 @@ import { releaseClaim } from '#partners/receipts/release-claim.ts';
 import { type Open, printJson, readAll, type Register, type Task, UsageError } from '../command.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
-/** What the `claim` commands work on. */
-export type ClaimServices = { claimedLeads: ClaimedLeads };
-
-type ClaimTask = Task<ClaimServices, unknown>;
+type ClaimTask = Task<{ claimedLeads: ClaimedLeads }, unknown>;
 
 /** Adds `claim list`, `show` and `release`. */
-export const registerClaim: Register<{ claim: Open<ClaimServices> }> = (
+export const registerClaim: Register<{ claim: Open<{ claimedLeads: ClaimedLeads }> }> = (
   parent,
   { actionOf, services },
 ) => {

@@ -2,7 +2,7 @@ import type { Finding } from '#shared/report.ts';
 import { CommandFailure, type Open, printJson, type Register } from '../command.ts';
 import { printable, renderTable, renderWord } from '../table.ts';
 
-export type DoctorServices = {
+export type Doctor = {
   /** Looks at everything; with `fix` also creates missing labels. */
   examine(options: { fix: boolean }): Promise<readonly Finding[]>;
 };
@@ -10,7 +10,7 @@ export type DoctorServices = {
 const colours = { ok: 'green', fixed: 'cyan', warning: 'yellow', failed: 'red' } as const;
 
 /** `doctor`: says why this configuration does not work, and how to fix it. */
-export const registerDoctor: Register<{ doctor: Open<DoctorServices> }> = (
+export const registerDoctor: Register<{ doctor: Open<Doctor> }> = (
   command,
   { actionOf, services },
 ) => {

@@ -4,13 +4,13 @@ import { systemCodeOf } from '#shared/errors.ts';
 
 import { CommandFailure, type Register, UsageError } from '../command.ts';
 
-export type OpenApiServices = {
+export type OpenApiDocument = {
   /** The document of every route, as text that ends with a line break. */
   render(): Promise<string>;
 };
 
 /** `openapi`: the description of the HTTP interface, made from the routes' schemas. */
-export const registerOpenApi: Register<{ openapi: OpenApiServices }> = (
+export const registerOpenApi: Register<{ openapi: OpenApiDocument }> = (
   command,
   { services, terminal },
 ) => {

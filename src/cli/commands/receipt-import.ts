@@ -55,7 +55,7 @@ function toOrigin(
   );
 }
 
-/** By its first bytes: what people have in place of JSON. */
+/** Files that people have in place of JSON, by their first bytes. */
 const OTHERS: readonly [signature: string, is: string][] = [
   ['1f8b', 'is compressed (gzip): unpack it first.'],
   ['504b0304', 'is a ZIP archive, or a sheet: unpack it, or export it as JSON.'],
@@ -104,7 +104,7 @@ function explain(error: unknown, taken: number): unknown {
 
 /** Prints one delivery after the other: a file may hold millions. */
 function createList(
-  terminal: Pick<Terminal, 'print'>,
+  terminal: Terminal,
   { isJson, isDryRun }: { isJson: boolean; isDryRun: boolean },
 ) {
   let last: string | undefined;
@@ -125,7 +125,7 @@ function createList(
   };
 }
 
-/** What a dry run says of a delivery. */
+/** Words of a dry run for a delivery. */
 function wordsOf({ repeat, outcomes: counts, leads }: Forecast): string {
   if (repeat) return 'came before';
   const words = counted(counts);

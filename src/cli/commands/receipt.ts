@@ -15,20 +15,19 @@ import {
   UsageError,
 } from '../command.ts';
 import { instantOption, numberOption } from '../option-values.ts';
-import { registerVerify, type VerifyServices } from './verify.ts';
+import { registerVerify, type CertificateChecker } from './verify.ts';
 import { NONE, printable, renderFacts, renderStanding, renderTable } from '../table.ts';
 import { importReceipts } from './receipt-import.ts';
 
-/** What the `receipt` commands work on. */
-export type ReceiptServices = { receipts: Receipts; importer: () => Promise<ReceiptImporter> };
+export type ReceiptWork = { receipts: Receipts; importer: () => Promise<ReceiptImporter> };
 
 type FilterOptions = Partial<
   Record<Exclude<keyof ReceiptFilter, 'partnerId' | 'isAcknowledged'> | 'partner', string>
 >;
 type ListOptions = FilterOptions & { limit?: string; cursor?: string };
 type ReplayOptions = FilterOptions & { all?: true };
-type ReceiptTask<Options = unknown> = Task<ReceiptServices, Options>;
-type Action = ActionOf<ReceiptServices>;
+type ReceiptTask<Options = unknown> = Task<ReceiptWork, Options>;
+type Action = ActionOf<ReceiptWork>;
 
 const LIMIT_DEFAULT = '50';
 
@@ -40,8 +39,8 @@ imported again.`;
 
 /** Adds `receipt list`, `show`, `replay`, `import` and `verify`. */
 export const registerReceipt: Register<{
-  receipt: Open<ReceiptServices>;
-  verify: VerifyServices;
+  receipt: Open<ReceiptWork>;
+  verify: CertificateChecker;
 }> = (parent, context) => {
   const { actionOf, services } = context;
   const action = actionOf(services.receipt);
@@ -230,7 +229,7 @@ function renderEvents({ events }: ReceiptDetailOut, hasColour: boolean): string 
   );
 }
 
-/** How many events wait now, and why the others do not. */
+/** Counts the events that wait now, and says why the others do not. */
 function renderReplayed({ queued, notQueued: left = {} }: Replayed): string {
   const reasons = Object.entries(left).map(
     ([reason, count]) =>

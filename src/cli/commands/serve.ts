@@ -13,7 +13,7 @@ type Running = {
   reload(): void;
 };
 
-/** What the sandbox's tracker is started with when it runs alone. */
+/** Settings of the sandbox's tracker when it runs alone. */
 type TrackerRequest = {
   port: number;
   issues?: number;
@@ -23,7 +23,7 @@ type TrackerRequest = {
   print: (text: string) => void;
 };
 
-export type ServeServices = {
+export type Launcher = {
   /** Starts the real service. `load` reads the configuration, now and for each reload; `stopping` ends a wait. */
   service(load: () => Config, stopping: AbortSignal): Promise<Running>;
   /** Starts the sandbox. `print` gets the commands to paste once everything listens. */
@@ -32,10 +32,10 @@ export type ServeServices = {
   tracker(request: TrackerRequest): Promise<Running>;
 };
 
-type ServeContext = CommandContext<{ serve: ServeServices }>;
+type ServeContext = CommandContext<{ serve: Launcher }>;
 
 /** `serve`: the real thing with a configuration; in a checkout the sandbox without one. */
-export const registerServe: Register<{ serve: ServeServices }> = (command, context) => {
+export const registerServe: Register<{ serve: Launcher }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .addHelpText(
@@ -71,7 +71,7 @@ With --tracker-only it prints a configuration to begin with. Its port is
 ${TRACKER_PORT} unless another is given; credentials are the same at each start.`;
 
 /** `sandbox`: everything on this machine, with sample leads; or its tracker alone. */
-export const registerSandbox: Register<{ serve: ServeServices }> = (command, context) => {
+export const registerSandbox: Register<{ serve: Launcher }> = (command, context) => {
   command
     .option('--port <port>', 'the port to listen on; 0 picks a free one')
     .option('--tracker-only', 'start its tracker alone, to try a configuration of your own')
@@ -169,7 +169,7 @@ function nextStopSignal(clock: Clock): Promise<NodeJS.Signals> {
 }
 
 type Hangups = {
-  /** What a SIGHUP calls from now on; at once when one came already. */
+  /** A SIGHUP calls it from now on; at once when one came already. */
   reloadWith(reload: () => void): void;
   /**
    * Resolves when a signal comes because the terminal is gone that the process was started from:
@@ -197,7 +197,7 @@ function listenForHangups(clock: Clock): Hangups {
         return;
       }
       isDue = true;
-      // What is read after the wait serves every signal that came before its end.
+      // One read after the wait serves every signal that came before its end.
       void clock.sleep(SAME_SIGNAL_MS, { unref: true }).then(reloadWhenDue);
     });
   });

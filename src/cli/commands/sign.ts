@@ -26,7 +26,7 @@ type SignOptions = ConfigOptions & {
   curl?: true;
 };
 
-/** Who signs, and for which public address. */
+/** The partner who signs, and the public address for which. */
 type Signer = { partner: Partner; publicUrl: string };
 
 const SCHEMES = Object.keys(fixedSignings).join(', ');

@@ -15,7 +15,7 @@ import {
 import { createProgress } from '../progress.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
-/** What was copied, and what is to be looked at. */
+/** A copied store, and the key that goes with it. */
 type CopyReport = {
   /** Without user and password. */
   from: string;
@@ -26,18 +26,16 @@ type CopyReport = {
   secretKeyFile?: string;
 };
 
-export type StoreServices = {
+export type StoreMaintenance = {
   copy(request: { from: string; to: string; onProgress: OnProgress }): Promise<CopyReport>;
-  rekey: Open<RekeyServices>;
-};
-
-type RekeyServices = {
   /** Gives the store another key; nothing is changed when `onLoss` rejects. */
-  rekey(onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>): Promise<void>;
+  rekey: Open<{
+    rekey(onLoss: (lost: readonly UnreadReceipt[]) => Promise<void>): Promise<void>;
+  }>;
 };
 
 /** `store copy FROM TO`, from SQLite to PostgreSQL, and `store rekey`, where the key is lost. */
-export const registerStore: Register<{ store: StoreServices }> = (command, context) => {
+export const registerStore: Register<{ store: StoreMaintenance }> = (command, context) => {
   command
     .command('copy')
     .description('copy a stopped store from SQLite to PostgreSQL')
@@ -62,10 +60,8 @@ export const registerStore: Register<{ store: StoreServices }> = (command, conte
     );
 };
 
-type RekeyTask = Pick<Task<unknown, { yes?: true }>, 'terminal' | 'isJson' | 'options'>;
-
 async function confirmLoss(
-  { terminal, isJson, options }: RekeyTask,
+  { terminal, isJson, options }: Task<unknown, { yes?: true }>,
   lost: readonly UnreadReceipt[],
 ): Promise<void> {
   const receipts = lost.map((one) => ({ ...one, receivedAt: toRfc3339(one.receivedAt) }));
@@ -83,7 +79,7 @@ async function confirmLoss(
 }
 
 async function copy(
-  { terminal, clock, services }: RunContext & { services: { store: StoreServices } },
+  { terminal, clock, services }: RunContext & { services: { store: StoreMaintenance } },
   command: Command,
 ): Promise<void> {
   const [from = '', to = ''] = command.args;
@@ -110,7 +106,7 @@ async function copy(
   );
 }
 
-export type MigrateServices = {
+export type MigratedStore = {
   /** Names of the migrations that opening the store has just applied, in order. */
   applied: readonly string[];
   /** Names of all that the store has now. */
@@ -118,7 +114,7 @@ export type MigrateServices = {
 };
 
 /** `migrate`: brings the store to the newest schema. `serve` does the same at its start. */
-export const registerMigrate: Register<{ migrate: Open<MigrateServices> }> = (
+export const registerMigrate: Register<{ migrate: Open<MigratedStore> }> = (
   command,
   { actionOf, services },
 ) => {

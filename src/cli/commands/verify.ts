@@ -7,13 +7,13 @@ import {
   type Open,
   printJson,
   type RunContext,
+  type Terminal,
   type ActionOf,
 } from '../command.ts';
 import { NONE, printable, renderFacts } from '../table.ts';
 
-/** What `receipt verify` works with. */
-export type VerifyServices = {
-  /** Whether the text is a certificate of one of the keys of a set. */
+export type CertificateChecker = {
+  /** Checks that the text is a certificate of one of the keys of a set. */
   check(text: string, keySet: unknown): Promise<CertificateVerdict>;
   /** The set at an address that the caller gave. @throws {Error} with what is wrong, in its words */
   fetchKeys: (url: string) => Promise<unknown>;
@@ -23,7 +23,7 @@ export type VerifyServices = {
 
 type VerifyOptions = { jwks?: string; json?: boolean };
 type Context = RunContext & {
-  services: { verify: VerifyServices };
+  services: { verify: CertificateChecker };
   actionOf: <Opened>(open: Open<Opened>) => ActionOf<Opened>;
 };
 
@@ -59,7 +59,7 @@ async function readText(file = ''): Promise<string> {
   }
 }
 
-async function readKeySet({ fetchKeys }: VerifyServices, where: string): Promise<unknown> {
+async function readKeySet({ fetchKeys }: CertificateChecker, where: string): Promise<unknown> {
   if (/^https?:\/\//i.test(where))
     return fetchKeys(where).catch((error: unknown) => {
       throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
@@ -74,8 +74,6 @@ async function readKeySet({ fetchKeys }: VerifyServices, where: string): Promise
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
-type Report = Pick<RunContext, 'terminal'> & { isJson: boolean };
-
 const headings = {
   'not-a-certificate': 'This is no erasure certificate.',
   'unknown-key': 'This certificate is of another key.',
@@ -83,7 +81,10 @@ const headings = {
 } as const;
 
 /** @throws {CommandFailure} when it does not hold */
-function report({ terminal, isJson }: Report, verdict: CertificateVerdict): void {
+function report(
+  { terminal, isJson }: { terminal: Terminal; isJson: boolean },
+  verdict: CertificateVerdict,
+): void {
   const { isGood, ...said } = verdict;
   if (isJson) printJson(terminal, { valid: isGood, ...said });
   else if (verdict.isGood) terminal.print(renderCertificate(verdict));

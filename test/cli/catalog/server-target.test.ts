@@ -36,7 +36,7 @@ const problemType = { 'content-type': 'application/problem+json' };
 const problem = (code: string, facts: object = {}) => ({ code, detail: `${code}!`, ...facts });
 
 const target = (tokens: TokenSource = { token: async () => TOKEN }) =>
-  createServerTarget({ server: SERVER, tokens });
+  createServerTarget(SERVER, tokens);
 
 /** As Node has it; messages can hold anything. */
 const failure = (code: string) => Object.assign(new Error(TOKEN), { code });

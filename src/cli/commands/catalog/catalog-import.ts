@@ -12,6 +12,7 @@ import {
   type ConfigOptions,
   type Register,
   type RunContext,
+  type Terminal,
   UsageError,
 } from '../../command.ts';
 import { createProgress } from '../../progress.ts';
@@ -32,15 +33,14 @@ import {
   readServer,
 } from './import-options.ts';
 
-/** What an import needs beside the server. */
-export type CatalogServices = {
+export type ImportTools = {
   /** Judges specs, on this machine. */
   judge: () => Promise<JudgeDeps>;
   tokens: (credential: ImportServer['credential']) => Promise<TokenSource>;
 };
 
 /** Adds `catalog import`. */
-export const registerCatalog: Register<{ catalog: CatalogServices }> = (parent, context) => {
+export const registerCatalog: Register<{ catalog: ImportTools }> = (parent, context) => {
   const command = parent
     .command('import <path>')
     .description('import OpenAPI and AsyncAPI documents and artifact files');
@@ -93,7 +93,7 @@ async function runImport(context: Context, received: unknown[]): Promise<void> {
     throw new UsageError('--config does not go with catalog import: nothing of it would be used.');
   const files = withIds(listImportFiles(command.args[0] ?? '', options.exclude), settings.ids);
   const { judge, tokens } = context.services.catalog;
-  const target = createServerTarget({ server, tokens: await tokens(credential) });
+  const target = createServerTarget(server, await tokens(credential));
   await run(context, { files, settings, server, importer: { judge: await judge(), target } });
 }
 
@@ -126,12 +126,12 @@ async function run(context: Context, { files, settings, server, importer }: Run)
     server,
     pathOf: (file) => repositoryPath(foundAs(file).path, root),
   });
-  refuseFailure(context, report, { settings, total: files.length });
+  refuseFailure(terminal, report, { settings, total: files.length });
 }
 
-/** @throws what stopped the import, or that files failed */
+/** @throws the failure that stopped the import, or that files failed */
 function refuseFailure(
-  { terminal }: Pick<Context, 'terminal'>,
+  terminal: Terminal,
   { results, stoppedBy }: ImportReport,
   { settings, total }: { settings: ImportSettings; total: number },
 ): void {

@@ -97,7 +97,7 @@ export function readImportFile(file: string): ImportFile {
   return { name: path.basename(file), bytes: readFileSync(file) };
 }
 
-/** What the library tells of a file that a document refers to. */
+/** A file that a document refers to, as the library tells of it. */
 type Reference = { url: string; reference?: string };
 
 /**
@@ -106,10 +106,7 @@ type Reference = { url: string; reference?: string };
  * fetched.
  * @throws {validation-failed} for a reference that leads elsewhere, or nowhere
  */
-export async function bundleFile(
-  document: object,
-  found: Pick<FoundFile, 'path' | 'root'>,
-): Promise<unknown> {
+export async function bundleFile(document: object, found: FoundFile): Promise<unknown> {
   const file = realpathSync(found.path);
   const root = found.root === undefined ? path.dirname(file) : realpathSync(found.root);
   const { $RefParser } = await import('@apidevtools/json-schema-ref-parser');

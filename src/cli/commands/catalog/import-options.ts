@@ -16,7 +16,7 @@ export type ImportOptions = ServerOptions & {
   format?: 'text' | 'github';
 };
 
-/** What is to be done, and how it is shown. */
+/** The work to be done, and its output. */
 export type ImportSettings = {
   work: ImportWork;
   /** As they were given: an id, or a file and its id. */
@@ -88,7 +88,7 @@ function readWork({ dryRun, check, publish }: ImportOptions): ImportWork {
   return publish === true ? 'publish' : 'import';
 }
 
-/** Which server an import goes to, and who comes to it. */
+/** The server of an import, and the client's credential. */
 type ServerOptions = {
   server?: string;
   token?: string;
@@ -99,7 +99,7 @@ type ServerOptions = {
   allowHttp?: boolean;
 };
 
-/** What a work needs and no more, so that a check can have a client that only reads. */
+/** Scopes that a work needs and no more, so that a check can have a client that only reads. */
 const SCOPES: Readonly<Record<ImportWork, string>> = {
   check: 'catalog:read',
   plan: 'catalog:read',

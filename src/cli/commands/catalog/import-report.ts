@@ -99,7 +99,7 @@ function renderRow(result: ImportResult, hasColour: boolean): string[] {
   ];
 }
 
-/** What the table says already is not said twice. */
+/** Repeats nothing that the table says already. */
 function renderFindings({ file, findings = [], detail: said }: ImportResult): string[] {
   return findings
     .filter(({ line, detail }) => line !== undefined || detail !== said)
@@ -110,7 +110,7 @@ function renderFindings({ file, findings = [], detail: said }: ImportResult): st
 function renderFinding(file: string, finding: ImportFinding): string {
   const { line, column, severity, code } = finding;
   const place = line === undefined ? '' : `:${line}:${column}`;
-  return `${printable(file)}${place}: ${severity}: ${printable(textOf(finding))} [${printable(code)}]`;
+  return `${printable(file)}${place}: ${severity}: ${printable(sentenceOf(finding))} [${printable(code)}]`;
 }
 
 /**
@@ -123,11 +123,11 @@ export function renderAnnotation(finding: ImportFinding, file?: string): string 
   const properties = Object.entries({ file, line, col: column, title: code })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
-  return `::${severity} ${properties.join(',')}::${printable(escapeData(textOf(finding)))}`;
+  return `::${severity} ${properties.join(',')}::${printable(escapeData(sentenceOf(finding)))}`;
 }
 
-/** What is said about which part of the version: where something is gone, no place of the file tells. */
-function textOf({ pointer, detail }: ImportFinding): string {
+/** Names the part of the version: where something is gone, no place of the file tells. */
+function sentenceOf({ pointer, detail }: ImportFinding): string {
   return pointer === undefined ? detail : `${pointer}: ${detail}`;
 }
 

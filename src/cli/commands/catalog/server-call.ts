@@ -56,7 +56,7 @@ function toUnreachable(server: string, error: unknown): TargetFailure {
   return new TargetFailure(`${server} cannot be reached: ${reason}.`, { cause: error });
 }
 
-/** What a response that is no success means: the end of the import, or of one file. */
+/** Meaning of a response that is no success: the end of the import, or of one file. */
 function toFailure(server: string, problem: ProblemError, { headers }: Response): Error {
   const { status, code, detail = '' } = problem;
   if (status >= 300 && status < 400) {

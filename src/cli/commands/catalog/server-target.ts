@@ -28,11 +28,8 @@ const ATTEMPTS_MAX = 6;
 /** Whoever asks for a longer wait is asked again by the next run. */
 const WAIT_MS_MAX = 120 * SECOND;
 
-/** `server`: its root. */
-export type ServerTargetDeps = { server: string; tokens: TokenSource };
-
-/** Each write can be sent again without doing it twice. */
-export function createServerTarget({ server, tokens }: ServerTargetDeps): ImportTarget {
+/** `server` is its root. Each write can be sent again without doing it twice. */
+export function createServerTarget(server: string, tokens: TokenSource): ImportTarget {
   const client = createClient({
     baseUrl: server,
     token: () => tokens.token(),
@@ -202,7 +199,7 @@ function toCandidate(version: ReturnType<typeof toTimes>, index: number): Candid
   return { ...version, serial: index + 1 };
 }
 
-/** What a response with one version shows of it. */
+/** A version as a response shows it. */
 type ShownVersion = {
   lifecycle: Lifecycle;
   tag: string;
@@ -242,7 +239,7 @@ function readShownVersion(result: Result<string>): ShownVersion {
   };
 }
 
-/** What is wrong with a response is nothing that a file could mend. */
+/** No file could mend a response that is wrong. */
 function readBody(text: string): SpecBody {
   try {
     return readSpecBody(Buffer.from(text));

@@ -25,14 +25,11 @@ import { durationOption, expiresOption, numberOption } from '../../option-values
 import { printable } from '../../table.ts';
 import { renderConsumer, renderConsumers, renderGrants } from './consumer-text.ts';
 
-/** What the `consumer` commands work on. */
-export type ConsumerServices = { access: Pick<Access, 'consumers' | 'keys'> };
-
-type ConsumerTask<Options = unknown> = Task<ConsumerServices, Options>;
-type Action = ActionOf<ConsumerServices>;
+type ConsumerTask<Options = unknown> = Task<{ access: Access }, Options>;
+type Action = ActionOf<{ access: Access }>;
 
 /** Adds `consumer create`, `list`, `show`, `update`, `grant`, `add-key`, `rotate` and `revoke`. */
-export const registerConsumer: Register<{ consumer: Open<ConsumerServices> }> = (
+export const registerConsumer: Register<{ consumer: Open<{ access: Access }> }> = (
   parent,
   { actionOf, services },
 ) => {
@@ -182,7 +179,7 @@ async function confirmRevocation(task: ConsumerTask, id: string, keyId?: string)
   await confirm(task.terminal, `Revoke ${what}, at once and for good?`);
 }
 
-function accessOf({ services }: ConsumerTask): ConsumerServices['access'] {
+function accessOf({ services }: ConsumerTask): Access {
   return services.access;
 }
 
@@ -246,7 +243,6 @@ function noteShownOnce({ terminal }: ConsumerTask): void {
   terminal.note('Keep this key in a safe place now: it is shown once and cannot be read again.');
 }
 
-/** What `addGrantOptions` yields. */
 type GrantOptions = { grant?: string[]; label?: string[]; workspace?: string };
 
 /** Adds `--grant`, `--label` and `--workspace`. There is one grant per action, so each says whose it is. */
