@@ -1,6 +1,7 @@
 import { openDatabase } from '#adapters/postgres/connection/database.ts';
 import { publishVersion } from '#catalog/lifecycle/publish.ts';
 import { coreSources, coreTypes } from '#catalog/version/artifact.ts';
+import type { Catalog } from '#catalog/version/version-view.ts';
 import { createVersion } from '#catalog/version/write-version.ts';
 import type { Database } from '#shared/database.ts';
 import type { Store } from '../../src/compose/store.ts';
@@ -39,7 +40,7 @@ export function wordOf(number: number): string {
 /** At a time of its own, by the use cases, without threads for its spec. */
 async function insertPublished(db: Database, number: number): Promise<void> {
   const at = 1_700_000_000_000 + number;
-  const context = {
+  const catalog: Partial<Catalog> = {
     db,
     clock: { now: () => at },
     words: { types: coreTypes, sources: coreSources },
@@ -47,8 +48,8 @@ async function insertPublished(db: Database, number: number): Promise<void> {
     diffSpecs: async () => ({ changes: [], truncated: false }),
     findings: 'warn',
     compatibility: 'off',
-  } as const;
-  const { record } = await createVersion(context, caller, {
+  };
+  const { record } = await createVersion(catalog as Catalog, caller, {
     id: `artifact-${number}`,
     type: 'API',
     owner: `team-${number % 20}`,
@@ -58,7 +59,7 @@ async function insertPublished(db: Database, number: number): Promise<void> {
     groupPath: `area-${number % 50}/${wordOf(number)}`,
     specText: JSON.stringify(spec),
   });
-  await publishVersion(context, caller, { id: record.id, version: record.version });
+  await publishVersion(catalog as Catalog, caller, { id: record.id, version: record.version });
 }
 
 /** Further than the serials of the first thousand reach. */

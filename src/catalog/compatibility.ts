@@ -6,8 +6,8 @@ import { type Candidate, highestIn, majorOf } from './version/version-order.ts';
 import { type Catalog, type Reader, readRecord } from './version/version-view.ts';
 
 /**
- * What a version is held against when it is published: the highest PUBLISHED one of the same major
- * number, releases before pre-releases, whether it is below or above. Undefined where there is none,
+ * The version that another is held against when it is published: the highest PUBLISHED one of the same
+ * major number, releases before pre-releases, whether it is below or above. Undefined where there is none,
  * and for a version that is no semantic one.
  */
 export function baselineOf<T extends Candidate>(
@@ -26,8 +26,8 @@ export function baselineOf<T extends Candidate>(
 const DATE_MAJOR = /^(?:19|20)\d\d(?:\d{4})?$/;
 
 /**
- * Whether a version is held against nothing for its form alone, though others are published: it is no semantic one, as
- * `1.2.3.4`, or a date that begins another year.
+ * True when a version is held against nothing for its form alone, though others are published: it is no semantic one,
+ * as `1.2.3.4`, or a date that begins another year.
  */
 export function isBeyondComparing(
   versions: readonly Candidate[],
@@ -40,18 +40,18 @@ export function isBeyondComparing(
   return versions.some(isOther) && baselineOf(versions, ref) === undefined;
 }
 
-/** What a version breaks. */
+/** Changes that a version brings for readers of another one. */
 export type Compatibility = {
   /** The version that it was compared with; absent where there is none, and with `off`. */
   against?: { version: string; serial: number };
   /** Changes that break who relies on that one, at most 1,000; `NOT_COMPARED` alone where nobody knows. */
   breaking: Change[];
   /**
-   * How many changes nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents.
+   * Number of changes that nobody can judge, at most 1,000 with those above: every one, but of OpenAPI documents.
    * Absent where they could not be counted in time.
    */
   unclassified?: number;
-  /** That nothing was compared, for what the version is called. */
+  /** Tells that nothing was compared, for the version's name does not say what it follows. */
   remark?: Finding;
 };
 
@@ -77,7 +77,7 @@ type BaselineRequest = {
  * @throws {artifact-not-found} @throws {store-unavailable}
  */
 export async function compareToBaseline(
-  { db, diffSpecs, compatibility }: Pick<Catalog, 'db' | 'diffSpecs' | 'compatibility'>,
+  { db, diffSpecs, compatibility }: Catalog,
   reader: Reader,
   { breakingOnly = false, ...ref }: BaselineRequest,
 ): Promise<Compatibility> {
@@ -101,7 +101,7 @@ export async function compareToBaseline(
   return { against, ...judged };
 }
 
-/** Who publishes a version that is held against nothing is told so, whatever the configuration makes of breaks. */
+/** Tells the publisher of a version that is held against nothing so, whatever the configuration makes of breaks. */
 export function remarkOn(
   versions: readonly Candidate[],
   version: string,
@@ -115,13 +115,13 @@ type Judged = Omit<Compatibility, 'against'>;
 
 /** Looks for what breaks alone: specs that can break nothing are neither compared nor, if older, read. */
 export async function judgeBreaking(
-  deps: { diffSpecs: SpecDiffer },
+  differ: { diffSpecs: SpecDiffer },
   after: string | undefined,
   readBefore: () => Promise<string | undefined>,
 ): Promise<Judged> {
   if (!canBreak(after)) return NOTHING;
   const before = await readBefore();
-  return canBreak(before) ? judgeSpecs(deps, { before, after }) : NOTHING;
+  return canBreak(before) ? judgeSpecs(differ, { before, after }) : NOTHING;
 }
 
 /**
@@ -134,7 +134,7 @@ export function canBreak(specText: string | undefined): boolean {
   );
 }
 
-/** What the later spec of a pair breaks. A pair that is too costly must keep nobody from publishing. */
+/** Finds what the later spec of a pair breaks. A pair that is too costly must keep nobody from publishing. */
 async function judgeSpecs(
   { diffSpecs }: { diffSpecs: SpecDiffer },
   specs: SpecPair,

@@ -5,7 +5,7 @@ import { coreSources, coreTypes } from './version/artifact.ts';
 import type { Words } from './version/content-check.ts';
 import type { Catalog } from './version/version-view.ts';
 
-/** What the configuration says of the catalog; `types` and `sources` are those that it adds. */
+/** Rules of the catalog as the configuration has them; `types` and `sources` are those that it adds. */
 export type CatalogRules = Words &
   Pick<Catalog, 'findings' | 'compatibility'> & {
     /** Workspaces whose published artifacts anybody may find; default none. */

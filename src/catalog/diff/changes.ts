@@ -1,6 +1,6 @@
 import { escapePointer, isRawNumber, isRecord } from '#shared/text/json.ts';
 
-/** What a change means for whoever relies on the older version; `unclassified` where that is not certain. */
+/** Impact of a change on those who rely on the older version; `unclassified` where that is not certain. */
 export const impacts = ['breaking', 'compatible', 'unclassified'] as const;
 export type Impact = (typeof impacts)[number];
 
@@ -47,7 +47,7 @@ export function orderChanges(found: Iterable<Change>, below = ''): Changes {
 /** A difference as a change. */
 export function toChange(difference: Difference, impact: Impact): Change {
   const { at, kind } = difference;
-  return { path: pointerOf(at), kind, impact, text: textOf(difference) };
+  return { path: pointerOf(at), kind, impact, text: describeDifference(difference) };
 }
 
 export function pointerOf(at: readonly string[]): string {
@@ -56,7 +56,7 @@ export function pointerOf(at: readonly string[]): string {
 
 const VALUE_CHARACTERS_MAX = 80;
 
-export function textOf({ kind, before, after }: Omit<Difference, 'at'>): string {
+export function describeDifference({ kind, before, after }: Omit<Difference, 'at'>): string {
   if (kind === 'changed') return `from ${shown(before)} to ${shown(after)}`;
   const value = kind === 'added' ? after : before;
   return typeof value === 'object' && value !== null ? kind : `${kind}: ${shown(value)}`;
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
 }
 
 /**
- * Where two JSON values differ, outermost places only: what was added or removed as a whole is one
+ * Places where two JSON values differ, the outermost only: something added or removed as a whole is one
  * difference. Lists of texts and numbers are compared as sets, lists of things with names by their
  * names, others place by place.
  */
@@ -89,7 +89,8 @@ export function* differences(
     yield* memberDifferences(sides, at, areEqual);
     return;
   }
-  if (!isSame(before, after)) yield { at, kind: 'changed', before, after };
+  if (before !== after && JSON.stringify(before) !== JSON.stringify(after))
+    yield { at, kind: 'changed', before, after };
 }
 
 type Sides = { before: ReadonlyMap<string, unknown>; after: ReadonlyMap<string, unknown> };
@@ -121,7 +122,7 @@ function asMembers(before: unknown, after: unknown): Sides | undefined {
 
 type NameOf = (value: unknown) => string | undefined;
 
-/** Whether every element has a name of its own. */
+/** True when every element has a name of its own. */
 function namesAll(list: readonly unknown[], nameOf: NameOf): boolean {
   const names = new Set(list.map(nameOf));
   return names.size === list.length && !names.has(undefined);
@@ -146,11 +147,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !isRawNumber(value);
 }
 
-function isSame(before: unknown, after: unknown): boolean {
-  return before === after || JSON.stringify(before) === JSON.stringify(after);
-}
-
-/** Whether two values are equal, and so is, where that is asked for, all that their references lead to. */
+/** True when two values are equal, and so is, where that is asked for, all that their references lead to. */
 export type AreAlike = (before: unknown, after: unknown) => boolean;
 
 /**

@@ -11,7 +11,7 @@ export type SpecPair = { before: string | undefined; after: string | undefined }
  */
 export type SpecDiffer = (specs: SpecPair, signal?: AbortSignal) => Promise<Changes | 'too-costly'>;
 
-/** What changed between two specs. Only of OpenAPI documents anything is said to break or not to. */
+/** Compares two specs. Only of OpenAPI documents anything is said to break or not to. */
 export function diffSpecs({ before, after }: SpecPair): Changes {
   if (before === after) return { changes: [], truncated: false };
   const [former, latter] = [before, after].map((text) =>

@@ -10,26 +10,24 @@ type DiffRequest = { id: string; from?: string; to?: string };
 /** `breaking`: whether any change is known to break. Breaking changes come first. */
 export type VersionDiff = Changes & { from: string; to: string; breaking: boolean };
 
-type Context = Pick<Catalog, 'db' | 'cursors' | 'diffSpecs'>;
-
 /**
- * What changed between two versions of an artifact: its own fields and its spec. `to` is by default
+ * Compares two versions of an artifact: its own fields and its spec. `to` is by default
  * the default version, `from` the highest PUBLISHED or DEPRECATED one below it.
  * @throws {artifact-not-found} @throws {no-published-version}
  * @throws {validation-failed} where `from` is needed
  * @throws {diff-too-costly} @throws {quota-exceeded} @throws {overloaded}
  */
 export async function diffVersions(
-  context: Context,
+  catalog: Catalog,
   reader: Reader,
   { id, ...wanted }: DiffRequest,
 ): Promise<VersionDiff> {
   const to = wanted.to === undefined ? {} : { version: wanted.to };
-  const latter = await readRecord(context.db, reader, { id, ...to, withSpec: true });
-  const version = wanted.from ?? (await versionBelow(context, reader, latter.record));
-  const former = await readRecord(context.db, reader, { id, version, withSpec: true });
+  const latter = await readRecord(catalog.db, reader, { id, ...to, withSpec: true });
+  const version = wanted.from ?? (await versionBelow(catalog, reader, latter.record));
+  const former = await readRecord(catalog.db, reader, { id, version, withSpec: true });
   const pair = { before: former.specText, after: latter.specText };
-  const specs = await context.diffSpecs(pair, reader);
+  const specs = await catalog.diffSpecs(pair, reader);
   if (specs === 'too-costly') refuseCost();
   const own = fieldChanges(former.record, latter.record);
   const { changes, truncated } = orderChanges([...own, ...specs.changes]);
@@ -50,11 +48,11 @@ function refuseCost(): never {
 }
 
 async function versionBelow(
-  context: Context,
+  catalog: Catalog,
   reader: Reader,
   record: VersionRecord,
 ): Promise<string> {
-  const { items } = await listVersions(context, reader, { id: record.id, limit: VERSIONS_MAX });
+  const { items } = await listVersions(catalog, reader, { id: record.id, limit: VERSIONS_MAX });
   const below = items.find((one) => isReadable(one) && compareVersions(one, record) < 0);
   if (below) return below.version;
   return refuse([

@@ -3,13 +3,13 @@ import { SPEC_DEPTH_MAX } from '../version/artifact.ts';
 import { kindBelow, type PlaceKind } from '../spec/places.ts';
 
 /**
- * What a bundler of JSON Schema does not know of OpenAPI: which places hold data, that a mapping of a
- * discriminator names schemas, and where no reference may stand.
+ * Knowledge of OpenAPI that a bundler of JSON Schema lacks: places that hold data, mappings of
+ * discriminators, which name schemas, and places where no reference may stand.
  */
 
 type Json = Record<string, unknown>;
 
-/** Whether a place, by its pointer (`#/…`), holds data, in which nothing is a reference. */
+/** True when a place, by its pointer (`#/…`), holds data, in which nothing is a reference. */
 export function isDataPlace(document: Json, pointer: string, value: unknown): boolean {
   const path = pointer.split('/').slice(1);
   let kind: PlaceKind = 'object';
@@ -105,7 +105,7 @@ const NAMES: ReadonlySet<PlaceKind> = new Set([
   'callbacks',
 ]);
 
-/** Where names stand there can be no reference: what it leads to is copied. */
+/** Copies the target of a reference to a place of names, where no reference may stand. */
 function inlined(value: unknown, { document, moved }: Finishing): unknown {
   const target = isRecord(value) ? value['$ref'] : undefined;
   if (typeof target !== 'string' || !target.startsWith('#/')) return value;

@@ -14,7 +14,7 @@ import { memoize } from '#shared/caching.ts';
 import { parseYaml, placeOf, readYaml, type TextPlace } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';
 
-/** Where in the file something stands that a version says by a pointer; undefined where nobody knows. */
+/** Finds the place in the file of a pointer into the version; undefined where nobody knows it. */
 export type LocatePointer = (pointer: string) => TextPlace | undefined;
 
 /** Something that is wrong with the text of a file. */
@@ -68,7 +68,7 @@ function decode(part: string): string {
   }
 }
 
-/** What is wrong with the text of a file that is neither one YAML document nor one JSON text. */
+/** Faults of the text of a file that is neither one YAML document nor one JSON text. */
 export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   if (bytes.byteLength > LOCATED_BYTES_MAX) return [];
   const text = new TextDecoder().decode(bytes);
@@ -79,7 +79,7 @@ export function faultsOf({ name, bytes }: ImportFile): FileFinding[] {
   return read.faults.map(({ line, column, message }) => ({ line, column, detail: message }));
 }
 
-/** Where V8 stopped reading, if it says so; its words may quote the file. */
+/** The place where V8 stopped reading, if it names one; its words may quote the file. */
 function jsonFault(text: string): FileFinding | undefined {
   try {
     JSON.parse(text);

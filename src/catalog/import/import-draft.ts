@@ -1,4 +1,4 @@
-/** What becomes of one draft at the target. */
+/** Brings one draft to the target, or says what that would do. */
 import { isTrackportError } from '#shared/errors.ts';
 import { baselineOf, findingsOfBreaking, judgeBreaking, remarkOn } from '../compatibility.ts';
 import type { SpecDiffer } from '../diff/diff-specs.ts';
@@ -29,16 +29,17 @@ export type ImportOutcome =
   | 'skipped'
   | 'failed';
 
-/** What became of one draft. */
+/** The result of one draft's import. */
 export type DraftResult = {
   outcome: ImportOutcome;
-  /** What is to be fixed before it can be published. */
+  /** To be mended before it can be published. */
   errors?: readonly Finding[];
   warnings?: readonly Finding[];
   detail?: string;
 };
 
-export type DraftDeps = JudgeDeps & {
+/** The import of one draft. */
+export type DraftImport = SpecChecks & {
   target: ImportTarget;
   plan: ImportPlan;
   work: ImportWork;
@@ -53,9 +54,9 @@ const OVERTAKEN = ['version-exists', 'not-a-draft', 'precondition-failed'] as co
 const ROUNDS_MAX = 3;
 
 /** Does the work for one draft. Throws as its `ImportTarget` does. */
-export async function importDraft(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
-  await deps.target.check(draft);
-  return deps.work === 'plan' || deps.work === 'check' ? plan(deps, draft) : write(deps, draft);
+export async function importDraft(run: DraftImport, draft: ImportedDraft): Promise<DraftResult> {
+  await run.target.check(draft);
+  return run.work === 'plan' || run.work === 'check' ? plan(run, draft) : write(run, draft);
 }
 
 function decide(
@@ -72,29 +73,29 @@ function frozen({ version }: ImportedDraft): DraftResult {
   return { outcome: 'failed', errors: [{ pointer: '#/version', code: 'frozen', detail }], detail };
 }
 
-async function plan(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
-  const existing = await deps.target.read(draft);
+async function plan(run: DraftImport, draft: ImportedDraft): Promise<DraftResult> {
+  const existing = await run.target.read(draft);
   const outcome = decide(existing);
   if (outcome === 'failed') return frozen(draft);
-  if (outcome !== 'unchanged') await deps.plan.write(draft);
-  deps.onTaken();
-  if (deps.work === 'check')
+  if (outcome !== 'unchanged') await run.plan.write(draft);
+  run.onTaken();
+  if (run.work === 'check')
     return existing && existing.lifecycle !== 'DRAFT'
       ? { outcome }
-      : check(deps, { draft, outcome });
+      : check(run, { draft, outcome });
   const isWritten = outcome === 'unchanged' && existing;
-  return { outcome, warnings: isWritten ? existing.findings : await checkDraftSpec(deps, draft) };
+  return { outcome, warnings: isWritten ? existing.findings : await checkDraftSpec(run, draft) };
 }
 
 async function check(
-  deps: DraftDeps,
+  run: DraftImport,
   { draft, outcome }: { draft: ImportedDraft; outcome: ImportOutcome },
 ): Promise<DraftResult> {
-  const { findings, breaking, remarks } = await judgeDraft(deps, deps.plan, draft);
-  const errors = deps.acceptsBreaking ? findings : [...findings, ...breaking];
-  const warnings = deps.acceptsBreaking ? [...breaking, ...remarks] : remarks;
+  const { findings, breaking, remarks } = await judgeDraft(run, run.plan, draft);
+  const errors = run.acceptsBreaking ? findings : [...findings, ...breaking];
+  const warnings = run.acceptsBreaking ? [...breaking, ...remarks] : remarks;
   if (errors.length === 0) {
-    await deps.plan.publish(draft);
+    await run.plan.publish(draft);
     return { outcome, warnings };
   }
   const counts = [
@@ -109,15 +110,15 @@ function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-async function write(deps: DraftDeps, draft: ImportedDraft): Promise<DraftResult> {
-  const written = await writeDraft(deps, draft);
+async function write(run: DraftImport, draft: ImportedDraft): Promise<DraftResult> {
+  const { target, work, acceptsBreaking, onTaken } = run;
+  const written = await writeDraft(target, draft);
   if (written === undefined) return frozen(draft);
-  deps.onTaken();
+  onTaken();
   const { outcome, isDraft, tag, findings } = written;
-  if (deps.work === 'import' || !isDraft) return { outcome, warnings: isDraft ? findings : [] };
+  if (work === 'import' || !isDraft) return { outcome, warnings: isDraft ? findings : [] };
   const { id, version } = draft;
-  const { acceptsBreaking } = deps;
-  const published = await deps.target.publish({ id, version }, { tag, acceptsBreaking });
+  const published = await target.publish({ id, version }, { tag, acceptsBreaking });
   return { outcome: 'published', warnings: published.findings };
 }
 
@@ -125,7 +126,7 @@ type Written = WrittenVersion & { outcome: 'created' | 'replaced' | 'unchanged';
 
 /** Undefined for a version whose content cannot change any more. */
 async function writeDraft(
-  { target }: DraftDeps,
+  target: ImportTarget,
   draft: ImportedDraft,
 ): Promise<Written | undefined> {
   let attempted: Written['outcome'] | undefined;
@@ -134,7 +135,7 @@ async function writeDraft(
     const outcome = decide(existing);
     if (outcome === 'failed') return undefined;
     if (existing && outcome === 'unchanged')
-      // What a lost response told of is there now.
+      // A response that was lost may have told of it.
       return {
         ...existing,
         outcome: attempted ?? outcome,
@@ -160,22 +161,22 @@ async function put(
   return { ...replaced, outcome: replaced.tag === existing.tag ? 'unchanged' : 'replaced' };
 }
 
-/** What judging takes: it runs where the import runs, not at the target. */
-export type JudgeDeps = { checkSpec: SpecChecker; diffSpecs: SpecDiffer };
+/** The checks of specs. They run where the import runs, not at the target. */
+export type SpecChecks = { checkSpec: SpecChecker; diffSpecs: SpecDiffer };
 
-/** What the publication of a draft would find. */
+/** Findings that the publication of a draft would have. */
 type DraftJudgement = {
   /** In its spec. */
   findings: Finding[];
-  /** What it breaks, held against the highest published version of the same major number. */
+  /** Breaks, held against the highest published version of the same major number. */
   breaking: Finding[];
-  /** That it was held against none, for its name. */
+  /** Tells that it was held against none, for its name. */
   remarks: Finding[];
 };
 
-/** What validation finds in a draft's spec. @throws {overloaded} */
+/** Validates a draft's spec. @throws {overloaded} */
 async function checkDraftSpec(
-  { checkSpec }: Pick<JudgeDeps, 'checkSpec'>,
+  { checkSpec }: SpecChecks,
   { specText }: ImportedDraft,
 ): Promise<Finding[]> {
   return specText === undefined ? [] : checkSpec(specText);
@@ -183,11 +184,11 @@ async function checkDraftSpec(
 
 /** Judges a draft as its publication would, and writes nothing. @throws {overloaded} */
 export async function judgeDraft(
-  deps: JudgeDeps,
-  target: Pick<ImportTarget, 'candidates' | 'specText'>,
+  checks: SpecChecks,
+  target: PublishedVersions,
   draft: ImportedDraft,
 ): Promise<DraftJudgement> {
-  const findings = await checkDraftSpec(deps, draft);
+  const findings = await checkDraftSpec(checks, draft);
   const { id, version, specText: after } = draft;
   const versions = await target.candidates(id);
   const baseline = baselineOf(versions, { version });
@@ -195,12 +196,15 @@ export async function judgeDraft(
   if (!baseline) return { findings, breaking: [], remarks: remark ? [remark] : [] };
   const readBefore = () => target.specText({ id, version: baseline.version });
   const against = { version: baseline.version, serial: baseline.serial };
-  const judged = await judgeBreaking(deps, after, readBefore);
+  const judged = await judgeBreaking(checks, after, readBefore);
   return { findings, breaking: findingsOfBreaking({ against, ...judged }), remarks: [] };
 }
 
-/** What an import that writes nothing would have made of its target so far. */
-type ImportPlan = Pick<ImportTarget, 'candidates' | 'specText'> & {
+/** Versions that a draft is held against. */
+type PublishedVersions = Pick<ImportTarget, 'candidates' | 'specText'>;
+
+/** The versions of the target, were the drafts so far written by an import that writes nothing. */
+type ImportPlan = PublishedVersions & {
   /**
    * Takes note of a draft that would be written, and refuses what the store would refuse after those before.
    * @throws {validation-failed} for another type than the artifact's @throws {store-unavailable}
@@ -211,7 +215,7 @@ type ImportPlan = Pick<ImportTarget, 'candidates' | 'specText'> & {
 };
 
 /** Plans one import. */
-export function createPlan(target: Pick<ImportTarget, 'candidates' | 'specText'>): ImportPlan {
+export function createPlan(target: PublishedVersions): ImportPlan {
   const planned = new Map<string, readonly Candidate[]>();
   const specs = new Map<string, string | undefined>();
   const nameOf = ({ id, version }: VersionName): string => `${foldId(id)} ${version}`;

@@ -28,13 +28,13 @@ export type ImportFile = {
   bundle?: (document: object) => Promise<unknown>;
 };
 
-/** What a file says, and its JSON text. */
+/** The document of a file, and its JSON text. */
 export type ParsedFile = { document: unknown; json: Uint8Array };
 
 /** A draft that always says its version, so that a second import finds the first. */
 export type ImportedDraft = Draft & { version: string };
 
-/** What a file is: an OpenAPI or AsyncAPI document, or the fields of an artifact. */
+/** Form of a file: an OpenAPI or AsyncAPI document, or the fields of an artifact. */
 export type ImportForm = 'document' | 'artifact';
 
 const FIRST_VERSION = '1.0.0';
@@ -90,7 +90,7 @@ function toSpecDraft(document: Record<string, unknown>, fileName: string): Draft
   const info = objectOf(document['info']);
   const baseName = fileName.replace(/\.[^.]+$/, '');
   const title = lineOf(info['title'], TITLE_CHARACTERS_MAX) ?? baseName;
-  const description = textOf(info['description'], DESCRIPTION_CHARACTERS_MAX);
+  const description = cleanText(info['description'], DESCRIPTION_CHARACTERS_MAX);
   return {
     id: toId(title) ?? toId(baseName) ?? '',
     type: specKindOf(document) === 'openapi' ? 'API' : 'EVENT',
@@ -146,18 +146,18 @@ function objectOf(value: unknown): Record<string, unknown> {
 }
 
 function lineOf(value: unknown, max: number): string | undefined {
-  return textOf(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
+  return cleanText(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
 }
 
 /** Shortened, without control characters; undefined when nothing that can be seen is left. */
-function textOf(value: unknown, max: number): string | undefined {
+function cleanText(value: unknown, max: number): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.replaceAll(/[^\P{Cc}\t\n\r]/gu, '').trim();
   const short = text.slice(0, max).toWellFormed().trim();
   return isVisible(short) ? short : undefined;
 }
 
-/** Whether a document is meant as an artifact; schemas have a type and a title as well. */
+/** True for a document that is meant as an artifact; schemas have a type and a title as well. */
 export function isArtifact(document: unknown): document is Record<string, unknown> {
   return isRecord(document) && ('owner' in document || ('id' in document && 'type' in document));
 }

@@ -5,12 +5,12 @@ import { fingerprintOf, type ImportTarget, TargetFailure } from './import-target
 import { faultsOf, locateIn, type LocatePointer } from './file-places.ts';
 import {
   createPlan,
-  type DraftDeps,
+  type DraftImport,
   type DraftResult,
   importDraft,
   type ImportOutcome,
   type ImportWork,
-  type JudgeDeps,
+  type SpecChecks,
 } from './import-draft.ts';
 import {
   type ImportedDraft,
@@ -28,7 +28,7 @@ export type ImportResult = {
   outcome: ImportOutcome;
   id?: string;
   version?: string;
-  /** What is to be said about its places; absent where there is nothing. */
+  /** Findings about its places; absent where there are none. */
   findings?: ImportFinding[];
   /** Why it failed, or what else is to be said. */
   detail?: string;
@@ -46,7 +46,7 @@ export type ImportRequest = {
   onProgress: OnProgress;
 };
 
-/** What became of the files, in their order. */
+/** Results of the files, in their order. */
 export type ImportReport = {
   results: ImportResult[];
   /** Why those that are missing among the results were not tried. */
@@ -60,14 +60,13 @@ export type ImportReport = {
  * again goes on where it stopped.
  */
 export async function importFiles(
-  deps: JudgeDeps,
+  { checkSpec, diffSpecs }: SpecChecks,
   target: ImportTarget,
   request: ImportRequest,
 ): Promise<ImportReport> {
   const { files, onProgress, work, acceptsBreaking } = request;
-  const { checkSpec, diffSpecs } = deps;
   const run: Run = {
-    draftDeps: { checkSpec, diffSpecs, target, plan: createPlan(target), work, acceptsBreaking },
+    draftImport: { checkSpec, diffSpecs, target, plan: createPlan(target), work, acceptsBreaking },
     seen: new Map(),
   };
   const results: ImportResult[] = [];
@@ -84,7 +83,7 @@ export async function importFiles(
 }
 
 type Run = {
-  draftDeps: Omit<DraftDeps, 'onTaken'>;
+  draftImport: Omit<DraftImport, 'onTaken'>;
   /** Files of this import by id and version. The same content fails again for the same reason, unless it is done. */
   seen: Map<string, { file: string; content: string; isDone: boolean }>;
 };
@@ -135,7 +134,7 @@ async function bundle(source: ImportFile, parsed: ParsedFile): Promise<ParsedFil
 
 /** The same document may lie there twice, as YAML and JSON say; two different ones may not. */
 async function importUnlessSeen(
-  { draftDeps, seen }: Run,
+  { draftImport, seen }: Run,
   { file, draft }: { file: string; draft: ImportedDraft },
 ): Promise<DraftResult> {
   const name = `${foldId(draft.id)} ${draft.version}`;
@@ -149,7 +148,7 @@ async function importUnlessSeen(
   }
   const own = { file, content, isDone: false };
   const onTaken = () => void seen.set(name, own);
-  const result = await importDraft({ ...draftDeps, onTaken }, draft);
+  const result = await importDraft({ ...draftImport, onTaken }, draft);
   own.isDone = result.outcome !== 'failed';
   return result;
 }

@@ -10,7 +10,7 @@ export type VersionName = { id: string; version: string };
 /** A version of the target under the name of a draft. */
 export type ExistingVersion = {
   lifecycle: Lifecycle;
-  /** Whether its content is the draft's; `unsure` where all that can be seen of it is. */
+  /** `same`: its content is the draft's; `unsure`: all that can be seen of it is. */
   match: 'same' | 'unsure' | 'different';
   /** The entity tag that a change is based on. */
   tag: string;
@@ -21,8 +21,8 @@ export type ExistingVersion = {
 export type WrittenVersion = { tag: string; findings: readonly Finding[] };
 
 /**
- * Where an import goes. All of it belongs to one workspace, and throws the
- * codes of the catalog's use cases.
+ * The catalog that an import goes to. All of it belongs to one workspace, and throws the codes of the
+ * catalog's use cases.
  * @throws {TargetFailure} when nothing further would succeed either
  */
 export type ImportTarget = {
@@ -60,7 +60,7 @@ export type ImportServer = {
   credential: { kind: 'token'; token: Secret } | ({ kind: 'client' } & MachineClient);
 };
 
-/** Where bearer tokens come from. */
+/** A source of bearer tokens. */
 export type TokenSource = {
   /** One that should be good now. @throws {TargetFailure} */
   token(): Promise<string>;
@@ -80,14 +80,14 @@ export type MachineClient = {
   audience?: string;
 };
 
-/** What an owner writes, in one fixed order: two drafts with the same text are the same. */
+/** The owner's content as text, in one fixed order: two drafts with the same text are the same. */
 export function fingerprintOf(content: Content): string {
   const { members, counts } = content;
   return JSON.stringify([...plainOf(content), members, counts && sorted(counts)]);
 }
 
 /**
- * Whether a version has a draft's content, judged by what a response shows of it: computed counts stand
+ * Compares a version with a draft's content, by what a response shows of it: computed counts stand
  * among the owner's, and of the members those with a default version, or for a GROUP those below it.
  */
 export function matchOfShown(draft: Content, shown: Content): ExistingVersion['match'] {

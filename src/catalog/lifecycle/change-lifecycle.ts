@@ -26,8 +26,6 @@ import {
 } from '../version/version-view.ts';
 import { isBeforeSunset, refuseTransition, transit, type Transition } from './lifecycle.ts';
 
-type Context = Pick<Catalog, 'db' | 'clock'>;
-
 /** The version that is meant, and the state that the caller saw it in. */
 type Target = VersionRef & { ifMatch?: Precondition | undefined };
 
@@ -40,7 +38,7 @@ type Target = VersionRef & { ifMatch?: Precondition | undefined };
  * @throws {precondition-failed}
  */
 export async function deprecateVersion(
-  { db, clock }: Context,
+  { db, clock }: Catalog,
   caller: Caller,
   { id, version, sunsetAt, ifMatch }: Target & { sunsetAt?: number | undefined },
 ): Promise<VersionView> {
@@ -75,7 +73,7 @@ async function publishedDefault(tx: Tx, { workspaceId }: Reader, id: string): Pr
  * @throws {precondition-failed}
  */
 export async function reinstateVersion(
-  { db, clock }: Context,
+  { db, clock }: Catalog,
   caller: Caller,
   { id, version, ifMatch }: Target,
 ): Promise<VersionView> {
@@ -101,7 +99,7 @@ export async function reinstateVersion(
  * @throws {precondition-failed}
  */
 export async function retireVersion(
-  { db, clock, usage }: Context & Pick<Catalog, 'usage'>,
+  { db, clock, usage }: Catalog,
   caller: Caller,
   { id, version, isEarly, ifMatch }: Target & { isEarly?: boolean },
 ): Promise<VersionView> {
@@ -150,7 +148,7 @@ async function move(
  * @throws {precondition-failed}
  */
 export async function setDefault(
-  { db, clock }: Context,
+  { db, clock }: Catalog,
   caller: Caller,
   { ifMatch, ...ref }: Required<VersionRef> & { ifMatch?: Precondition },
 ): Promise<VersionView> {
@@ -174,7 +172,7 @@ export async function setDefault(
  * @throws {precondition-failed}
  */
 export async function unsetDefault(
-  { db, clock }: Context,
+  { db, clock }: Catalog,
   caller: Caller,
   { id, ifMatch }: { id: string; ifMatch?: Precondition },
 ): Promise<VersionView> {
@@ -201,7 +199,7 @@ function lifecycleChanges(former: VersionRecord, next: VersionRecord): Record<st
   };
 }
 
-/** What is wrong with a sunset. */
+/** Problems of a sunset; none of one in the future. */
 export function sunsetProblems(sunsetAt: number, now: number): FieldProblem[] {
   if (sunsetAt > now) return [];
   const detail = 'The sunset must be in the future.';

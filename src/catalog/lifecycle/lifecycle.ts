@@ -22,7 +22,7 @@ const allowedIn: Record<Lifecycle, readonly string[]> = {
   RETIRED: [],
 };
 
-/** When a sunset is that was given as a day: who reads a day counts on the version until its end, in UTC. */
+/** Instant of a sunset that was given as a day: its end, in UTC, until which people count on the version. */
 export function sunsetOfDay(day: string): string {
   return `${day}T23:59:59Z`;
 }
@@ -72,7 +72,7 @@ function requirePossible(version: VersionRecord, transition: Transition): void {
 }
 
 /** True while readers were told that they can rely on the version. */
-export function isBeforeSunset({ sunsetAt }: Pick<VersionRecord, 'sunsetAt'>, now: number) {
+export function isBeforeSunset({ sunsetAt }: VersionRecord, now: number): boolean {
   return sunsetAt !== undefined && sunsetAt > now;
 }
 

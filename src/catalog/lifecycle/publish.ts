@@ -21,8 +21,6 @@ import {
 } from '../version/version-view.ts';
 import { transit } from './lifecycle.ts';
 
-type Context = Pick<Catalog, 'db' | 'clock' | 'diffSpecs' | 'findings' | 'compatibility'>;
-
 type Publication = VersionRef & {
   /** Also where breaking changes block. */
   acceptsBreaking?: boolean;
@@ -43,27 +41,27 @@ const ATTEMPTS_MAX = 10;
  * @throws {store-unavailable} also when the version kept changing
  */
 export async function publishVersion(
-  context: Context,
+  catalog: Catalog,
   caller: Caller,
   publication: Publication,
 ): Promise<VersionView> {
-  const { db, clock } = context;
+  const { db, clock } = catalog;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const draft = await readDraft(context, caller, publication);
+    const draft = await readDraft(catalog, caller, publication);
     const { id, version } = draft;
     const now = clock.now();
     const published = transit(draft, { action: 'publish', now });
     checkCondition(draft, publication.ifMatch);
-    requireValidSpec(context, draft);
-    const compared = await compareToBaseline(context, caller, { id, version, breakingOnly: true });
-    const findings = requireCompatible(context, compared, publication);
+    requireValidSpec(catalog, draft);
+    const compared = await compareToBaseline(catalog, caller, { id, version, breakingOnly: true });
+    const findings = requireCompatible(catalog, compared, publication);
     const view = await db.transaction(async (tx) => {
       const artifact = await lockArtifact(tx, caller, id);
       const { record, specText } = await readRecord(tx, caller, { id, version, withSpec: true });
       if (record.serial !== draft.serial || record.revision !== draft.revision) return undefined;
       const baseline = baselineOf(await readCandidates(tx, artifact.serial), record);
       const isCompared = baseline?.serial === compared.against?.serial;
-      if (context.compatibility !== 'off' && !isCompared) return undefined;
+      if (catalog.compatibility !== 'off' && !isCompared) return undefined;
       const next = { ...published, findings: [...record.findings, ...findings] };
       await moveVersion(tx, artifact, next);
       const changes = { lifecycle: next.lifecycle, ...accepted(compared, publication) };
@@ -79,7 +77,7 @@ export async function publishVersion(
 }
 
 async function readDraft(
-  { db }: Context,
+  { db }: Catalog,
   caller: Caller,
   { id, version }: VersionRef,
 ): Promise<VersionRecord> {
@@ -88,8 +86,8 @@ async function readDraft(
   return (await readRecord(db, caller, { id, version: named, withSpec: false })).record;
 }
 
-function requireValidSpec(context: Context, { findings }: VersionRecord): void {
-  if (findings.length === 0 || context.findings === 'warn') return;
+function requireValidSpec(catalog: Catalog, { findings }: VersionRecord): void {
+  if (findings.length === 0 || catalog.findings === 'warn') return;
   throw new TrackportError('spec-invalid', {
     detail: `The spec has ${countOf(findings.length)}. Replace the draft's spec, then publish.`,
     errors: findings,
@@ -104,7 +102,7 @@ function countOf(findings: number): string {
 
 /** Returns what the version breaks. Where that blocks, the caller has to accept it. */
 function requireCompatible(
-  { compatibility }: Context,
+  { compatibility }: Catalog,
   compared: Compatibility,
   { acceptsBreaking = false }: Publication,
 ): Finding[] {

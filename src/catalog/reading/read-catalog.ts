@@ -28,7 +28,6 @@ import {
 } from './list-versions.ts';
 import { isSearchable, SEARCH_TERMS_MAX, searchTerms } from './search-terms.ts';
 
-type Context = Pick<Catalog, 'db' | 'cursors'>;
 type Page<T> = { items: T[]; pagination: Pagination };
 
 /** Filters of the catalog's list, called as their parameters. All of them must hold. */
@@ -51,7 +50,7 @@ type ArtifactPageRequest = PageRequest & { id: string };
  * @throws {invalid-cursor}
  */
 export async function listCatalog(
-  { db, search, cursors }: Pick<Catalog, 'db' | 'search' | 'cursors'>,
+  { db, search, cursors }: Catalog,
   { workspaceId }: Reader,
   { limit, cursor, ...requested }: CatalogFilters & PageRequest,
 ): Promise<Page<VersionRecord>> {
@@ -75,7 +74,7 @@ const PUBLISHED_MAX = 1000;
 
 /** The newest 1,000 artifacts of a workspace whose default version is PUBLISHED. */
 export async function listPublished(
-  { db, search }: Pick<Catalog, 'db' | 'search'>,
+  { db, search }: Catalog,
   workspaceId: string,
 ): Promise<VersionRecord[]> {
   const listed = await selectListed(db, search, {
@@ -93,11 +92,11 @@ export async function listPublished(
  * @throws {invalid-cursor}
  */
 export async function listVersions(
-  context: Context,
+  catalog: Catalog,
   reader: Reader,
   request: ArtifactPageRequest,
 ): Promise<Page<VersionRecord>> {
-  return pageOfArtifact(context, reader, request, {
+  return pageOfArtifact(catalog, reader, request, {
     kind: 'catalog-versions/1',
     list: selectVersions,
     positionOf,
@@ -111,11 +110,11 @@ export async function listVersions(
  * @throws {invalid-cursor}
  */
 export async function listAudit(
-  context: Context,
+  catalog: Catalog,
   reader: Reader,
   request: ArtifactPageRequest,
 ): Promise<Page<AuditEntry>> {
-  const { items, pagination } = await pageOfArtifact(context, reader, request, {
+  const { items, pagination } = await pageOfArtifact(catalog, reader, request, {
     kind: 'catalog-audit/1',
     list: (tx, { id, ...page }) => listAuditOf(tx, auditSubject(reader.workspaceId, id), page),
     positionOf: ({ position }) => position,
@@ -138,7 +137,7 @@ type ArtifactRows<Row, Position> = {
 };
 
 async function pageOfArtifact<Row, Position>(
-  { db, cursors }: Context,
+  { db, cursors }: Catalog,
   { workspaceId }: Reader,
   { id, limit, cursor }: ArtifactPageRequest,
   rows: ArtifactRows<Row, Position>,
@@ -192,7 +191,7 @@ type SpecView = { view: VersionView; format: SpecFormat; text: string };
  * @throws {not-found} when the version has no spec @throws {overloaded}
  */
 export async function readSpec(
-  { db, renderSpecYaml }: Pick<Catalog, 'db' | 'renderSpecYaml'>,
+  { db, renderSpecYaml }: Catalog,
   reader: Reader,
   { format, ...ref }: VersionRef & { format: SpecFormat },
 ): Promise<SpecView> {

@@ -1,11 +1,11 @@
 /**
- * How the catalog's full text is cut into terms. Done here and not by a store's own tokenizer, so
- * that accents, dots, slashes and hyphens mean the same on every store.
+ * Cuts the catalog's full text into terms. Done here and not by a store's own tokenizer, so that
+ * accents, dots, slashes and hyphens mean the same on every store.
  */
 import type { VersionRecord } from '../version/artifact.ts';
 
 export const SEARCH_TERMS_MAX = 16;
-/** What follows in a longer word makes no difference: stores index every beginning of a term. */
+/** The rest of a longer word makes no difference: stores index every beginning of a term. */
 const TERM_CHARACTERS_MAX = 20;
 
 /**
@@ -44,10 +44,13 @@ function cut(term: string): string {
   return Array.from(term).slice(0, TERM_CHARACTERS_MAX).join('');
 }
 
-/** What is searched of a version, as terms with one space between them. */
-export function searchTextOf(
-  version: Pick<VersionRecord, 'id' | 'title' | 'description' | 'owner' | 'groupPath'>,
-): string {
+export type SearchedFields = Pick<
+  VersionRecord,
+  'id' | 'title' | 'description' | 'owner' | 'groupPath'
+>;
+
+/** The searched text of a version, as terms with one space between them. */
+export function searchTextOf(version: SearchedFields): string {
   const { id, title, description = '', owner, groupPath = '' } = version;
   return [...new Set(searchTerms(`${id} ${title} ${owner} ${groupPath} ${description}`))].join(' ');
 }

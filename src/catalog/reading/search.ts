@@ -1,10 +1,9 @@
-import { searchTextOf } from './search-terms.ts';
-import type { VersionRecord } from '../version/artifact.ts';
+import { type SearchedFields, searchTextOf } from './search-terms.ts';
 import type { Statements, Values } from '#shared/database.ts';
 import { toRecords } from '#shared/sql.ts';
 import { VERSION_COLUMNS, type VersionRow, VERSIONS } from '../version/read-version.ts';
 
-/** What a list looks through, as conditions of `catalog_version v`. */
+/** The versions that a list looks through, as conditions of `catalog_version v`. */
 export type Range = {
   where: string;
   /** The column that a list is in the order of, newest first. */
@@ -91,10 +90,7 @@ export const searchPostgres: SearchVersions = async (
 
 const VERSIONS_AT_ONCE = 500;
 
-type Searched = Pick<
-  VersionRecord,
-  'serial' | 'id' | 'title' | 'description' | 'owner' | 'groupPath'
->;
+type Searched = SearchedFields & { serial: number };
 
 const AFTER = `
   SELECT v.serial, a.id, v.title, v.description, v.owner, v.group_path

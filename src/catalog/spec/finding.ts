@@ -1,4 +1,4 @@
-/** What is said about one place of a spec, by validation or by comparison. `pointer` starts with `#/spec`. */
+/** A finding about one place of a spec, by validation or by comparison. `pointer` starts with `#/spec`. */
 export type Finding = { pointer: string; code: string; detail: string };
 
 /** More findings of a spec are counted, not shown. */
@@ -9,7 +9,7 @@ export function fragmentOf(pointer: string): string {
   return `#${encodeURI(pointer.toWellFormed()).replaceAll('#', '%23')}`;
 }
 
-/** What a document says it is. */
+/** Kind of a document, as it declares itself. */
 export type SpecKind = 'openapi' | 'asyncapi' | 'other';
 
 /**

@@ -14,7 +14,7 @@ const LEAVES = new Set(['examples', 'links']);
 const EXTENSIBLE = new Set(['paths', 'responses']);
 
 /**
- * How a place of an OpenAPI or AsyncAPI document is to be read. `object`: its fields are the standard's (or it
+ * Kind of a place of an OpenAPI or AsyncAPI document. `object`: its fields are the standard's (or it
  * is a list of such). `leaf`: it can be a reference, but has no others in it. `data`: there are no references.
  * The others hold members whose names are the owner's.
  */

@@ -6,7 +6,7 @@ import type { Changes } from '../diff/changes.ts';
 import type { SpecDiffer, SpecPair } from '../diff/diff-specs.ts';
 import type { Finding, SpecChecker } from './finding.ts';
 
-/** Who waits for a job; nobody who is named does not count. */
+/** The caller that waits for a job. Quotas count by `subject`, where one is named. */
 type JobOwner = {
   workspaceId: string;
   signal?: AbortSignal;

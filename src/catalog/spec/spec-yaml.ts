@@ -2,7 +2,7 @@ import { Document, type ScalarTag, visit } from 'yaml';
 import { isRawNumber, parseJsonText } from '#shared/text/json.ts';
 import { SPEC_DEPTH_MAX, specJsonRules } from '../version/artifact.ts';
 
-/** How the text of a spec is written. */
+/** Format of the text of a spec. */
 export type SpecFormat = 'json' | 'yaml';
 
 /**

@@ -7,8 +7,6 @@ import { findArtifact } from '../version/read-version.ts';
 import { type Catalog, type Reader, refuseUnknown } from '../version/version-view.ts';
 import { dayOf, type ReaderRef, USAGE_DAYS } from './record-reads.ts';
 
-type Context = Pick<Catalog, 'db' | 'clock' | 'usage'>;
-
 /** A reader of a version in the last 90 days. */
 export type VersionReader = ReaderRef & {
   /** Of a consumer, for whoever may know it. */
@@ -70,7 +68,7 @@ async function readersOf(db: Statements, versions: readonly Serial[], day: numbe
  * @throws {artifact-not-found}
  */
 export async function readUsage(
-  { db, clock, usage }: Context,
+  { db, clock, usage }: Catalog,
   { workspaceId }: Reader,
   { id, version, mayName }: VersionRef & { mayName: (reader: ReaderRef) => boolean },
 ): Promise<Usage> {
@@ -94,11 +92,11 @@ export async function readUsage(
   };
 }
 
-/** How long ago a read is a reason not to retire a version. */
+/** A read is a reason not to retire a version for this long. */
 const IN_USE_MS = 30 * DAY;
 
-/** Whether who read at that time is likely to read again. */
-export function isInUse({ lastReadAt }: Pick<VersionReader, 'lastReadAt'>, now: number): boolean {
+/** True when a reader that read last then is likely to read again. */
+export function isInUse({ lastReadAt }: VersionReader, now: number): boolean {
   return lastReadAt > now - IN_USE_MS;
 }
 
@@ -110,7 +108,7 @@ const LATELY = `
 /** Ids of those who read the version in the last 30 days, the last first. What waits to be written is not seen. */
 export async function readersLately(
   tx: Statements,
-  { serial }: Pick<VersionRecord, 'serial'>,
+  { serial }: VersionRecord,
   now: number,
 ): Promise<string[]> {
   const rows = await tx.all<{ id: string }>(LATELY, { serial, since: now - IN_USE_MS });
@@ -131,7 +129,7 @@ const DEPRECATED = `
 
 /** Deprecated versions of the workspace that somebody read in the last 90 days, the next sunset first. */
 export async function listDeprecatedReads(
-  { db, clock, usage }: Context,
+  { db, clock, usage }: Catalog,
   workspaceId: string,
   { kind, id }: ReaderRef,
 ): Promise<DeprecatedRead[]> {

@@ -45,10 +45,16 @@ export type ReadRecord = {
   close(): Promise<void>;
 };
 
-export type ReadRecordDeps = { db: Database; clock: Clock; log: Log };
-
 /** All instances on one store share what they record. */
-export function createReadRecord({ db, clock, log }: ReadRecordDeps): ReadRecord {
+export function createReadRecord({
+  db,
+  clock,
+  log,
+}: {
+  db: Database;
+  clock: Clock;
+  log: Log;
+}): ReadRecord {
   const late = createLateWrites<string, ReadCount>({
     write: (collected) => addReads(db, [...collected.values()], dayOf(clock.now())),
     merge: (older, { lastReadAt }) => ({ ...older, reads: older.reads + 1, lastReadAt }),

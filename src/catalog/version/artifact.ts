@@ -9,7 +9,7 @@ import type { Finding } from '../spec/finding.ts';
 export const lifecycles = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 export type Lifecycle = (typeof lifecycles)[number];
 
-/** Where a spec came from; the configuration's `catalog.sources` may add more. */
+/** Origins of a spec; the configuration's `catalog.sources` may add more. */
 export const coreSources = ['FILE', 'URL', 'GIT', 'INLINE', 'IMPORT'] as const;
 
 /** Kinds that are always known; the configuration's `catalog.types` may add more. */
@@ -37,7 +37,7 @@ export const SPEC_BYTES_MAX = 5 * 1024 * 1024;
 export const SPEC_DEPTH_MAX = 64;
 
 /**
- * How a JSON text that holds a spec is read: one level deeper than the spec may be, with every number
+ * Rules for reading a JSON text that holds a spec: one level deeper than the spec may be, with every number
  * digit by digit as it came, and with at most 500,000 values, more than any known API description of
  * 5 MiB has: parsing costs by values, not by bytes.
  */
@@ -47,7 +47,7 @@ export const specJsonRules: JsonRules = {
   exactNumbers: true,
 };
 
-/** What an owner writes about one version. */
+/** Content of a version, as its owner writes it. */
 export type Content = {
   type: string;
   owner: string;
@@ -86,7 +86,7 @@ export type VersionRecord = Omit<Content, 'specText'> & {
   revision: number;
 };
 
-/** Which version: the default one when `version` is absent. The id is compared without case. */
+/** Names a version, the default one when `version` is absent. The id is compared without case. */
 export type VersionRef = { id: string; version?: string | undefined };
 
 /** One element of `members`: the default version of an artifact. */

@@ -28,7 +28,7 @@ import {
 } from './artifact.ts';
 import type { Candidate } from './version-order.ts';
 
-/** What an owner writes, and where. `version` is absent when Trackport is to choose it. */
+/** Content of a version that is to be. `version` is absent when Trackport is to choose it. */
 export type Draft = Content & { id: string; version?: string };
 
 /** The words that are known: `coreTypes`, `coreSources` and those of the configuration. */
@@ -125,7 +125,7 @@ function checkCountNames(counts: Record<string, number>, refused: Refused): void
 
 const count = 'must be a whole number, 0 or more';
 
-/** What an owner writes, in the order of the API's description; `spec` is a JSON text wherever it is held. */
+/** Fields of `Content`, in the order of the API's description; `spec` is a JSON text wherever it is held. */
 const contentIn = {
   type,
   owner: textIn(OWNER_CHARACTERS_MAX),
@@ -201,7 +201,7 @@ export function checkDraft(draft: Draft, words: Words): void {
   checkSpecSize(specText);
 }
 
-/** What is wrong with a draft beside its spec. */
+/** Problems of a draft beside its spec. */
 export function draftProblems(draft: Omit<Draft, 'specText'>, words: Words): FieldProblem[] {
   const checked = checkFields(draftIn, 'body', draft);
   const problems = 'problems' in checked ? checked.problems : [];
@@ -212,7 +212,7 @@ export function draftProblems(draft: Omit<Draft, 'specText'>, words: Words): Fie
   ];
 }
 
-/** What the schema of a body does not know: which types and sources the configuration has. */
+/** Problems that the schema of a body cannot find: types and sources that the configuration does not have. */
 export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
   return wordProblems(body, words).map(({ field, ...problem }) => ({
     pointer: `#/${field}`,

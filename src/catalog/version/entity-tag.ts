@@ -3,7 +3,7 @@ import { sha256 } from '#shared/crypto/hash.ts';
 import type { SpecFormat } from '../spec/spec-yaml.ts';
 import type { Member } from './artifact.ts';
 
-/** What a caller demands of the present state before a change (RFC 9110 §13.1.1). */
+/** A caller's demand on the present state before a change (RFC 9110 §13.1.1). */
 export type Precondition = { kind: 'any' } | { kind: 'tags'; tags: readonly string[] };
 
 /** A version as it was written last. */

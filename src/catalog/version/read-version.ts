@@ -64,7 +64,7 @@ export function toRecord(row: VersionRow): VersionRecord {
   };
 }
 
-/** How an artifact is named in the audit log. An id has no slash, so that it is unambiguous. */
+/** Name of an artifact in the audit log. An id has no slash, so that it is unambiguous. */
 export function auditSubject(workspaceId: string, id: string): string {
   return `artifact/${workspaceId}/${foldId(id)}`;
 }
@@ -133,13 +133,13 @@ export async function readVersion(
   return { kind: 'found', record, specText: row.specText };
 }
 
-/** What the response for a version says of other versions and artifacts. */
+/** Other versions and artifacts in the response for a version. */
 export type Relations = {
   /** Versions of the artifact. */
   versions: number;
   /** At most 1,000, in the owner's order or by id; absent for what can have none. */
   members?: Member[];
-  /** How many members there are, by type; not bounded by 1,000. */
+  /** Number of members by type; not bounded by 1,000. */
   membersByType: Record<string, number>;
   /** The artifact's default version, when it is PUBLISHED and another one. */
   successor?: string;

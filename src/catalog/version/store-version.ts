@@ -40,7 +40,7 @@ const INSERT_ARTIFACT = `
 /** @throws {artifact-not-found} */
 export async function lockArtifact(
   tx: Tx,
-  { workspaceId }: Pick<Caller, 'workspaceId'>,
+  { workspaceId }: Caller,
   id: string,
 ): Promise<ArtifactRow> {
   const values = { workspaceId, idFolded: foldId(id) };
@@ -48,11 +48,7 @@ export async function lockArtifact(
 }
 
 /** Makes it when there is none, with this spelling of its id; another instance may do the same at the same time. */
-export async function lockOrMakeArtifact(
-  tx: Tx,
-  caller: Pick<Caller, 'workspaceId'>,
-  id: string,
-): Promise<ArtifactRow> {
+export async function lockOrMakeArtifact(tx: Tx, caller: Caller, id: string): Promise<ArtifactRow> {
   const values = { workspaceId: caller.workspaceId, idFolded: foldId(id), id };
   const artifact =
     (await tx.get<ArtifactRow>(LOCK_ARTIFACT, values)) ??

@@ -13,7 +13,7 @@ type VersionOrder = {
   key: string;
 };
 
-/** What decides between two versions of one artifact. */
+/** The fields that decide which of two versions of one artifact is higher. */
 export type Orderable = Pick<VersionRecord, 'version' | 'publishedAt' | 'createdAt' | 'serial'>;
 
 const SEMVER = /^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;

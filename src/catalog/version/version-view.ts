@@ -14,7 +14,7 @@ import type { SpecJobs } from '../spec/spec-jobs.ts';
 import type { RenderSpecYaml } from '../spec/spec-yaml.ts';
 import type { ReadRecord } from '../usage/record-reads.ts';
 
-/** The catalog: what its use cases work on. The rules are those in force. */
+/** The catalog, as its use cases work on it. The rules are those in force. */
 export type Catalog = {
   db: Database;
   /** Full text as the engine of the store reads it. */
@@ -29,9 +29,9 @@ export type Catalog = {
   words: Words;
   /** Workspaces whose published artifacts anybody may find. */
   publicWorkspaces: readonly string[];
-  /** Whether findings stop a version from being published. */
+  /** Findings stop a version from being published, or are told alone. */
   findings: 'block' | 'warn';
-  /** What becomes of breaking changes then; `off`: nobody looks for them. */
+  /** The same of breaking changes; `off`: nobody looks for them. */
   compatibility: 'off' | 'warn' | 'block';
 };
 
@@ -48,7 +48,7 @@ export type Caller = {
 
 /** On whose behalf something is read: a workspace is a part of every query. */
 export type Reader = Pick<Caller, 'workspaceId' | 'signal'> & {
-  /** Who reads, where costly work is counted. */
+  /** The reader by whom costly work is counted. */
   subject?: string;
 };
 
@@ -122,7 +122,7 @@ export type StoredVersion = {
   relations: Relations;
 };
 
-/** What the response for a version says, from what is stored of it. */
+/** A version with all that its response says, from what is stored of it. */
 export function viewOf({ record, specText, relations }: StoredVersion): VersionView {
   const { versions, members, membersByType, successor, isSetDefault } = relations;
   const byType = Object.entries(membersByType);
@@ -141,7 +141,7 @@ export function viewOf({ record, specText, relations }: StoredVersion): VersionV
   };
 }
 
-/** What a version's entity tag is made from. */
+/** The parts of a version that its entity tag is made from. */
 export function taggedOf({ record, counts, members }: VersionView): Tagged {
   const { serial, revision } = record;
   return { serial, revision, counts, members };
@@ -165,7 +165,7 @@ function refuseWithoutDefault({ lifecycle }: VersionRecord): never {
   });
 }
 
-/** What every response of the catalog says about its caching. */
+/** Headers about caching, of every response of the catalog. */
 export const revalidated = {
   'cache-control': 'private, no-cache',
   vary: 'Authorization, X-API-KEY',
@@ -194,7 +194,7 @@ export function versionHeaders(view: VersionView): Record<string, string> {
   };
 }
 
-/** Where exactly this version is. */
+/** Path of exactly this version. */
 export function addressOf({ id, version }: { id: string; version: string }): string {
   return `/api/v1/catalog/${encodeURIComponent(id)}?version=${encodeURIComponent(version)}`;
 }

@@ -24,8 +24,6 @@ import {
   type VersionView,
 } from './version-view.ts';
 
-type WriteContext = Pick<Catalog, 'db' | 'clock' | 'words' | 'checkSpec'>;
-
 /**
  * Makes a draft, and the artifact with its first one. What validation finds in the spec is stored
  * with the draft and refuses nothing.
@@ -35,7 +33,7 @@ type WriteContext = Pick<Catalog, 'db' | 'clock' | 'words' | 'checkSpec'>;
  * @throws {version-exists} with `current`, the state of the version that is there
  */
 export async function createVersion(
-  { db, clock, words, checkSpec }: WriteContext,
+  { db, clock, words, checkSpec }: Catalog,
   caller: Caller,
   draft: Draft,
 ): Promise<VersionView> {
@@ -108,7 +106,7 @@ type PatchInput = VersionTarget & { patch: Patch };
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function replaceVersion(
-  { db, clock, words, checkSpec }: WriteContext,
+  { db, clock, words, checkSpec }: Catalog,
   caller: Caller,
   { content, id, version, ifMatch }: ReplaceInput,
 ): Promise<VersionView> {
@@ -156,7 +154,7 @@ function replaced(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function patchVersion(
-  { db, clock }: Pick<Catalog, 'db' | 'clock'>,
+  { db, clock }: Catalog,
   caller: Caller,
   { patch, ifMatch, ...ref }: PatchInput,
 ): Promise<VersionView> {
@@ -186,7 +184,7 @@ export async function patchVersion(
  * @throws {precondition-required} @throws {precondition-failed}
  */
 export async function deleteVersion(
-  { db, clock }: Pick<Catalog, 'db' | 'clock'>,
+  { db, clock }: Catalog,
   caller: Caller,
   { id, version, ifMatch }: VersionTarget,
 ): Promise<VersionRecord> {

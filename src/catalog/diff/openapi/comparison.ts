@@ -16,13 +16,13 @@ export type Entry = { value: unknown; at: At; also?: readonly Entry[]; bare?: tr
 /** `request`: clients send it, so it may be widened. `response`: they receive it, so it may be narrowed. */
 export type Direction = 'request' | 'response';
 
-/** What a rule says of a place. What no rule speaks of hurts nobody. */
+/** A rule's verdict on a place. A place without one hurts nobody. */
 export type Verdict = Pick<Change, 'kind' | 'text'> & {
   at: At;
   impact: 'breaking' | 'unclassified';
 };
 
-/** How a value travels. `isText`: as the text of a parameter or a header, in which `1` is a text, too. */
+/** The way a value travels. `isText`: as the text of a parameter or a header, in which `1` is a text, too. */
 export type Way = { direction: Direction; isText?: boolean };
 
 /** The schemas of one value. `site`: where it is used. */
@@ -33,25 +33,25 @@ export type Comparison = {
   before: Document;
   after: Document;
   say: (verdict: Verdict) => void;
-  /** What is alike is not compared: nobody is hurt by it. */
+  /** Leaves out values that are alike: nobody is hurt by them. */
   areAlike: AreAlike;
   /** Pairs of schemas that are still to be compared: chains of references are longer than a stack is deep. */
   open: Pair[];
   /** Those that ever were, so that each is compared once, and cycles end. */
   seen: Set<string>;
-  /** Whether the one schema of a pair takes the place of the other. */
+  /** True for a pair of schemas of which the one takes the place of the other. */
   fits: Map<string, boolean>;
-  /** How many alternatives of alternatives deep. */
+  /** Depth in alternatives of alternatives. */
   depth: number;
 };
 
 /** One of the two, with what was read of it. */
 export type Document = {
   root: Json;
-  /** Whether what stands beside a reference counts: since 3.1. */
+  /** True since 3.1: words beside a reference count. */
   hasSiblings: boolean;
   targets: Targets;
-  /** Whether some schema has an `$id`, within which references are its own. */
+  /** True when some schema has an `$id`, within which references are its own. */
   hasIds: boolean;
   shapes: Map<string, Shape>;
   /** Names of entries, made from numbers of their places. */
@@ -64,7 +64,7 @@ export type Document = {
 /** A schema with what it refers to and all of its `allOf` in one. What stands several times in that is all kept. */
 export type Shape = {
   document: Document;
-  /** Where it stands once its references are followed. */
+  /** Its place once its references are followed. */
   at: At;
   words: Map<string, Entry>;
   properties: Map<string, Entry>;
@@ -77,7 +77,7 @@ export type Shape = {
   variants: Entry[];
   /** Further ones, of which one has to fit as well. */
   moreVariants: Entry[][];
-  /** What it was read from, without references and alternatives. */
+  /** The schemas that it was read from, without references and alternatives. */
   pieces: Entry[];
 };
 
@@ -114,7 +114,7 @@ export function wholeOf(entry: Entry | undefined): readonly Entry[] {
 
 const HOPS_MAX = 64;
 
-/** Where the references of a value lead to in the end; the value itself where they lead nowhere. */
+/** The value that references lead to in the end; the value itself where they lead nowhere. */
 export function resolve({ targets, reached }: Document, entry: Entry): Entry {
   let found = entry;
   if (entry.bare) return entry;

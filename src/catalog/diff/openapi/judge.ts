@@ -27,12 +27,12 @@ type Json = Record<string, unknown>;
 const PROSE = new Set(
   'description summary title example examples externalDocs info tags deprecated'.split(' '),
 );
-/** What no rule looks at, and what stands below. */
+/** Words that no rule looks at, with all that stands below them. */
 const OPEN = new Set(
   `default xml links servers operationId encoding host basePath schemes discriminator
    $dynamicRef contentSchema dependencies`.split(/\s+/),
 );
-/** What stands below these is named by the owner. */
+/** Words below which the owner gives the names. */
 const NAMES = new Set(
   'properties responses schemas definitions patternProperties headers paths enum'.split(' '),
 );
@@ -45,8 +45,8 @@ const DEFINITIONS = new Set([
 ]);
 
 /**
- * What changed between two OpenAPI documents: what a rule says, in its words, and of the differences that no rule
- * speaks of where they stand.
+ * Judges the changes between two OpenAPI documents: by rules, in their words, and where no rule speaks of a difference
+ * by its place.
  */
 export function* judge(before: Json, after: Json, found: Iterable<Difference>): Generator<Change> {
   const verdicts = new Map<string, Verdict>();
@@ -139,7 +139,7 @@ function byKey(parts: readonly Part[]): ReadonlyMap<string, Part> {
 
 const keyOf = ({ key, label }: Part): string => key ?? label;
 
-/** What takes its place; of what comes back also all of that it took the place of. */
+/** The part that takes its place; of a response also all parts of which it took the place. */
 function partsLike(part: Part, parts: ReadonlyMap<string, Part>): Part[] {
   const key = keyOf(part);
   const found = [key, ...(part.also ?? [])].map((one) => parts.get(one)).find(Boolean);

@@ -43,7 +43,7 @@ function itemsOf(reading: Reading, owner: Entry, label: string): Part[] {
   }));
 }
 
-/** What an operation takes from its document where it does not say it itself. */
+/** Members of the document that an operation takes over where it has none of its own. */
 function aroundOf({ root }: Document): object {
   const { security, securityDefinitions, consumes, produces, components } = root;
   const schemes = isRecord(components) ? components['securitySchemes'] : undefined;
@@ -76,7 +76,7 @@ function callbacksOf({ entry, ...reading }: Operation): Part[] {
   );
 }
 
-/** What stands in these is told elsewhere in a document. */
+/** Headers that a document tells elsewhere. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 /** Those of the path, too; by where they stand and their names. The body of Swagger 2.0 is one of them. */
@@ -127,7 +127,7 @@ function formOf(operation: Operation, fields: readonly Entry[]): Part {
   return sentPart(operation, 'request body', { value, at }, typesIn(operation, 'consumes', types));
 }
 
-/** That of a parameter says that it has to be there. */
+/** Leaves out the `required` of a parameter, which says that the parameter has to be there. */
 function withoutRequired(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, { ...(field as object), required: [] }]),
@@ -173,7 +173,7 @@ function typesIn(
   return Array.isArray(types) && types.length > 0 ? types.map(String) : [usual];
 }
 
-/** That one of failure comes no more is narrower only. */
+/** A response of failure that comes no more narrows what clients receive, and breaks nobody. */
 function responsesOf(operation: Operation): Part[] {
   const direction = operation.sent === 'request' ? 'response' : 'request';
   return membersOf(entryOf(operation.entry, 'responses')).map(([code, listed]) => {

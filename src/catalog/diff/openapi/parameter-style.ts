@@ -13,7 +13,7 @@ const STYLES = new Map<unknown, [style: string | undefined, explode: boolean]>([
   ['pipes', ['pipeDelimited', false]],
 ]);
 
-/** How a parameter is written. */
+/** The form in which a parameter is written. */
 export function styleOf(document: Document, entry: Entry): Part['style'] {
   const { in: place, ...written }: Record<string, unknown> = isRecord(entry.value)
     ? entry.value

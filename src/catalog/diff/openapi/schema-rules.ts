@@ -123,7 +123,7 @@ function* properties(shapes: Shapes): Generator<Breakage> {
   }
 }
 
-/** What holds for a part that is not described. */
+/** Words that hold for a part that is not described. */
 const OTHERS: Readonly<Record<string, string>> = {
   patternProperties: 'additionalProperties',
   prefixItems: 'items',
@@ -146,7 +146,7 @@ function parts({ comparison, pair, isRequest, home, before, after }: Shapes): Br
 /** Beyond, nothing is said to break. */
 const DEPTH_MAX = 32;
 
-/** Whether nothing breaks where the one takes the place of the other; a pair within itself does. */
+/** True when nothing breaks where the one takes the place of the other; also for a pair within itself. */
 function isFit(comparison: Comparison, pair: Pair): boolean {
   const key = keyOf(comparison, pair);
   const known = comparison.fits.get(key);

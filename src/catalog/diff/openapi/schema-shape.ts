@@ -178,7 +178,7 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 };
 
-/** Who leaves out the type means that of the words beside. */
+/** A schema without a type has that of its other words. */
 function typesOf({ shape, isNullable }: Reading): Shape['types'] {
   const written = wholeOf(shape.words.get('type')).map(({ value }) =>
     (Array.isArray(value) ? value : [value]).map(String),
@@ -221,8 +221,8 @@ export function valuesOf({ words }: Pick<Shape, 'words'>): Entry[] {
   return first.filter((one) => known.every((texts) => texts.has(textOfValue(one))));
 }
 
-/** Whether a list of values stands there; after several that have nothing in common, of none. */
-export function hasValues({ words }: Pick<Shape, 'words'>): boolean {
+/** True when a list of values stands there; after several that have nothing in common an empty one. */
+export function hasValues({ words }: Shape): boolean {
   return words.has('const') || words.has('enum');
 }
 

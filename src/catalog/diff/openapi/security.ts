@@ -9,7 +9,7 @@ import {
   resolve,
 } from './comparison.ts';
 
-/** What a caller of an operation has to come with: schemes by what they are, with their scopes. */
+/** Credentials for an operation: schemes by their definitions, with their scopes. */
 export function schemesIn(document: Document, operation: Entry): { at: At; sets: Set<string>[] } {
   const root = { value: document.root, at: [] };
   const own = entryOf(operation, 'security');

@@ -9,7 +9,7 @@ export function compareServers({ before, after, say }: Comparison): void {
   const now = serversOf(after.root);
   if (now.length === 0) return;
   for (const { url, at } of serversOf(before.root)) {
-    if (now.some((one) => isSame(one.url, url))) continue;
+    if (now.some((one) => isSameServer(one.url, url))) continue;
     const text = `the server ${url} is not there any more`.slice(0, 200);
     say({ at, kind: 'changed', impact: 'breaking', text });
   }
@@ -37,8 +37,8 @@ function oldServersOf({ schemes, host, basePath }: Json): Server[] {
   }));
 }
 
-/** Where one does not say its scheme or its host it can be that of the other. */
-function isSame(one: string, other: string): boolean {
+/** A URL without a scheme or a host can have that of the other. */
+function isSameServer(one: string, other: string): boolean {
   const [left, right] = [one, other].map((url) => {
     const [, scheme = '', host = '', path = ''] =
       /^(?:([a-z][a-z\d+.-]*):)?(?:\/\/([^/]*))?(.*)$/i.exec(url.replaceAll(/\{[^{}]*\}/g, '{}')) ??

@@ -6,10 +6,10 @@ import { kindBelow, type PlaceKind } from '../../spec/places.ts';
 type Json = Record<string, unknown>;
 type Found = { value: unknown; at: readonly string[] };
 
-/** What the reference of a place leads to; undefined where that is nowhere, or another document. */
+/** Follows the reference of a place; undefined where it leads nowhere, or to another document. */
 export type Targets = (from: readonly string[], target: string) => Found | undefined;
 
-/** What schemas call themselves: `$id` by its text, `$anchor` with its `#`. */
+/** Schemas by the names that they give themselves: `$id` by its text, `$anchor` with its `#`. */
 type Names = Map<string, Found>;
 
 /** Looks each reference of a document up once. */
@@ -68,7 +68,7 @@ function noteNames(value: Json, names: Names, path: readonly string[]): void {
     if (typeof anchor === 'string') names.set(`#${anchor}`, { value, at: [...path] });
 }
 
-/** Whether values of two documents are alike, with all that their references lead to. */
+/** Compares values of two documents with all that their references lead to. */
 export function createAreAlikeIn(before: Root, after: Root): AreAlike {
   const homeOf = rememberHomes();
   const changed = changedHomes(before, after, homeOf);

@@ -88,7 +88,7 @@ function* overlaps({ inner, outer, comparison, isFit, pair }: Shapes): Generator
 
 const LEVELS_MAX = 3;
 
-/** Whether no value can fit both, as far as that can be told. */
+/** True when no value can fit both, as far as that can be told. */
 function areApart(one: Shape, other: Shape, level = 0): boolean {
   const [types, others] = [one.types, other.types];
   if (types && others && !hasCommonType(types, others)) return true;

@@ -20,7 +20,7 @@ export function* types({ pair, isRequest, before, inner, outer }: Shapes): Gener
   }
 }
 
-/** What can be written as text is one where it travels as text. */
+/** Types whose values are texts, too, where they travel as text. */
 const TEXTS = new Set(['integer', 'number', 'boolean']);
 
 /** `{ "enum": ["a", "b"] }` → `{ "enum": ["a"] }` of a request, the other way round of a response. */
@@ -93,7 +93,7 @@ function compareNumbers(one: string, other: string): number {
 }
 
 const FORMS = ['format', 'multipleOf', 'discriminator'];
-/** What keeps values out, and nobody can compare. */
+/** Words that keep values out, and that nobody can compare. */
 const OPAQUE = ['pattern', 'not', 'if', 'then', 'else', 'dependentRequired'];
 /** Formats that keep out nothing that their types have. */
 const WIDEST = new Set<unknown>(['int64', 'double', 'password']);

@@ -3,8 +3,8 @@ import { isRecord } from '#shared/text/json.ts';
 import type { SchemaError } from './schema-errors.ts';
 
 /**
- * What is wrong with a value, by a validator that is `verbose`, where each union (`oneOf`, `anyOf`) says what is
- * wrong by the alternative that the value was most likely meant for. The validator says what is wrong by all.
+ * Errors of a value, by a validator that is `verbose`, of each union (`oneOf`, `anyOf`) by the alternative alone that
+ * the value was most likely meant for. The validator says what is wrong by all.
  */
 export function closestErrors(ajv: Ajv, errors: readonly ErrorObject[]): SchemaError[] {
   const found: SchemaError[] = [];
@@ -35,7 +35,7 @@ function keyOf({ instancePath, keyword, params }: SchemaError): string {
   return JSON.stringify([instancePath, keyword, params]);
 }
 
-/** What is wrong by each. */
+/** Errors by each. */
 function alternativesOf(ajv: Ajv, { schema, data, instancePath }: Union): ErrorObject[][] {
   return schema.map((alternative) => {
     const check = ajv.compile(alternative);

@@ -11,7 +11,7 @@ import type { SchemaCheck, SchemaError } from './schema-errors.ts';
 const Draft4 = AjvDraft04 as unknown as new (options: Options) => Ajv;
 const DRAFT_4 = 'http://json-schema.org/draft-04/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12';
-/** What a document or a Schema Object may name as the dialect of its schemas. By another one they are not judged. */
+/** Dialects that a document or a Schema Object may name for its schemas. By another one they are not judged. */
 const DIALECT = String.raw`^(?:https://json-schema\.org/draft/2020-12/schema|https://spec\.openapis\.org/oas/3\.[12]/dialect/[^#]+)#?$`;
 
 /** The check by a published schema, such as that of `3.1`. It comes with a package: nothing is fetched. */
@@ -106,7 +106,7 @@ function localCopy(ajv: Ajv, name: string, place: string): object {
 }
 
 const words = { type: 'string' };
-/** What OpenAPI adds to a Schema Object, by its `meta/base`. What only 3.2 has in these is left open. */
+/** Words that OpenAPI adds to a Schema Object, by its `meta/base`. Those that only 3.2 has are left open. */
 const OPENAPI = {
   properties: {
     discriminator: {
@@ -120,7 +120,7 @@ const OPENAPI = {
 };
 
 /**
- * What no schema can tell of an OpenAPI document: paths that differ in the names of their parameters
+ * Faults of an OpenAPI document that no schema can tell: paths that differ in the names of their parameters
  * alone, and operations with one id.
  */
 function repeatedNames(document: Readonly<Record<string, unknown>>): SchemaError[] {

@@ -2,7 +2,7 @@ import { type Finding, fragmentOf } from '../finding.ts';
 
 const DETAIL_CHARACTERS_MAX = 300;
 
-/** What a validator says of one place of a document. */
+/** A validator's error at one place of a document. */
 export type SchemaError = {
   instancePath: string;
   keyword: string;

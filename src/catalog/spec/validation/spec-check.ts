@@ -84,11 +84,11 @@ function bound(findings: Finding[]): Finding[] {
 
 /** A standard that documents say they follow, with the schemas that are published for it. */
 type SpecStandard = {
-  /** Which of the schemas describes a document; undefined when none does. */
+  /** The version whose schema describes a document; undefined when none does. */
   versionOf(document: Readonly<Record<string, unknown>>): string | undefined;
   /** The member that names the version. */
   versionKey(document: Readonly<Record<string, unknown>>): string;
-  /** Which versions are known, for people. */
+  /** The versions that are known, for people. */
   known: string;
   /** Loads each schema with the first document of its version. */
   loadCheck(version: string, document: Readonly<Record<string, unknown>>): Promise<SchemaCheck>;

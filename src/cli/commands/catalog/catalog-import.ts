@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { JudgeDeps } from '#catalog/import/import-draft.ts';
+import type { SpecChecks } from '#catalog/import/import-draft.ts';
 import { importFiles, type ImportReport } from '#catalog/import/import-files.ts';
 import {
   type ImportServer,
@@ -35,7 +35,7 @@ import {
 
 export type ImportTools = {
   /** Judges specs, on this machine. */
-  judge: () => Promise<JudgeDeps>;
+  judge: () => Promise<SpecChecks>;
   tokens: (credential: ImportServer['credential']) => Promise<TokenSource>;
 };
 
@@ -101,7 +101,7 @@ type Run = {
   files: FoundFile[];
   settings: ImportSettings;
   server: string;
-  importer: { judge: JudgeDeps; target: ImportTarget };
+  importer: { judge: SpecChecks; target: ImportTarget };
 };
 
 async function run(context: Context, { files, settings, server, importer }: Run): Promise<void> {
