@@ -11,6 +11,9 @@ import { createExchange } from '../instruments/exchange.ts';
 import { createFaults, type Fault, seededRandom } from '../instruments/faults.ts';
 import { type BarrierMatch, createBarriers } from '../instruments/barriers.ts';
 import { createHooks } from './hooks/hooks.ts';
+import { payloadOf } from './hooks/hook-payload.ts';
+import type { TrackerChange } from './world/model.ts';
+import type { TrackerRequest } from './api/route.ts';
 import { appHookConfig, appHookDeliveries, hookRoutes } from './api/routes/hooks.ts';
 import { startServer } from './api/http-server.ts';
 import { issueRoutes } from './api/routes/issues.ts';
@@ -74,6 +77,22 @@ export async function startTracker(options: TrackerOptions = {}): Promise<Tracke
   const respondToControl = createControlRoutes(tracker);
   for (const target of resolved.webhooks) parts.hooks.add(target);
   return tracker;
+}
+
+/** A tracker that listens nowhere: whoever made it gives it the requests, and takes care that they are answered. */
+export function createTracker(options: TrackerOptions = {}) {
+  const resolved: Resolved = { ...DEFAULTS, ...options };
+  const { world, repository, responder } = createParts(resolved);
+  return {
+    ...createControls({ world, repository, by: accountOf(world, 'octo-operator') }),
+    /** Every change, with the webhook's payload of it. */
+    onChange: (listen: (change: TrackerChange, payload: () => object) => void) =>
+      void world.listeners.push((change) => listen(change, () => payloadOf(world, change))),
+    respond: (request: TrackerRequest, how: { dropLabels: boolean }) =>
+      respond(responder, request, how),
+    setQuota: (patch: Partial<QuotaState>) => responder.quota.set(patch),
+    world,
+  };
 }
 
 type Parts = ReturnType<typeof createParts>;

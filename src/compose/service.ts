@@ -1,9 +1,6 @@
 /** Everything that a running service does, once its store is open: it listens, works, and stops. */
-import { type Access, createAccess } from '#access/index.ts';
+import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
-import type * as bodyFunctions from './body-functions.ts';
-import { createBodyReaders } from '#adapters/threads/body-readers.ts';
-import { createThread } from '#adapters/threads/thread.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
@@ -11,30 +8,21 @@ import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
-import { createHearing } from '#partners/silence.ts';
-import { createTraffic } from '#partners/traffic.ts';
 import type { Clock } from '#shared/clock.ts';
-import { createRunIds, newUuid } from '#shared/ids.ts';
-import { entryUrl } from '#shared/program.ts';
+import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
-import { composeLeads, followOthers } from './leads.ts';
-import { composePartners, partnerRegistry } from './partners.ts';
-import type { BaseParts, BearerParts, ServiceParts } from './parts.ts';
+import { partnerRegistry } from './partners.ts';
+import type { ServiceParts } from './parts.ts';
+import { createServiceParts } from './service-parts.ts';
 import { cutInTime, drain, listen } from './server/listen.ts';
 import type { Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
 import type { LogOutput } from './telemetry/log.ts';
-import {
-  createRegistry,
-  logMetrics,
-  traceTrackerCalls,
-  trackerCallMetrics,
-} from './telemetry/metrics.ts';
-import { createTrackerParts } from './tracker/parts.ts';
+import { createRegistry, logMetrics } from './telemetry/metrics.ts';
 import { createTrackerWebhook } from './tracker/webhook.ts';
 
 export type ServiceDeps = {
@@ -88,7 +76,7 @@ export async function serve(
   const settings = createReloadable(config);
   const cut = new AbortController();
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const parts = await createParts(base, cut.signal);
+  const parts = await createServiceParts(base, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
@@ -134,52 +122,6 @@ type Address = {
   /** Aborted when nobody is to wait for anything any more. */
   ending: AbortController;
 };
-
-/** Makes all of them. `cut` ends calls to the tracker, for a stop that can wait no longer. */
-async function createParts(base: BaseParts, cut: AbortSignal): Promise<ServiceParts> {
-  const { settings, clock, log, registry, tracing, store, cleanup } = base;
-  const measure = trackerCallMetrics(registry);
-  const onExchange = tracing ? traceTrackerCalls(tracing, measure) : measure;
-  const tracker = createTrackerParts({ settings, clock, cut, onExchange, log });
-  const areas = composeLeads({ ...base, tracker });
-  await followOthers({ ...base, ...areas });
-  const bearer = await openBearer(base);
-  const { database, cursors } = store;
-  const access = createAccess({
-    db: database,
-    cursors,
-    newId: newUuid,
-    clock,
-    log,
-    limitPerMinute: () => settings.current().consumers.limitPerMinute,
-  });
-  cleanup.push('the times of last use', () => access.close());
-  const traffic = createTraffic({ database, clock, log });
-  cleanup.push('the record of traffic', () => traffic.close());
-  const hearing = createHearing({ database, clock: tracker.clock, log });
-  cleanup.push('who was heard of', () => hearing.close());
-  const module = entryUrl('compose/body-functions');
-  const bodyThread = createThread<typeof bodyFunctions>({ module, clock });
-  const bodies = createBodyReaders(bodyThread);
-  const made = {
-    ...base,
-    ...areas,
-    tracker,
-    bodies,
-    bodyThread,
-    bearer,
-    access,
-    traffic,
-    hearing,
-  };
-  return { ...made, partners: composePartners(made) };
-}
-
-/** What needs an issuer is loaded where there is one: a fifth of the code. */
-async function openBearer(base: BaseParts): Promise<BearerParts | undefined> {
-  const { identity } = base.config;
-  return identity && (await import('./bearer.ts')).openBearerParts(base, identity);
-}
 
 type Apps = { app: HttpApp; operationsApp?: HttpApp };
 

@@ -51,23 +51,12 @@ async function openEngine({ config, ...deps }: StoreDeps): Promise<OpenStore> {
 
 /** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
 export async function openStore(deps: StoreDeps): Promise<Store> {
-  const { config, clock } = deps;
+  const { config } = deps;
   const { url } = config.store;
   try {
     const opened = await openEngine(deps);
     try {
-      const secretKey = await agreeOnKey(config, opened);
-      const { repository } = config.tracker;
-      return {
-        ...opened,
-        stores: opened.stores({ repository, clock }),
-        checkReading: async () => {
-          if (isOf(secretKey, await opened.fingerprint())) return;
-          throw unavailable('The store is of another secretKey now.');
-        },
-        secretKey,
-        cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
-      };
+      return toStore(deps, opened, await agreeOnKey(config, opened));
     } catch (error) {
       await opened.close();
       throw error;
@@ -75,6 +64,25 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
   } catch (error) {
     throw storeError(error, url);
   }
+}
+
+/** The open store, whose key is `secretKey`. */
+export function toStore(
+  { config, clock }: Pick<StoreDeps, 'clock'> & { config: Pick<StoreDeps['config'], 'tracker'> },
+  opened: OpenStore,
+  secretKey: Buffer,
+): Store {
+  const { repository } = config.tracker;
+  return {
+    ...opened,
+    stores: opened.stores({ repository, clock }),
+    checkReading: async () => {
+      if (isOf(secretKey, await opened.fingerprint())) return;
+      throw unavailable('The store is of another secretKey now.');
+    },
+    secretKey,
+    cursors: createCursorSealer(deriveKey(secretKey, 'cursors')),
+  };
 }
 
 /** A new store takes the configured key. @throws {ConfigError} it was filled with another one */

@@ -8,7 +8,11 @@ import { type Connection, openConnection } from './connection/connection.ts';
 import { guard, isBusy } from './connection/errors.ts';
 import { toRows, toStoredValues } from './connection/statements.ts';
 import { createServer } from './writing/serve.ts';
-import { startWritingThread, type WritingThreadOptions } from './writing/thread.ts';
+import {
+  startWritingThread,
+  type StartWritingThread,
+  type WritingThreadOptions,
+} from './writing/thread.ts';
 import { type Ask, createTransactions, type Reading } from './writing/transactions.ts';
 
 /** Reads on one connection, at once; writes on another one. No reader sees what is not committed. */
@@ -75,17 +79,17 @@ async function whileBusy<T>(lockWaitMs: number, work: () => T): Promise<T> {
 
 /**
  * Opens the file of a service, whose writes a thread makes: the event loop waits for no disk. Nothing else in this
- * process can write it.
+ * process can write it. `startThread` gives it another writer that is spoken to in the same way.
  * @throws {store-unavailable}
  */
-export function openThreadedDatabase({
-  path,
-  ...options
-}: Omit<WritingThreadOptions, 'lockWaitMs'>): SqliteDatabase & { opened: Promise<void> } {
+export function openThreadedDatabase(
+  { path, ...options }: Omit<WritingThreadOptions, 'lockWaitMs'>,
+  startThread: StartWritingThread = startWritingThread,
+): SqliteDatabase & { opened: Promise<void> } {
   const reading = openConnection(path);
   reading.handle.pragma('query_only = ON');
   reading.waitAtMost(SERVICE_READ_WAIT_MS);
-  const thread = startWritingThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
+  const thread = startThread({ path, lockWaitMs: SERVICE_LOCK_WAIT_MS, ...options });
   const { transaction, settled } = createTransactions(thread.ask, withVersion(reading));
   return {
     ...createDatabase(reading, transaction),

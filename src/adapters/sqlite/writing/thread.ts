@@ -36,6 +36,8 @@ export type WritingThreadOptions = ThreadOptions & {
   module?: URL;
 };
 
+export type StartWritingThread = (options: WritingThreadOptions) => WritingThread;
+
 /** Nothing lives longer than its commit: a large young generation would only be filled. */
 const HEAP_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
