@@ -93,6 +93,20 @@ export function describeLeadFeedStore(engine: string, open: () => Promise<Databa
       expect([...(await feed.noteRead([lead]))]).toEqual([]);
     });
 
+    test('what a list has shown before anybody met it is a change for others, at once and once', async () => {
+      const { directory, feed, since, end, clock } = await setUp();
+      await directory.put([entry(1, { updatedAt: NOW, look: LOOK })]);
+      const before = await end();
+      clock.now += 1;
+      const lead = { number: 1, updatedAt: NOW + 1, labels: ['approved'], look: OTHER_LOOK };
+      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW + 1]]);
+      expect(await since(before)).toEqual(['+1']);
+      const told = await end();
+      await directory.put([entry(1, { updatedAt: NOW + 1, look: OTHER_LOOK })]);
+      expect(await since(told)).toEqual([]);
+      expect([...(await feed.noteRead([lead]))]).toEqual([[1, NOW + 1]]);
+    });
+
     test('who reads by labels is told once that a lead left, and nothing of its life outside', async () => {
       const { directory, since, end } = await setUp();
       const at = (updatedAt: number, ...labels: string[]) =>

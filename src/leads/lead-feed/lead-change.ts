@@ -85,7 +85,9 @@ export function shownChange(
   position: number,
 ): LeadChange | undefined {
   const state = { ...lead, isVisible: true };
-  if (!known) return nextChange(known, state, position);
+  // Newer than what is known: for others it is a change, and nobody meets it as one later.
+  const isAhead = known?.isVisible === true && lead.updatedAt > known.updatedAt;
+  if (!known || isAhead) return nextChange(known, state, position);
   const before = new Set(known.carried.map(([label]) => label));
   const more = [EVERYBODY, ...lead.labels].filter((label) => !before.has(label));
   const look = known.look ?? (isSameState(known, state) ? lead.look : undefined);

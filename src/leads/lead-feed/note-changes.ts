@@ -207,8 +207,9 @@ export async function noteRead(
 async function showLeads(tx: Tx, touched: Touched, leads: readonly ReadLead[]): Promise<void> {
   const { known, position } = await readKnown(tx, touched);
   const changes = leads.flatMap((lead) => {
-    const isOld = lead.updatedAt < touched.at - DAY;
-    return shownChange(known.get(lead.number), lead, isOld ? lead.updatedAt : position) ?? [];
+    const before = known.get(lead.number);
+    const isOld = !before && lead.updatedAt < touched.at - DAY;
+    return shownChange(before, lead, isOld ? lead.updatedAt : position) ?? [];
   });
   putChanges(tx, touched.id, { changes, position });
 }
