@@ -2,6 +2,7 @@
 import { positive, readOptions, refuse, whole } from './options.ts';
 import { exitAtSignals } from '../test/support/at-exit.ts';
 import { cutPower } from '../test/torture/power/power.ts';
+import { simulateInTime } from '../test/simulation/in-time.ts';
 import { torture } from '../test/torture/torture.ts';
 import type { StoreChoice } from '../test/torture/store.ts';
 import { showOnStandardError } from './progress.ts';
@@ -19,6 +20,8 @@ salespeople edit leads and a partner floods it with events, and shows what came 
                   The last one's file lacks a partner for the first half of the time
   --store ENGINE  sqlite or postgres; PostgreSQL is started for it, and shut down or crashed now and then
   --postgres URL  a PostgreSQL that is there already, and is left running
+  --simulate      plays histories of a simulated service instead, as many as there is time for; --seed N begins with that one,
+                  --seeds N plays so many, --steps N and --people X (0 to 1) less of each
   --power-cuts N  on SQLite, and before the rest: under load the power goes N times (30; 0 for none), and the program is started
                   on what the disk may hold then. Needs Linux and a C compiler
 `;
@@ -30,11 +33,16 @@ const values = readOptions(USAGE, {
   store: { type: 'string' },
   postgres: { type: 'string' },
   'power-cuts': { type: 'string' },
+  simulate: { type: 'boolean', default: false },
+  seeds: { type: 'string' },
+  steps: { type: 'string' },
+  people: { type: 'string' },
 });
 
 const minutes = positive('minutes', values.minutes);
 const seed = positive('seed', values.seed);
 const instances = whole('instances', values.instances);
+if (values.simulate) process.exit(await simulate());
 const store = chooseStore();
 const cuts = choosePowerCuts();
 
@@ -48,6 +56,17 @@ else if (cuts > 0) console.error('no power cuts: there is no C compiler (cc)');
 const report = await torture({ seconds: minutes * 60, seed, instances, store, onProgress });
 show({ seed, store: store.engine, instances, ...report });
 process.exit(report.violations.length + (power?.violations.length ?? 0) === 0 ? 0 : 1);
+
+/** Returns the exit code. */
+async function simulate(): Promise<number> {
+  const { seeds, steps, people } = values;
+  return simulateInTime({
+    from: seed,
+    ...(seeds === undefined ? { seconds: minutes * 60 } : { below: seed + whole('seeds', seeds) }),
+    ...(steps !== undefined && { steps: whole('steps', steps) }),
+    ...(people !== undefined && { people: positive('people', people) }),
+  });
+}
 
 function show({
   violations,

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { endAtExit } from '../support/at-exit.ts';
+import type { Told, Work } from './worker.ts';
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+const HISTORY_LINES = 60;
+
+export type Many = Partial<Work> & {
+  /** Processes that play, each with seeds of its own. */
+  processes: number;
+  onTold?: (told: Told) => void;
+  /** Where the tree is that is played; default this one. */
+  worker?: string;
+};
+
+/** Plays many histories in processes of their own. @throws when one of them ends by itself */
+export async function simulateMany({
+  processes,
+  onTold,
+  worker = WORKER,
+  from = 1,
+  ...work
+}: Many): Promise<Told[]> {
+  const all: Told[] = [];
+  const play = async (place: number): Promise<void> => {
+    const own = JSON.stringify({ ...work, from: from + place, every: processes });
+    const child = endAtExit(
+      spawn(process.execPath, [worker, '--work', own], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) {
+      const told = JSON.parse(line) as Told;
+      all.push(told);
+      onTold?.(told);
+    }
+    const [code] = (await exited) as [number | null];
+    if (code !== 0) throw new Error(`a simulation ended with code ${code}`);
+  };
+  await Promise.all(Array.from({ length: processes }, (_, place) => play(place)));
+  return all.sort((left, right) => left.seed - right.seed);
+}
+
+/** What was violated, by which steps, and how to see it again. */
+export function describe({ seed, violations, history = [], size }: Told): string {
+  const less = size ? ` --steps ${size.steps} --people ${size.people}` : '';
+  return [
+    `seed ${seed}: ${violations.join('; ')}`,
+    ...history.slice(-HISTORY_LINES),
+    `again: npm run torture -- --simulate --seed ${seed} --seeds 1${less}`,
+  ].join('\n');
+}

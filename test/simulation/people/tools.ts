@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FeedItem } from '#leads/lead-feed/feed-item.ts';
+import type { Lead } from '#leads/model/lead-out.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { SECOND } from '#shared/clock.ts';
+import { checkShown } from '../invariants/answers.ts';
+import { expectedIn } from '../invariants/walks.ts';
+import { CutOff } from '../world/instance.ts';
+import type { World } from '../world/world.ts';
+
+/** A sales tool: it keeps a copy by the feed, and reads lists and leads at times. */
+export type Tool = {
+  name: string;
+  consumerId: string | undefined;
+  key: string;
+  cursor: string | undefined;
+  copy: Map<string, Lead>;
+  /** When it asked for each lead that it was told, in ms since the Unix epoch. */
+  toldAt: Map<string, number>;
+  /** It went back to an older cursor at some time. */
+  wentBack: boolean;
+};
+
+export function createTool(name: string): Tool {
+  return {
+    name,
+    consumerId: undefined,
+    key: '',
+    cursor: undefined,
+    copy: new Map(),
+    toldAt: new Map(),
+    wentBack: false,
+  };
+}
+
+/** Until it is there: a store may be away at the beginning. */
+async function register(
+  world: World,
+  tool: Tool,
+  labels: readonly string[] | undefined,
+): Promise<void> {
+  const grants = [{ action: 'leads:read' as const, ...(labels && { labels: [...labels] }) }];
+  const origin = { actor: { kind: 'cli' as const, subject: 'operator' } };
+  while (tool.consumerId === undefined)
+    try {
+      const made = await world.call(({ parts }) =>
+        parts.access.consumers.create(
+          { name: `${tool.name} ${world.scheduler.steps()}`, grants },
+          origin,
+        ),
+      );
+      tool.key = made.issued.key.reveal();
+      tool.consumerId = made.consumer.id;
+    } catch {
+      await world.pause(500);
+    }
+}
+
+export async function beTool(world: World, tool: Tool, pauseMs: number): Promise<void> {
+  await register(world, tool, world.random() < 0.4 ? ['eu'] : undefined);
+  while (!world.isOver) {
+    await world.pause(world.random() * pauseMs);
+    const draw = world.random();
+    const work =
+      draw < 0.6
+        ? follow(world, tool, {
+            limit: 1 + Math.floor(world.random() * 4),
+            waitMs: draw < 0.2 ? 20 * SECOND : 0,
+          })
+        : draw < 0.85
+          ? walk(world, tool)
+          : readOne(world, tool);
+    await work.catch((error: unknown) => refuseStrange(world, tool, error));
+  }
+}
+
+const EXCUSES = [
+  'store-unavailable',
+  'tracker-unavailable',
+  'tracker-failed',
+  'unauthorized',
+  'quota-exceeded',
+  'overloaded',
+] as const;
+
+function refuseStrange(world: World, tool: Tool, error: unknown): void {
+  if (error instanceof CutOff || EXCUSES.some((code) => isTrackportError(error, code))) return;
+  // A grant that was changed ends cursors.
+  if (isTrackportError(error, 'cursor-expired') || isTrackportError(error, 'invalid-cursor')) {
+    tool.cursor = undefined;
+    tool.copy = new Map();
+    return;
+  }
+  if (isTrackportError(error, 'lead-not-found')) return;
+  world.violate(
+    `${tool.name} got ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
+}
+
+/** One page of the feed into the copy. Returns whether there is more. */
+export async function follow(
+  world: World,
+  tool: Tool,
+  { limit, waitMs }: { limit: number; waitMs: number },
+): Promise<boolean> {
+  const since = world.scheduler.steps();
+  const { cursor, key } = tool;
+  const isNew = tool.cursor === undefined;
+  const askedAt = world.scheduler.now();
+  const { page, instance } = await world.call(async ({ parts, visibilityOf }, answering) => {
+    const visibility = await visibilityOf(key);
+    const query = {
+      limit,
+      fromStart: cursor === undefined,
+      ...(cursor !== undefined && { cursor }),
+    };
+    const { signal } = new AbortController();
+    return {
+      page: await parts.leads.leadFeed.read(query, visibility, { waitMs, signal }),
+      instance: answering,
+    };
+  });
+  if (isNew) Object.assign(tool, { copy: new Map(), toldAt: new Map() });
+  const { items, pagination } = page;
+  const changed = items.flatMap((item) => (item.type === 'lead.changed' ? [item.lead] : []));
+  checkShown(world, changed, { instance, since, isStale: true });
+  for (const item of items) put(world, tool, item, askedAt);
+  if (items.length > 0)
+    world.tell(`${tool.name} is told ${items.map(({ type, id }) => `${type} ${id}`).join(', ')}`);
+  if (world.random() < 0.05 && cursor !== undefined) tool.wentBack = true;
+  else tool.cursor = pagination.nextCursor;
+  // What the tracker does not show yet is waited for.
+  if (pagination.hasMore && items.length === 0) await world.pause(SECOND);
+  return pagination.hasMore;
+}
+
+/** What was told before is told again after a crash, and to a cursor that went back. */
+function put(world: World, tool: Tool, item: FeedItem, askedAt: number): void {
+  const { copy, toldAt } = tool;
+  if (item.type === 'lead.removed') return void copy.delete(item.id);
+  const { model } = world;
+  const isQuiet = !model.hasLag && model.crashes === 0 && !tool.wentBack && model.failures === 0;
+  // What is read live may be ahead of what is noted, and noted later.
+  const isKnown = Date.parse(item.at) < (toldAt.get(item.id) ?? 0);
+  if (isQuiet && isKnown && isDeepStrictEqual(copy.get(item.id), item.lead))
+    world.violate(`${tool.name} was told of lead ${item.id} twice as it is`);
+  copy.set(item.id, item.lead);
+  toldAt.set(item.id, askedAt);
+}
+
+/** The whole list, page by page. */
+export async function walk(
+  world: World,
+  tool: Tool,
+): Promise<{ found: Map<string, Lead>; labels: readonly string[] }> {
+  const found = new Map<string, Lead>();
+  const { key } = tool;
+  let labels: readonly string[] = [];
+  const expected = expectedIn(world);
+  const limit = 1 + Math.floor(world.random() * 5);
+  for (
+    let cursor: string | undefined, isFirst = true;
+    isFirst || cursor !== undefined;
+    isFirst = false
+  ) {
+    const since = world.scheduler.steps();
+    const from = cursor === undefined ? { state: 'all' as const } : { cursor };
+    const { list, instance } = await world.call(async ({ parts, visibilityOf }, answering) => {
+      const visibility = await visibilityOf(key);
+      ({ labels } = visibility);
+      return {
+        list: await parts.leads.reader.list({ limit, labels: [], ...from }, visibility),
+        instance: answering,
+      };
+    });
+    const { items, pagination } = list.value;
+    checkShown(world, items, { instance, since, isStale: list.cache.outcome === 'stale' });
+    if (pagination.hasMore && items.length < limit)
+      world.violate(`a page that is not the last has ${items.length} leads of ${limit}`);
+    for (const lead of items) {
+      if (found.has(lead.id)) world.violate(`a walk has lead ${lead.id} twice`);
+      found.set(lead.id, lead);
+    }
+    cursor = pagination.nextCursor;
+  }
+  for (const number of expected(labels))
+    if (!found.has(String(number))) world.violate(`a walk of ${tool.name} lacks lead ${number}`);
+  return { found, labels };
+}
+
+async function readOne(world: World, tool: Tool): Promise<void> {
+  const number = world.pick([...world.model.leads.keys()]);
+  if (number === undefined) return;
+  const since = world.scheduler.steps();
+  await world.call(async ({ parts, visibilityOf }, instance) => {
+    const found = await parts.leads.reader.read(String(number), await visibilityOf(tool.key));
+    checkShown(world, [found.value], { instance, since, isStale: found.cache.outcome === 'stale' });
+  });
+}

@@ -1,0 +1,103 @@
+import { DAY, MINUTE, SECOND } from '#shared/clock.ts';
+import { checkAtTheEnd } from './invariants/end.ts';
+import { checkStore } from './invariants/store.ts';
+import { checkWhole } from './invariants/walks.ts';
+import { follow, type Tool, walk } from './people/tools.ts';
+import type { World } from './world/world.ts';
+
+/** Longer than the lead feed needs for what no webhook told. */
+const QUIET_MS = 45 * SECOND;
+/** Longer than all tries that an event has. */
+const SETTLED_WITHIN_MS = 90 * MINUTE;
+const STEPS_MAX = 20_000;
+const AWAKE_MS = 1500;
+
+/** Fair weather from now on: what is under way comes to its end, and all must be as it should. */
+export async function settle(world: World, tools: readonly Tool[]): Promise<void> {
+  const { scheduler, violations } = world;
+  scheduler.tempo.leapMs = MINUTE;
+  await untilQuiet(world);
+  if (violations.length === 0) await finish(world, tools);
+  if (violations.length === 0) checkStore(world);
+  if (violations.length > 0 || scheduler.random() < 0.7) return;
+  // What vanished without a word is found within a day.
+  scheduler.leap(DAY + MINUTE);
+  await untilQuiet(world);
+  if (violations.length === 0) await finish(world, tools);
+  if (violations.length === 0) checkAtTheEnd(world);
+}
+
+/** Until no event waits, and nothing has changed at the tracker for a while. */
+async function untilQuiet(world: World): Promise<void> {
+  const { scheduler, violations, inspector, model } = world;
+  const began = scheduler.nowMs();
+  scheduler.tempo.leap = 0.95;
+  for (let last = began; violations.length === 0;) {
+    await letTimePass(world, 5 * SECOND);
+    const pending = inspector.events().filter(({ outcome }) => outcome === 'PENDING');
+    last = Math.max(last, model.changedAtMs);
+    if (pending.length === 0 && scheduler.nowMs() - last > QUIET_MS) break;
+    if (scheduler.nowMs() - began > SETTLED_WITHIN_MS)
+      return world.violate(`event ${pending[0]?.id} does not end: ${JSON.stringify(pending[0])}`);
+  }
+  // What wakes up after a leap has something to do.
+  scheduler.tempo.leap = 0;
+  await letTimePass(world, AWAKE_MS);
+}
+
+async function letTimePass(world: World, ms: number): Promise<void> {
+  const { scheduler, violations } = world;
+  const until = scheduler.nowMs() + ms;
+  while (scheduler.nowMs() < until && violations.length === 0) await goOn(world);
+}
+
+/** Every tool reads on to the end, and compares. */
+async function finish(world: World, tools: readonly Tool[]): Promise<void> {
+  const { scheduler, violations } = world;
+  const end = { isReached: false };
+  const work = async (): Promise<void> => {
+    for (const tool of tools) await compare(world, tool);
+  };
+  scheduler.as(scheduler.outside, () => {
+    void work()
+      .catch((error: unknown) => world.violate(`in fair weather: ${(error as Error).stack}`))
+      .finally(() => {
+        end.isReached = true;
+      });
+  });
+  const until = scheduler.nowMs() + 10 * MINUTE;
+  while (!end.isReached && violations.length === 0) {
+    if (scheduler.nowMs() > until) return world.violate('the tools got no answer');
+    await goOn(world);
+  }
+}
+
+async function goOn({ scheduler, violate }: World): Promise<void> {
+  await scheduler.step();
+  if (scheduler.steps() > STEPS_MAX) violate('it never comes to rest');
+}
+
+async function compare(world: World, tool: Tool): Promise<void> {
+  if (tool.consumerId === undefined) return;
+  if (tool.cursor !== undefined)
+    while (await follow(world, tool, { limit: 50, waitMs: 0 }).catch(refreshed(tool)));
+  while (await follow(world, tool, { limit: 50, waitMs: 0 }));
+  const { found: all, labels } = await walk(world, tool);
+  checkWhole(world, tool.name, { shown: [...all.keys()].map(Number), labels });
+  for (const [id, lead] of all) {
+    const held = tool.copy.get(id);
+    if (!held) world.violate(`the copy of ${tool.name} lacks lead ${id}`);
+    else if (JSON.stringify(held) !== JSON.stringify(lead))
+      world.violate(`the copy of ${tool.name} has an old state of lead ${id}`);
+  }
+  for (const id of tool.copy.keys())
+    if (!all.has(id))
+      world.violate(`the copy of ${tool.name} holds lead ${id}, which is not shown`);
+}
+
+/** A grant that was changed ends the cursor: the copy begins anew. */
+const refreshed = (tool: Tool) => (error: unknown) => {
+  if ((error as { code?: string }).code !== 'cursor-expired') throw error;
+  tool.cursor = undefined;
+  return false;
+};

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { describe, simulateMany } from './many.ts';
+
+const SEEDS = 60;
+
+test('no promise is broken in any of many histories', async () => {
+  const told = await simulateMany({ processes: 2, from: 1, below: SEEDS + 1 });
+  expect(told.filter(({ violations }) => violations.length > 0).map(describe)).toEqual([]);
+  expect(told.map(({ seed }) => seed)).toEqual(Array.from({ length: SEEDS }, (_, at) => at + 1));
+});
+
+test('the same seed has the same history, step by step', async () => {
+  const twice = await Promise.all(
+    [1, 2].map(() => simulateMany({ processes: 1, from: 7, below: 9 })),
+  );
+  expect(twice[0]).toEqual(twice[1]);
+  const digests = twice[0]?.map(({ digest }) => digest);
+  expect(new Set(digests).size).toBe(2);
+});

@@ -1,0 +1,43 @@
+/** A process that plays histories, one seed after the other, and tells of each in a line of JSON. */
+import { parseArgs } from 'node:util';
+import { scratchFolder } from '../support/at-exit.ts';
+import { shrink } from './shrink.ts';
+import { type Result, simulate, type Size, WHOLE } from './simulate.ts';
+import { patchProcess } from './world/patch.ts';
+import { loadSettings } from './world/settings.ts';
+import { makeStoreImage } from './world/store-image.ts';
+
+/** Seeds `from`, `from + every`, … below `below`, until the time is over. */
+export type Work = { from: number; every: number; below: number; seconds: number } & Size;
+
+export type Told = Omit<Result, 'history'> & { history?: readonly string[]; size?: Size };
+
+async function play({ from, every, below, seconds, ...size }: Work): Promise<void> {
+  using folder = scratchFolder('simulation');
+  const image = await makeStoreImage(folder.path);
+  const simulation = { image, config: loadSettings(), folder: folder.path };
+  const endsAt = process.uptime() + seconds;
+  patchProcess();
+  for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
+    const { history, ...result } = await simulate(simulation, seed, { size });
+    tell(
+      result.violations.length === 0
+        ? result
+        : await shrink(simulation, { history, ...result }, size),
+    );
+  }
+}
+
+function tell(told: Told): void {
+  process.stdout.write(`${JSON.stringify(told)}\n`);
+}
+
+process.on('unhandledRejection', (error) => {
+  process.stderr.write(`nobody waits for what failed: ${(error as Error).stack}\n`);
+  process.exit(3);
+});
+
+const { values } = parseArgs({ options: { work: { type: 'string', default: '{}' } } });
+const everything = { from: 1, every: 1, below: Infinity, seconds: Infinity, ...WHOLE };
+await play({ ...everything, ...(JSON.parse(values.work) as Partial<Work>) });
+process.exit(0);

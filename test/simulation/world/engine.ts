@@ -1,0 +1,176 @@
+import type BetterSqlite3 from 'better-sqlite3';
+import { openConnection } from '#adapters/sqlite/connection/connection.ts';
+import { openThreadedDatabase } from '#adapters/sqlite/database.ts';
+import { createServer, type Request } from '#adapters/sqlite/writing/serve.ts';
+import type { StartWritingThread } from '#adapters/sqlite/writing/thread.ts';
+import type { Database, Statements, Tx } from '#shared/database.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+
+/** What befalls the thread that writes. */
+type EngineFaults = {
+  /** Ms until it takes, or its response arrives. */
+  delayMs(): number;
+  /** What becomes of a commit. `lost`: it is done, and its response is not. */
+  onCommit(): 'done' | 'full' | 'lost';
+};
+
+export type EngineDeps = {
+  scheduler: Scheduler;
+  faults: EngineFaults;
+  /** Called when the instance has committed something. */
+  onCommit: (owner: Owner) => void;
+};
+
+/** An instance's way to the store: the engine of production, whose thread does its work when the scheduler says so. */
+export type Engine = {
+  database: Database;
+  /** The process is gone: what was not committed is, too. */
+  cut(): void;
+};
+
+const BUSY_POLL_MS = 5;
+
+export function openEngine(path: string, owner: Owner, deps: EngineDeps): Engine {
+  const handles: BetterSqlite3.Database[] = [];
+  const startThread: StartWritingThread = ({ lockWaitMs }) => {
+    const connection = openConnection(path);
+    connection.waitAtMost(0);
+    handles.push(connection.handle);
+    const respond = createServer(connection);
+    const ask = createAsk({ ...deps, owner, respond, lockWaitMs });
+    return { ask, opened: Promise.resolve(), close: async () => connection.close() };
+  };
+  const onCrash = (): never => {
+    throw new Error('nothing crashes here');
+  };
+  const database = openThreadedDatabase({ path, onCrash }, startThread);
+  handles.push(database.handle);
+  for (const handle of handles) handle.function('clock_timestamp', () => deps.scheduler.now());
+  return {
+    database: withLease(database),
+    cut: () => {
+      for (const handle of handles) handle.close();
+    },
+  };
+}
+
+type Waiting = PromiseWithResolvers<unknown> & { request: Request; since: number };
+
+function createAsk({
+  scheduler,
+  faults,
+  owner,
+  respond,
+  lockWaitMs,
+  onCommit,
+}: EngineDeps & {
+  owner: Owner;
+  respond: (request: Request) => unknown;
+  lockWaitMs: number;
+}): (request: Request) => Promise<unknown> {
+  let batch: Waiting[] = [];
+  const { name } = owner;
+  const answer = (answers: readonly (() => void)[], what: string): void => {
+    const at = scheduler.nowMs() + faults.delayMs();
+    scheduler.add({
+      owner,
+      lane: `answers to ${name}`,
+      what: `the store has answered ${what}`,
+      at,
+      run: () => {
+        for (const give of answers) give();
+      },
+    });
+  };
+  const work = (requests: Waiting[]): void => {
+    const answers: (() => void)[] = [];
+    let what = '';
+    for (const [at, one] of requests.entries()) {
+      const { request, resolve, reject } = one;
+      what += `${what && ', '}${request.kind}`;
+      try {
+        const value = serve(request);
+        answers.push(() => resolve(value));
+      } catch (error) {
+        const isBusy = (error as { code?: string }).code === 'SQLITE_BUSY';
+        if (isBusy && request.kind === 'begin' && scheduler.nowMs() - one.since < lockWaitMs) {
+          if (answers.length > 0) answer(answers, what);
+          return send(requests.slice(at), BUSY_POLL_MS, 'waits for the lock');
+        }
+        answers.push(() => reject(error));
+      }
+    }
+    answer(answers, what);
+  };
+  const serve = (request: Request): unknown => {
+    if (request.kind !== 'commit') return respond(request);
+    const fate = faults.onCommit();
+    if (fate === 'full') {
+      respond({ kind: 'rollback', tx: request.tx });
+      throw failure('SQLITE_FULL');
+    }
+    respond(request);
+    onCommit(owner);
+    if (fate === 'lost') throw failure('SQLITE_PROTOCOL');
+    return undefined;
+  };
+  const send = (requests: Waiting[], delayMs: number, what: string): void => {
+    const at = scheduler.nowMs() + delayMs;
+    scheduler.add({ owner, lane: `thread of ${name}`, what, at, run: () => work(requests) });
+  };
+  return (request) => {
+    const waiting = { ...Promise.withResolvers<unknown>(), request, since: scheduler.nowMs() };
+    batch.push(waiting);
+    if (batch.length === 1)
+      process.nextTick(() => {
+        const requests = batch;
+        batch = [];
+        send(requests, faults.delayMs(), `the store works: ${describe(requests)}`);
+      });
+    return waiting.promise;
+  };
+}
+
+function describe(requests: readonly Waiting[]): string {
+  return requests.map(({ request }) => kindOf(request)).join(', ');
+}
+
+const TABLE = /\b(?:INTO|UPDATE|FROM)\s+(\w+)/;
+
+function kindOf(request: Request): string {
+  if (!('sql' in request)) return request.kind;
+  return `${request.kind} ${TABLE.exec(request.sql)?.[1] ?? ''}`;
+}
+
+function failure(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+/** PostgreSQL's words for the right to work, which SQLite has no need for elsewhere. */
+function toLeaseWords(sql: string): string {
+  if (!sql.includes('worker_lease')) return sql;
+  return sql
+    .replaceAll(/\/\*postgres\*\/(.*?)\/\*sqlite .*?\*\//gs, '$1')
+    .replaceAll(/make_interval\(secs => (\d+)\)/g, '$1000');
+}
+
+function withLease(database: Database): Database {
+  const work =
+    <T>(run: (tx: Tx) => Promise<T>) =>
+    (tx: Tx) =>
+      run({ ...tx, ...inLeaseWords(tx) });
+  return {
+    ...database,
+    ...inLeaseWords(database),
+    transaction: (run) => database.transaction(work(run)),
+    exclusive: (run) => database.exclusive(work(run)),
+  };
+}
+
+function inLeaseWords(statements: Statements): Pick<Statements, 'all' | 'get' | 'run'> {
+  return {
+    all: (sql, values) => statements.all(toLeaseWords(sql), values),
+    get: (sql, values) => statements.get(toLeaseWords(sql), values),
+    run: (sql, values) => statements.run(toLeaseWords(sql), values),
+  };
+}

@@ -1,0 +1,119 @@
+import { grantedLabels } from '#access/grant.ts';
+import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
+import { searchSqlite } from '#catalog/reading/search.ts';
+import type { Config } from '#config/schema/schema.ts';
+import type { Visibility } from '#leads/reading/prepared-query.ts';
+import { systemClock } from '#shared/clock.ts';
+import { silentLog } from '#shared/log.ts';
+import { createReloadable } from '#shared/reloadable.ts';
+import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
+import type { ServiceParts } from '../../../src/compose/parts.ts';
+import { createServiceParts } from '../../../src/compose/service-parts.ts';
+import { toStore } from '../../../src/compose/store.ts';
+import { createOpenStore } from '../../../src/compose/stores/stores.ts';
+import { createRegistry } from '../../../src/compose/telemetry/metrics.ts';
+import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
+import type { TrackerWebhook } from '#http/context.ts';
+import { type EngineDeps, openEngine } from './engine.ts';
+import type { Owner } from './scheduler.ts';
+
+const SECRET_KEY = Buffer.alloc(32, 7);
+
+export type InstanceDeps = EngineDeps & {
+  config: Config;
+  file: string;
+  /** The process has ended, or was ended. */
+  onEnd: (cause: string) => void;
+};
+
+/** An instance of the service, made by the composition of production, without the HTTP in front of it. */
+export type Instance = {
+  owner: Owner;
+  /** What webhooks told it of issues: the newest of each. */
+  learnt: Map<number, Learnt>;
+  /** Undefined until it serves. */
+  served: Served | undefined;
+  /** Calls it from outside. Rejects when it is cut off before it has answered. */
+  call<T>(work: (served: Served) => Promise<T>): Promise<T>;
+  /** Ends it at this instant, for good. What waits there waits for ever. */
+  cut(): void;
+  /** The same, and somebody starts another one. */
+  end(cause: string): void;
+};
+
+type Learnt = { updatedAt: number; isApproved: boolean; step: number };
+
+export type Served = {
+  parts: ServiceParts;
+  trackerWebhook: TrackerWebhook;
+  visibilityOf: (key: string) => Promise<Visibility>;
+};
+
+export class CutOff extends Error {}
+
+/** Starts one; it serves a while later. */
+export function startInstance(name: string, deps: InstanceDeps): Instance {
+  const { scheduler, config, file, onEnd } = deps;
+  const owner: Owner = { name, isCut: false };
+  const engine = openEngine(file, owner, deps);
+  const calls = new Set<(error: Error) => void>();
+  const instance: Instance = {
+    owner,
+    learnt: new Map(),
+    served: undefined,
+    call: (work) =>
+      new Promise((resolve, reject) => {
+        const { served } = instance;
+        if (owner.isCut || !served) return reject(new CutOff());
+        calls.add(reject);
+        const settled = scheduler.as(owner, async () => work(served));
+        void settled.then(resolve, reject).finally(() => calls.delete(reject));
+      }),
+    cut: () => {
+      if (owner.isCut) return;
+      owner.isCut = true;
+      engine.cut();
+      for (const reject of calls) reject(new CutOff());
+    },
+    end: (cause) => {
+      instance.cut();
+      onEnd(cause);
+    },
+  };
+  const serve = async (): Promise<void> => {
+    const { database } = engine;
+    const opened = createOpenStore(
+      {
+        database,
+        search: searchSqlite,
+        workerLease: (id) => createWorkerLease({ database, instance: id, clock: systemClock }),
+      },
+      systemClock,
+    );
+    const open = { ...opened, migrated: [], opened: async () => {}, close: async () => {} };
+    const parts = await createServiceParts(
+      {
+        config,
+        settings: createReloadable(config),
+        clock: systemClock,
+        log: silentLog,
+        registry: createRegistry(),
+        tracing: undefined,
+        store: toStore({ config, clock: systemClock }, open, SECRET_KEY),
+        cleanup: createCleanupStack(),
+      },
+      new AbortController().signal,
+    );
+    await parts.partners.start();
+    instance.served = {
+      parts,
+      trackerWebhook: createTrackerWebhook(parts),
+      visibilityOf: async (key) => {
+        const { consumerId, grants } = await parts.access.authenticate(key);
+        return { consumerId, labels: grantedLabels(grants) };
+      },
+    };
+  };
+  scheduler.as(owner, () => void serve().catch((error: unknown) => instance.end(String(error))));
+  return instance;
+}
