@@ -17,13 +17,13 @@ export async function settle(world: World, tools: readonly Tool[]): Promise<void
   const { scheduler, violations } = world;
   scheduler.tempo.leapMs = MINUTE;
   await untilQuiet(world);
-  if (violations.length === 0) await finish(world, tools);
+  if (violations.length === 0) await finish(world, tools, { isBeforeCrawl: true });
   if (violations.length === 0) checkStore(world);
   if (violations.length > 0 || scheduler.random() < 0.7) return;
   // What vanished without a word is found within a day.
   scheduler.leap(DAY + MINUTE);
   await untilQuiet(world);
-  if (violations.length === 0) await finish(world, tools);
+  if (violations.length === 0) await finish(world, tools, { isBeforeCrawl: false });
   if (violations.length === 0) checkAtTheEnd(world);
 }
 
@@ -52,11 +52,15 @@ async function letTimePass(world: World, ms: number): Promise<void> {
 }
 
 /** Every tool reads on to the end, and compares. */
-async function finish(world: World, tools: readonly Tool[]): Promise<void> {
+async function finish(
+  world: World,
+  tools: readonly Tool[],
+  { isBeforeCrawl }: { isBeforeCrawl: boolean },
+): Promise<void> {
   const { scheduler, violations } = world;
   const end = { isReached: false };
   const work = async (): Promise<void> => {
-    for (const tool of tools) await compare(world, tool);
+    for (const tool of tools) await compare(world, tool, isBeforeCrawl);
   };
   scheduler.as(scheduler.outside, () => {
     void work()
@@ -77,7 +81,8 @@ async function goOn({ scheduler, violate }: World): Promise<void> {
   if (scheduler.steps() > STEPS_MAX) violate('it never comes to rest');
 }
 
-async function compare(world: World, tool: Tool): Promise<void> {
+/** What vanished without a word is found by the next crawl. */
+async function compare(world: World, tool: Tool, isBeforeCrawl: boolean): Promise<void> {
   if (tool.consumerId === undefined) return;
   if (tool.cursor !== undefined)
     while (await follow(world, tool, { limit: 50, waitMs: 0 }).catch(refreshed(tool)));
@@ -91,7 +96,7 @@ async function compare(world: World, tool: Tool): Promise<void> {
       world.violate(`the copy of ${tool.name} has an old state of lead ${id}`);
   }
   for (const id of tool.copy.keys())
-    if (!all.has(id))
+    if (!all.has(id) && !(isBeforeCrawl && world.model.leads.get(Number(id))?.isGone))
       world.violate(`the copy of ${tool.name} holds lead ${id}, which is not shown`);
 }
 
