@@ -1,4 +1,5 @@
 /** `receipt verify`: what a certificate says when it holds, and in plain words why one does not. */
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -44,6 +45,17 @@ async function setUp() {
   return { put, set, text, file: put('receipt.jwt', `${text}\n`), readKeys: () => signer.keys() };
 }
 
+/** As somebody who is not Trackport can make one, whose set of keys is believed. */
+function foreign(kid: string) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const header = { alg: 'EdDSA', typ: 'erasure-receipt+jwt', kid };
+  const text = `${encode(header)}.${encode(CLAIMS)}`;
+  const signature = sign(null, Buffer.from(text), privateKey).toString('base64url');
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid }];
+  return { text: `${text}.${signature}`, keys: JSON.stringify({ keys }) };
+}
+
 type World = Awaited<ReturnType<typeof setUp>>;
 
 function run({ readKeys }: World, args: string[], json = false) {
@@ -84,6 +96,39 @@ describe('a certificate that holds', () => {
     expect(out).toContain('The certificate holds.');
   });
 
+  test('says who could read the leads and who was told, and which events came before', async () => {
+    const world = await setUp();
+    const [event] = CLAIMS.events;
+    const lastPastAt = '2026-09-21T14:20:00Z';
+    const readers = { couldRead: 4, following: 3, past: 2, lastPastAt };
+    const text = await signerOf(1).sign({
+      ...CLAIMS,
+      events: [{ ...event, position: 0, receivedAt: lastPastAt, outcome: 'DONE', readers }],
+      repeats: [{ position: 1, receiptId: CLAIMS.jti }],
+    });
+    const { out } = await run(world, [world.put('b.jwt', text)]).ran;
+    expect(out).toContain(
+      'readers    4 could read, 3 of them follow, 2 of these are past it, the last 2026-09-21T14:20:00Z',
+    );
+    expect(out).toMatch(new RegExp(`event +1\ncame before +see the receipt ${CLAIMS.jti}`));
+  });
+
+  test('cannot write to a terminal what its key is called', async () => {
+    const world = await setUp();
+    const { text, keys } = foreign('k\u001B[31m');
+    const args = [world.put('f.jwt', text), '--jwks', world.put('f.json', keys)];
+    const { out } = await run(world, args).ran;
+    expect(out).toContain('The certificate holds.');
+    expect(out).not.toContain('\u001B');
+  });
+
+  test('holds by a set of keys that begins with a byte order mark', async () => {
+    const world = await setUp();
+    const keys = `\uFEFF${JSON.stringify(await world.readKeys())}`;
+    const { out } = await run(world, [world.file, '--jwks', world.put('bom.json', keys)]).ran;
+    expect(out).toContain('The certificate holds.');
+  });
+
   test('is one JSON document with --json', async () => {
     const world = await setUp();
     const { out } = await run(world, [world.file], true).ran;
@@ -91,8 +136,10 @@ describe('a certificate that holds', () => {
   });
 });
 
+type Case = [name: string, argsOf: (world: World) => Promise<string[]>, message: RegExp];
+
 describe('a file that does not hold', () => {
-  test.each<[string, (world: World) => Promise<string[]>, RegExp]>([
+  test.each<Case>([
     [
       'was altered',
       async ({ put, text }) => [
@@ -110,6 +157,16 @@ describe('a file that does not hold', () => {
       'is checked by what is no set',
       async ({ file, put }) => [file, '--jwks', put('k.json', '{')],
       /no set of keys/,
+    ],
+    ...['{}', '[]', 'null', '{"keys":{}}'].map((text): Case => [
+      `is checked by ${text}`,
+      async ({ file, put }) => [file, '--jwks', put('k.json', text)],
+      /k\.json is no set of keys: it has no list of `keys`/,
+    ]),
+    [
+      'is larger than any certificate',
+      async ({ put }) => [put('a.jwt', 'a'.repeat(8 * 1024 * 1024 + 1))],
+      /a\.jwt is larger than 8 MiB/,
     ],
     [
       'is checked by an address that does not answer',

@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, CompactSign, importJWK } from 'jose';
 import {
   CERTIFICATE_TYPE,
+  type CertificateClaims,
   certificateClaims,
   type CertificateKey,
   type CertificateSigner,
@@ -16,6 +17,7 @@ import { isRecord } from '#shared/text/json.ts';
 
 const ALGORITHM = 'EdDSA';
 const ED25519 = { kty: 'OKP', crv: 'Ed25519' } as const;
+const ED25519_BYTES = 32;
 /** Bytes before the seed in PKCS #8 (RFC 8410 section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -72,15 +74,23 @@ export async function verifyCertificate(
     return refused('not-a-certificate', `It is signed, but is no \`${CERTIFICATE_TYPE}\`.`);
   const key = keyIn(keySet, kid);
   if (!key) return refused('unknown-key', 'No key of the set has the id that it names.');
-  try {
-    const { payload } = await compactVerify(
-      token,
-      await importJWK({ ...ED25519, x: key.x }, ALGORITHM),
-    );
-    const claims = certificateClaims.parse(JSON.parse(Buffer.from(payload).toString()));
-    return { isGood: true, kid: key.kid, claims };
-  } catch {
+  const publicKey = await importJWK({ ...ED25519, x: key.x }, ALGORITHM);
+  const verified = await compactVerify(token, publicKey).catch(() => undefined);
+  if (!verified)
     return refused('altered', 'Its signature does not fit what it says: it was altered.');
+  const claims = claimsIn(verified.payload);
+  if (claims) return { isGood: true, kid: key.kid, claims };
+  return refused(
+    'not-a-certificate',
+    'It is signed by this key, but its claims are not known here.',
+  );
+}
+
+function claimsIn(payload: Uint8Array): CertificateClaims | undefined {
+  try {
+    return certificateClaims.parse(JSON.parse(Buffer.from(payload).toString()));
+  } catch {
+    return undefined;
   }
 }
 
@@ -115,6 +125,7 @@ function keyIn(keySet: unknown, kid: unknown): CertificateKey | undefined {
       isRecord(key) &&
       key['crv'] === ED25519.crv &&
       typeof key['x'] === 'string' &&
+      Buffer.from(key['x'], 'base64url').length === ED25519_BYTES &&
       typeof kid === 'string' &&
       key['kid'] === kid,
   );

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { CertificateClaims, CertificateVerdict } from '#partners/receipts/certificate.ts';
+import { readBytes } from '#shared/bytes.ts';
 import { systemCodeOf } from '#shared/errors.ts';
+import { isRecord } from '#shared/text/json.ts';
 import {
   CommandFailure,
   type Open,
@@ -51,20 +53,37 @@ export function registerVerify(parent: Command, context: Context): void {
     });
 }
 
+/** More than the certificate of a batch of 1 MiB has. */
+const FILE_MIB_MAX = 8;
+
+/** Without the byte order mark that some programs write. */
 async function readText(file = ''): Promise<string> {
+  const tooLarge = () => new CommandFailure(`${file} is larger than ${FILE_MIB_MAX} MiB.`);
   try {
-    return await readFile(file, 'utf8');
+    const bytes = await readBytes(createReadStream(file), FILE_MIB_MAX * 1024 * 1024, tooLarge);
+    return bytes.toString().replace(/^\uFEFF/, '');
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     throw new CommandFailure(`${file} cannot be read: ${systemCodeOf(error)}`);
   }
 }
 
-async function readKeySet({ fetchKeys }: CertificateChecker, where: string): Promise<unknown> {
-  if (/^https?:\/\//i.test(where))
-    return fetchKeys(where).catch((error: unknown) => {
-      throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
-    });
-  const text = await readText(where);
+async function readKeySet(services: CertificateChecker, where: string): Promise<unknown> {
+  const isAddress = /^https?:\/\//i.test(where);
+  const set = isAddress
+    ? await fetchKeySet(services, where)
+    : parseKeySet(await readText(where), where);
+  if (isRecord(set) && Array.isArray(set['keys'])) return set;
+  throw new CommandFailure(`${where} is no set of keys: it has no list of \`keys\`.`);
+}
+
+function fetchKeySet({ fetchKeys }: CertificateChecker, where: string): Promise<unknown> {
+  return fetchKeys(where).catch((error: unknown) => {
+    throw new CommandFailure(`${where} gave no set of keys. ${messageOf(error)}`);
+  });
+}
+
+function parseKeySet(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -98,10 +117,16 @@ function renderCertificate({ kid, claims }: { kid: string; claims: CertificateCl
     ['issued', new Date(claims.iat * 1000).toISOString()],
     ['receipt', claims.jti],
     ['partner', printable(claims.sub)],
-    ['key', kid],
+    ['key', printable(kid)],
   ] as const;
   const events = claims.events.map((event) => renderFacts(factsOf(event)));
-  return ['The certificate holds.', renderFacts(facts), ...events].join('\n\n');
+  const repeats = (claims.repeats ?? []).map(({ position, receiptId }) =>
+    renderFacts([
+      ['event', String(position)],
+      ['came before', `see the receipt ${receiptId}`],
+    ]),
+  );
+  return ['The certificate holds.', renderFacts(facts), ...events, ...repeats].join('\n\n');
 }
 
 function factsOf(event: CertificateClaims['events'][number]): [string, string][] {
@@ -117,6 +142,14 @@ function factsOf(event: CertificateClaims['events'][number]): [string, string][]
     ['claimed', facts.claimedAt ?? NONE],
     ['released', facts.releasedAt ?? NONE],
     ['completed', facts.completedAt ?? NONE],
+    ['readers', readersIn(facts)],
     ['SHA-256', facts.digest ?? NONE],
   ];
+}
+
+function readersIn({ readers }: Pick<CertificateClaims['events'][number], 'readers'>): string {
+  if (!readers) return NONE;
+  const { couldRead, following, past, lastPastAt } = readers;
+  const last = lastPastAt === undefined ? '' : `, the last ${lastPastAt}`;
+  return `${couldRead} could read, ${following} of them follow, ${past} of these are past it${last}`;
 }

@@ -14,11 +14,14 @@ export const CERTIFICATE_TYPE = 'erasure-receipt+jwt';
 
 const instant = z.iso.datetime().optional();
 
+/** The last that a `Date` holds. */
+const TIME_SECONDS_MAX = 8.64e12;
+
 /** The claims of an erasure certificate (RFC 7519). No personal data, no names, no numbers of issues. */
 export const certificateClaims = z.object({
   iss: z.string(),
   /** Seconds since the Unix epoch, to the millisecond: all that is said is so by then. */
-  iat: z.number(),
+  iat: z.number().min(0).max(TIME_SECONDS_MAX),
   /** The receipt. */
   jti: z.uuid(),
   /** The partner. */

@@ -117,6 +117,26 @@ test('a key of another owner under the same id does not fit', async () => {
   expect(await verifyCertificate(text, mixed)).toMatchObject({ reason: 'altered' });
 });
 
+test.each([
+  ['an outcome of a later version', { events: [{ ...claims.events[0], outcome: 'WITHDRAWN' }] }],
+  ['a time that is none', { iat: 1e300 }],
+  ['a time of before the epoch', { iat: -1e13 }],
+])('one with %s is not called altered', async (_name, other) => {
+  const text = await signerOf(1).sign({ ...claims, ...other } as CertificateClaims);
+  const verdict = await verifyCertificate(text, await signerOf(1).keys());
+  expect(verdict).toMatchObject({ isGood: false, reason: 'not-a-certificate' });
+});
+
+test('a key that cannot be one is passed over', async () => {
+  const { text, keys } = await signed();
+  const [key] = keys.keys;
+  const broken = { ...key, x: 'AAAA' };
+  expect(await verifyCertificate(text, { keys: [broken] })).toMatchObject({
+    reason: 'unknown-key',
+  });
+  expect(await verifyCertificate(text, { keys: [broken, key] })).toMatchObject({ isGood: true });
+});
+
 test('keys that are there for something else are passed over', async () => {
   const { text, keys } = await signed();
   const others = [{ kty: 'RSA', kid: keys.keys[0]?.kid, n: 'AQAB', e: 'AQAB' }, 'nonsense', null];
