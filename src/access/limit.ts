@@ -16,13 +16,13 @@ export type Limiter = {
  * A name's window starts with its first call. Remembers the 10,000 names that called last; an older
  * one starts afresh.
  */
-export function createLimiter(deps: { clock: Clock; limitPerMinute: number }): Limiter {
+export function createLimiter(defaults: { clock: Clock; limitPerMinute: number }): Limiter {
   const windows = new LRUCache<string, { endsAt: number; used: number }>(
     atMostEntries(WINDOWS_MAX),
   );
   return {
-    take: (name, limitPerMinute = deps.limitPerMinute) => {
-      const now = deps.clock.monotonicMs();
+    take: (name, limitPerMinute = defaults.limitPerMinute) => {
+      const now = defaults.clock.monotonicMs();
       let window = windows.get(name);
       if (!window || window.endsAt <= now) {
         window = { endsAt: now + WINDOW_MS, used: 0 };

@@ -11,7 +11,7 @@ export type IssuerStatus = {
   keys: number;
   /** Time of the last fetch: milliseconds since the Unix epoch. */
   fetchedAt?: number;
-  /** Why the last request failed, in words for an operator. */
+  /** Failure of the last request, in words for an operator. */
   failure?: string;
 };
 

@@ -32,7 +32,7 @@ export function readSecretKey(config: KeyConfig): Buffer | undefined {
   return keyOf(config, readKey);
 }
 
-/** By which a store knows the key that it was filled with. The key cannot be told from it. */
+/** Lets a store know the key that it was filled with. The key cannot be told from it. */
 export function fingerprintOf(secretKey: Buffer): Buffer {
   const key = deriveKey(secretKey, 'directory');
   return hmacSha256(key, 'trackport/directory-check').subarray(0, FINGERPRINT_BYTES);

@@ -21,7 +21,7 @@ export type SpanOptions = {
   isRoot?: boolean;
   /** A `traceparent` from outside, which the span only points at; nothing when it cannot be read. */
   link?: string;
-  /** For what is over already, in ms; default 0. */
+  /** Age of work that began earlier, in ms; default 0. */
   startedAgoMs?: number;
 };
 

@@ -50,10 +50,10 @@ export function nextExpiry(consumer: Consumer, now: number): number | undefined 
  * @throws {invalid-cursor} @throws {store-unavailable}
  */
 export async function findConsumers(
-  deps: { db: Statements; cursors: CursorSealer; clock: Clock },
+  { db, cursors, clock }: { db: Statements; cursors: CursorSealer; clock: Clock },
   { filter, limit, cursor }: { filter: ConsumerFilter; limit: number; cursor?: string },
 ): Promise<{ items: Consumer[]; pagination: Pagination }> {
-  const now = deps.clock.now();
+  const now = clock.now();
   const items: Consumer[] = [];
   let pagination: Pagination = { hasMore: true, nextCursor: cursor };
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && pagination.hasMore;) {
@@ -61,7 +61,7 @@ export async function findConsumers(
     const step = Math.min(STEP, limit - items.length);
     if (step === 0) break;
     const { nextCursor } = pagination;
-    const page = await pageConsumers(deps, { limit: step, cursor: nextCursor });
+    const page = await pageConsumers({ db, cursors }, { limit: step, cursor: nextCursor });
     items.push(...page.items.filter((consumer) => fits(consumer, filter, now)));
     lookedAt += page.items.length;
     pagination = page.pagination;

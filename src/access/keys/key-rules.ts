@@ -34,7 +34,7 @@ export function parseOverlap(overlapMs: number = OVERLAP_MS_DEFAULT): number {
 }
 
 /**
- * Which key is rotated, and how long it and its successor live. Without `keyId` the consumer's only
+ * Chooses the key to rotate, and how long it and its successor live. Without `keyId` the consumer's only
  * key that can be rotated.
  * @throws {validation-failed} there are several of those
  * @throws {not-found} the consumer has no such key

@@ -1,4 +1,4 @@
-/** Why the issuer gave no tokens, as far as it changes what to do. */
+/** Causes for which the issuer gave no tokens, as far as they change what to do. */
 export type SignInFailureKind =
   /** The person, or the organisation's rules, said no. */
   | 'denied'

@@ -29,7 +29,7 @@ const ONCE_MS = 10 * MINUTE;
 /** One write a minute tells well enough when a session was used. */
 const TOUCH_EVERY_MS = MINUTE;
 
-/** Makes and reads sessions. */
+/** Sessions are made and read with it. */
 type SessionStorage = {
   db: Database;
   sealer: Sealer;
@@ -38,13 +38,13 @@ type SessionStorage = {
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(deps: SessionStorage) {
-  const { db, clock } = deps;
+export function createSessions(storage: SessionStorage) {
+  const { db, clock } = storage;
   return {
     /** Returns the id for the browser: 256 random bits as 43 characters. */
-    start: (signedIn: SignedIn) => startSession(deps, signedIn),
+    start: (signedIn: SignedIn) => startSession(storage, signedIn),
     /** The session of an id; undefined when there is none, or it is over. */
-    find: (id: string, isUse = true) => findSession(deps, id, isUse),
+    find: (id: string, isUse = true) => findSession(storage, id, isUse),
     /** True when it is time to ask the issuer again who it is. */
     isToBeConfirmed: ({ signedInAt }: Session) => clock.now() - signedInAt >= SIGN_IN_FRESH_MS,
     /** True when the issuer's last word is too old for a form. */
@@ -52,21 +52,21 @@ export function createSessions(deps: SessionStorage) {
     end: ({ digest }: Session) => deleteSession(db, digest),
     /** It goes on with what the issuer says now, as long as it would have. */
     signInAgain: ({ digest }: Session, signedIn: SignedIn) => {
-      const sealed = sealSession(deps.sealer, digest, signedIn);
+      const sealed = sealSession(storage.sealer, digest, signedIn);
       return replaceSignIn(db, digest, { sealed, signedInAt: clock.now() });
     },
     /** Returns the id by which the next page takes it, within 10 minutes. */
-    putOnce: (session: Session, value: unknown) => putOnce(deps, session, value),
+    putOnce: (session: Session, value: unknown) => putOnce(storage, session, value),
     /** The value, for the first who asks. */
-    takeOnce: (session: Session, id: string) => takeOnce(deps, session, id),
+    takeOnce: (session: Session, id: string) => takeOnce(storage, session, id),
     /** Removes from the store what is over. */
     purge: () =>
       purgeSessions(db, { now: clock.now(), unusedSince: clock.now() - SESSION_IDLE_MS }),
   };
 }
 
-async function startSession(deps: SessionStorage, signedIn: SignedIn): Promise<string> {
-  const { db, sealer, clock } = deps;
+async function startSession(storage: SessionStorage, signedIn: SignedIn): Promise<string> {
+  const { db, sealer, clock } = storage;
   const id = randomBytes(ID_BYTES).toString('base64url');
   const digest = sha256(id);
   const now = clock.now();
@@ -81,26 +81,22 @@ async function startSession(deps: SessionStorage, signedIn: SignedIn): Promise<s
 }
 
 async function findSession(
-  deps: SessionStorage,
+  storage: SessionStorage,
   id: string,
   isUse: boolean,
 ): Promise<Session | undefined> {
-  const session = await readSession(deps, sha256(id));
-  const now = deps.clock.now();
+  const row = await findRow(storage.db, sha256(id));
+  const now = storage.clock.now();
+  const session = row && now < endOf(row) ? openSession(storage.sealer, row) : undefined;
   if (!session || !isUse || now - session.usedAt < TOUCH_EVERY_MS) return session;
   try {
-    await touchSession(deps.db, session.digest, now);
+    await touchSession(storage.db, session.digest, now);
     return { ...session, usedAt: now };
   } catch (error) {
     // A store that takes no writes can be read still, and the session ends the earlier for it.
     if (!isTrackportError(error, 'store-unavailable')) throw error;
   }
   return session;
-}
-
-async function readSession(deps: SessionStorage, digest: Buffer): Promise<Session | undefined> {
-  const row = await findRow(deps.db, digest);
-  return row && deps.clock.now() < endOf(row) ? openSession(deps.sealer, row) : undefined;
 }
 
 async function putOnce(

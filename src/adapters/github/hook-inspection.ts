@@ -6,7 +6,6 @@ import type { RepositoryName } from './repository.ts';
 
 /** A webhook as the tracker shows it to those who may see it. */
 export type Webhook = {
-  /** Whose it is: the repository's, or the App's own. */
   owner: 'repository' | 'app';
   url: string;
   isActive: boolean;

@@ -10,7 +10,7 @@ import { type Repository, type RepositoryInfo, scopesOf } from './repository.ts'
 /** State of the repository, for `doctor`. */
 export type RepositoryInspection = {
   facts: RepositoryInfo;
-  /** Which of the named labels exist, in the order named. */
+  /** The labels asked for, in their order. */
   labels: readonly { name: string; exists: boolean }[];
   /** Of a classic token; other credentials have none. */
   scopes?: readonly string[];
@@ -33,7 +33,13 @@ export async function inspectRepository(
   const labels: { name: string; exists: boolean }[] = [];
   for (const name of labelNames)
     labels.push({ name, exists: await labelExists(client, repository, name) });
-  return { facts, labels, ...tokenOf(headers), ...clockAheadMs };
+  return {
+    facts,
+    labels,
+    scopes: scopesOf(headers),
+    tokenExpires: headers['github-authentication-token-expiration']?.toString(),
+    ...clockAheadMs,
+  };
 }
 
 async function labelExists(
@@ -102,12 +108,6 @@ export async function createLabel(
   );
   if (response.kind === 'success') return 'created';
   return (await labelExists(client, repository, label.name)) ? 'exists' : 'refused';
-}
-
-function tokenOf(headers: Headers) {
-  const scopes = scopesOf(headers);
-  const tokenExpires = headers['github-authentication-token-expiration']?.toString();
-  return { scopes, tokenExpires };
 }
 
 function clockAheadOf(headers: Headers, now: number): { clockAheadMs?: number } {

@@ -27,7 +27,7 @@ export function createLeadTracker(client: TrackerClient, repository: Repository)
       .request(
         'GET /repos/{owner}/{repo}/issues',
         { ...name, ...parametersOf(query) },
-        { schema: pageSchema, ...validatorOption(validator) },
+        { schema: pageSchema, validator },
       )
       .catch((error: unknown) => refuseList(repository, error));
     const next = nextOf(response, query);
@@ -43,7 +43,7 @@ export function createLeadTracker(client: TrackerClient, repository: Repository)
     const response = await client.request(
       'GET /repos/{owner}/{repo}/issues/{issue_number}',
       { ...name, issue_number: number },
-      { schema: issueSchema, accept: ABSENT_STATUSES, ...validatorOption(validator) },
+      { schema: issueSchema, accept: ABSENT_STATUSES, validator },
     );
     if (response.kind === 'success') {
       if (response.data.number !== number) throw new TrackerFailure('nonsense');
@@ -88,13 +88,9 @@ function parametersOf({ state, labels, order, since, after }: IssueQuery): Recor
     direction: order === 'created-desc' ? 'desc' : 'asc',
     per_page: ISSUES_PER_PAGE,
     ...(sendable.length > 0 && { labels: sendable.join(',') }),
-    ...(since !== undefined && { since: wholeSecond(since) }),
+    ...(since !== undefined && { since: toRfc3339(Math.floor(since / SECOND) * SECOND) }),
     after,
   };
-}
-
-function wholeSecond(ms: number): string {
-  return toRfc3339(Math.floor(ms / SECOND) * SECOND);
 }
 
 /**
@@ -109,10 +105,6 @@ function nextOf(response: TrackerResponse<unknown>, query: IssueQuery): { after?
   if (continuation.after === query.after)
     throw new TrackerFailure('nonsense', { status: response.status });
   return { after: continuation.after };
-}
-
-function validatorOption(validator: string | undefined): { validator?: string } {
-  return { validator };
 }
 
 /** Sent back as it came, with its quotes and `W/`. */

@@ -131,7 +131,7 @@ export function createRepository(
 }
 
 /**
- * Why issues of the repository cannot be changed, from what the tracker tells of it; undefined when
+ * Returns why issues of the repository cannot be changed, as the tracker tells; undefined when
  * nothing speaks against it. Needed because a write that a token's scopes do not cover gets a
  * 404, and one for which its user lacks the right may get a 200 and be dropped in part.
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps

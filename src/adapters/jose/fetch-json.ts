@@ -2,7 +2,7 @@ import { readBytes } from '#shared/bytes.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;
 
-/** Why the issuer could not be used, in words for an operator; never what it sent. */
+/** Failure of the issuer, in words for an operator; it never holds the response. */
 export class IssuerFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import { unescapePointer } from '#shared/text/json.ts';
 import { memoize } from '#shared/caching.ts';
-import { parseYaml, placeOf, readYaml, type TextPlace } from '#shared/text/yaml.ts';
+import { parseYaml, placeAt, readYaml, type TextPlace } from '#shared/text/yaml.ts';
 import type { ImportFile, ImportForm } from './import-file.ts';
 
 /** Finds the place in the file of a pointer into the version; undefined where nobody knows it. */
@@ -100,7 +100,7 @@ type FindPlace = (path: readonly string[]) => TextPlace;
  */
 export function readPlaces(text: string): FindPlace {
   const { document, lines } = parseYaml(text);
-  return (path) => placeOf(lines, offsetAt(document, document.contents, path));
+  return (path) => placeAt(lines, offsetAt(document, document.contents, path));
 }
 
 function offsetAt(document: Document, root: unknown, path: readonly string[]): number {

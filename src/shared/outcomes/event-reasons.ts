@@ -20,7 +20,7 @@ const onceMended = (cause: TrackerCause): Reason => ({
 const table = <Code extends string>(entries: Readonly<Record<Code, Reason>>) => entries;
 
 /**
- * Why an event ended as it did, or why its last attempt failed, by the code that its receipt shows. More may come:
+ * Reasons why an event ended as it did, or its last attempt failed, by the code that its receipt shows. More may come:
  * whoever reads them must take one that it does not know. Texts stand within sentences and as headings: without a
  * capital and a full stop, and without a full stop.
  */

@@ -1,6 +1,6 @@
 import type { OutcomeEntry } from './entry.ts';
 
-/** Why a signed call is refused, and whose mistake it most likely is. Never for the response. */
+/** Refusal of a signed call, with whose mistake it most likely is. Never for the response. */
 export type Refusal = Pick<OutcomeEntry, 'title' | 'next'>;
 
 const table = <Code extends string>(entries: Readonly<Record<Code, Refusal>>) => entries;

@@ -19,7 +19,7 @@ const NO_REPOSITORY = {
 
 const table = <Code extends string>(entries: Readonly<Record<Code, Cause>>) => entries;
 
-/** Why a request to the tracker comes to nothing. Texts stand within sentences: without a capital and a full stop. */
+/** Causes for which a request to the tracker comes to nothing. Texts stand within sentences: without a capital and a full stop. */
 export const trackerCauses = table({
   unauthorized: {
     meaning: 'the tracker refuses the credential (401)',

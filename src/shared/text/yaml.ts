@@ -55,7 +55,7 @@ export function readYaml(
   try {
     return { value: document.toJS({ maxAliasCount: -1 }) };
   } catch (error) {
-    return { faults: [{ ...placeOf(lines, 0), message: withoutSource((error as Error).message) }] };
+    return { faults: [{ ...placeAt(lines, 0), message: withoutSource((error as Error).message) }] };
   }
 }
 
@@ -100,8 +100,8 @@ export function parseYaml(text: string, intAsBigInt = false): YamlDocument {
   return { document, lines };
 }
 
-/** The place of an offset. */
-export function placeOf(lines: LineCounter, at: number): TextPlace {
+/** The place at an offset. */
+export function placeAt(lines: LineCounter, at: number): TextPlace {
   const { line, col } = lines.linePos(at);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
@@ -115,7 +115,7 @@ const TOO_DEEP = 'Maximum call stack';
 function faultsIn(document: Document.Parsed, lines: LineCounter): YamlFault[] {
   const faults = new Map<number, YamlFault>();
   const note: NoteFault = (at, message) => {
-    const place = placeOf(lines, at);
+    const place = placeAt(lines, at);
     if (!faults.has(place.line)) faults.set(place.line, { ...place, message });
   };
   const { errors, warnings } = document;

@@ -2,7 +2,7 @@ import type { TrackerCause } from '#shared/outcomes/tracker-causes.ts';
 import { TrackportError } from '#shared/errors.ts';
 
 /**
- * Why a request to the tracker came to nothing.
+ * Kinds of failed requests to the tracker.
  *
  * - `timeout`: the deadline passed. `network`: no response, or it broke off.
  * - `limited`: a rate limit is in force; nothing was done.

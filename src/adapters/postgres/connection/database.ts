@@ -28,7 +28,7 @@ export type PostgresDatabase = Database & {
   refuseSharedConnections(): Promise<void>;
 };
 
-/** Whoever writes events, claims or the lead directory: `Database.writer.callExclusive`. */
+/** Taken by whoever writes events, claims or the lead directory. @see Database.exclusive */
 const LOCK_FOR_CLAIMS = 'SELECT pg_advisory_xact_lock(1953653099, 2)';
 
 const TRIES = 3;

@@ -15,7 +15,7 @@ export type ServerInfo = {
 };
 
 /** −1 means no limit of its own. */
-const FACTS = `
+const INFO = `
   SELECT current_setting('server_version') AS version,
     has_schema_privilege(current_schema(), 'CREATE') AS may_create,
     least(current_setting('max_connections')::integer
@@ -27,7 +27,7 @@ const FACTS = `
 
 /** @throws {store-unavailable} */
 export async function readServerInfo(session: Statements): Promise<ServerInfo> {
-  const facts = await session.get<ServerInfo>(FACTS);
-  if (!facts) throw new Error('the server knows neither its user nor its database');
-  return facts;
+  const info = await session.get<ServerInfo>(INFO);
+  if (!info) throw new Error('the server knows neither its user nor its database');
+  return info;
 }

@@ -31,14 +31,13 @@ export function createStatementReader(): (sql: string) => Statement {
     if (before) return before;
     const statement = parse(sql);
     if (known.size >= PREPARED_MAX) return statement;
-    const prepared = { ...statement, name: nameOf(statement.text) };
+    const prepared = {
+      ...statement,
+      name: `trackport_${sha256Hex(statement.text).slice(0, NAME_LENGTH)}`,
+    };
     known.set(sql, prepared);
     return prepared;
   };
-}
-
-function nameOf(text: string): string {
-  return `trackport_${sha256Hex(text).slice(0, NAME_LENGTH)}`;
 }
 
 function parse(sql: string): Statement {

@@ -52,14 +52,14 @@ function makeFolder(folder: string): void {
  */
 export function createPlaceCheck(file: string, opened: Stats): () => void {
   const real = realpathSync(file); // SQLite follows a link, and keeps them there
-  const beside = [`${real}-wal`, `${real}-shm`].map((name) => ({
+  const sidecars = [`${real}-wal`, `${real}-shm`].map((name) => ({
     name,
     id: statSync(name, { throwIfNoEntry: false }),
   }));
   let bytes = opened.size;
   return () => {
     const { size } = isFile(file, opened) ? statSync(file) : { size: -1 };
-    const isWhole = size >= bytes && beside.every(({ name, id }) => !id || isFile(name, id));
+    const isWhole = size >= bytes && sidecars.every(({ name, id }) => !id || isFile(name, id));
     bytes = Math.max(bytes, size);
     if (isWhole) return;
     throw unavailable('The store was moved, removed, replaced or cut off while it was open.');

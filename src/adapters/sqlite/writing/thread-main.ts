@@ -34,10 +34,6 @@ function serve(connection: Connection, checkpoint: () => void): void {
   });
 }
 
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
 function respondTo(respond: (request: Request) => unknown, request: Request): Response {
   try {
     return { value: respond(request) };
@@ -57,7 +53,7 @@ function createCheckpoint(
 ): () => void {
   let bytesMax = LOG_BYTES;
   return () => {
-    const bytes = sizeOf(log);
+    const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes <= bytesMax || connection.handle.inTransaction) return;
     bytesMax = bytes + LOG_BYTES;
     connection.waitAtMost(0);

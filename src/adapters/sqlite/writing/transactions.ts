@@ -75,7 +75,7 @@ export function createTransactions(
   };
 }
 
-/** To whom the statements of a transaction go; `reading` takes those before the first write. */
+/** Receivers of a transaction's statements; `reading` takes those before the first write. */
 type Sending = { ask: Ask; tx: number; reading?: Reading };
 
 /**

@@ -180,10 +180,13 @@ async function listCandidates(
     listed.push(...items);
     cursor = pagination.nextCursor;
   } while (cursor !== undefined);
-  return listed
-    .map(toTimes)
-    .toSorted((left, right) => left.createdAt - right.createdAt)
-    .map(toCandidate);
+  return (
+    listed
+      .map(toTimes)
+      .toSorted((left, right) => left.createdAt - right.createdAt)
+      // Numbered as they were made, as the server's own serial numbers are.
+      .map((version, index) => ({ ...version, serial: index + 1 }))
+  );
 }
 
 function toTimes({ createdAt, publishedAt, ...version }: ListedVersion) {
@@ -192,11 +195,6 @@ function toTimes({ createdAt, publishedAt, ...version }: ListedVersion) {
     createdAt: Date.parse(createdAt),
     ...(publishedAt !== undefined && { publishedAt: Date.parse(publishedAt) }),
   };
-}
-
-/** Versions are numbered as they were made, as the server's own serial numbers are. */
-function toCandidate(version: ReturnType<typeof toTimes>, index: number): Candidate {
-  return { ...version, serial: index + 1 };
 }
 
 /** A version as a response shows it. */
