@@ -7,7 +7,7 @@ import {
 } from '#http/telemetry/partner-metrics.ts';
 import { readRemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import { createAcceptance } from '#partners/intake/write-deliveries.ts';
-import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
+import { createPartners, type Partners, type PartnersSetup } from '#partners/index.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
@@ -79,7 +79,7 @@ function storePorts({ config, store, clock }: BaseParts) {
       clock,
     }),
     directoryKey: directoryKeyOf(store),
-  } satisfies Partial<PartnersPorts>;
+  } satisfies Partial<PartnersSetup>;
 }
 
 /** Readers that were sent something a moment ago have it, before it is in the store. */
@@ -96,7 +96,7 @@ function trackerPorts({ config, tracker }: PartnersParts) {
     writeIntervalMs: config.tracker.writeInterval,
     latestCreation: () => tracker.latestCreation(),
     learnTime: () => tracker.learnTime(),
-  } satisfies Partial<PartnersPorts>;
+  } satisfies Partial<PartnersSetup>;
 }
 
 function settingsPorts({ config, settings }: BaseParts) {
@@ -107,7 +107,7 @@ function settingsPorts({ config, settings }: BaseParts) {
       const labels = { approved: config.leads.approvedLabel, deleted: deletedLabel };
       return { labels, retryMs: retry };
     },
-  } satisfies Partial<PartnersPorts>;
+  } satisfies Partial<PartnersSetup>;
 }
 
 type WorkerMetricsDeps = {

@@ -26,7 +26,7 @@ const MERGED_IDS_MAX = 250;
 const CONTACT_OBJECT_TYPE = '0-1';
 
 /**
- * What an event says, by the partner's pointers. Values are as they were sent, numbers as text. A
+ * An event as it was read by the partner's pointers. Values are as they were sent, numbers as text. A
  * text that nobody can see is none, and so is an e-mail without an address in it: `n/a` and `-` name nobody.
  */
 export type PartnerEvent = {
@@ -109,7 +109,7 @@ function toText(value: unknown): string | undefined {
   return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
-/** Why an event is REJECTED. */
+/** Reason for which an event is REJECTED. */
 type Rejection = Extract<EventErrorCode, 'not-an-object' | 'names-nobody' | 'too-many-ids'>;
 
 export type Decision =
@@ -118,7 +118,7 @@ export type Decision =
   | { outcome: 'IGNORED' }
   | { outcome: 'REJECTED'; reason: Rejection };
 
-/** What is to become of an event before anything is looked up. The type is checked before identity. */
+/** Decides on an event before anything is looked up. The type is checked before identity. */
 export function decide(
   partner: Partner,
   path: PartnerPath,
@@ -158,10 +158,10 @@ function namesSomebody(event: PartnerEvent): boolean {
   return [leadId, correlationId, externalId, emails].some((value) => value !== undefined);
 }
 
-/** What an event knows a lead by. */
+/** A name by which an event knows a lead. */
 export type Name = { kind: 'lead-id'; number: number } | LeadIdentity;
 
-/** What the event names, in the order of matching: the first that finds a lead decides. */
+/** Names of the event, in the order of matching: the first that finds a lead decides. */
 export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
   const { leadId, correlationId, externalId, emails = [] } = event;
   const number = leadId === undefined ? undefined : parseLeadId(leadId);
@@ -174,7 +174,7 @@ export function namesOf(partnerId: string, event: PartnerEvent): Name[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** What the partner's deletions do, or those of a person who asks for erasure. */
+/** Actions of the partner's deletions, or of those of a person who asks for erasure. */
 export function actionsFor({ deletions }: Partner, event: PartnerEvent): readonly Action[] {
   return isPrivacyDeletion(event) ? deletions.privacy : deletions.actions;
 }
@@ -185,8 +185,8 @@ export function isPrivacyDeletion(event: PartnerEvent): boolean {
 }
 
 /**
- * When it happened, by the partner's clock, in ms since the Unix epoch: RFC 3339 (an offset may lack its colon), or
- * digits of a Unix time in seconds or milliseconds. Undefined: it does not say so, or leaves the zone open.
+ * Time at which it happened, by the partner's clock, in ms since the Unix epoch: RFC 3339 (an offset may lack its
+ * colon), or digits of a Unix time in seconds or milliseconds. Undefined: it does not say so, or leaves the zone open.
  */
 export function occurredAt({ occurredAt: text = '' }: PartnerEvent): number | undefined {
   const unixTime = /^\d{10}(\d{3})?$/.exec(text);

@@ -41,14 +41,14 @@ import {
   type WorkerStatus,
 } from './worker/worker.ts';
 
-/** What partners are made of. */
-export type PartnersPorts = {
+/** The store, the tracker and the configuration that partners work with. */
+export type PartnersSetup = {
   /** Those of the configuration in force; read once for each request and event. */
   partners: () => PartnerList;
   accept: Accept;
   workerLease: WorkerLease;
   filler: DirectoryFiller;
-  /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
+  /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
   latestCreation(): number;
   /** Finds out what time it is at the tracker, unless that is known; called every two seconds. */
   learnTime(): void;
@@ -61,7 +61,7 @@ export type PartnersPorts = {
   openReaders: OpenReaders;
   /** Ids of receipts. */
   newId: NewId;
-  /** Counts what became of events. */
+  /** Counts outcomes of events. */
   countOutcome: OutcomeReporterDeps['count'];
   clock: Clock;
   log: Log;
@@ -71,29 +71,29 @@ export type PartnersPorts = {
 export type Partners = ReturnType<typeof createPartners>;
 
 /** The one way to make partners, for the service and tests. Nothing works before `start`. */
-export function createPartners(ports: PartnersPorts) {
-  const { db, partners, cursors, clock, log, newId, readDelivery } = ports;
-  const reporter = createOutcomeReporter({ log, count: ports.countOutcome });
-  const { worker, background } = createWork(ports, reporter);
-  const { filler } = ports;
+export function createPartners(setup: PartnersSetup) {
+  const { db, partners, cursors, clock, log, newId, readDelivery } = setup;
+  const reporter = createOutcomeReporter({ log, count: setup.countOutcome });
+  const { worker, background } = createWork(setup, reporter);
+  const { filler } = setup;
   const wakeWorker = (): void => worker.wake();
-  const hashKey = createSecretKey(ports.directoryKey);
-  const { tracing, traffic, hearing } = ports;
+  const hashKey = createSecretKey(setup.directoryKey);
+  const { tracing, traffic, hearing } = setup;
   const silences = () => readSilences({ partners: partners(), hearing, clock });
-  const accepting = {
-    accept: ports.accept,
+  const intake = {
+    accept: setup.accept,
     readDelivery,
     clock,
-    latestCreation: () => ports.latestCreation(),
+    latestCreation: () => setup.latestCreation(),
     newId,
     hashKey,
     wakeWorker,
     reporter,
     tracing,
   };
-  const tokens = createStatusTokens(ports.statusKey, clock);
+  const tokens = createStatusTokens(setup.statusKey, clock);
   return {
-    /** Whether the configuration in force names any. */
+    /** True when the configuration in force names any. */
     hasPartners: () => partners().all().length > 0,
     refuseUnread: (request: UnreadRequest) =>
       refuseUnread({ partners: partners(), clock }, request),
@@ -105,13 +105,13 @@ export function createPartners(ports: PartnersPorts) {
       return verdict;
     },
     /** Puts a request that was refused into the record of traffic. */
-    recordRefusal: ({ id }: Pick<Partner, 'id'>, reason: PartnerRefusal) =>
+    recordRefusal: ({ id }: Partner, reason: PartnerRefusal) =>
       traffic.record(id, 'refused', reason),
     list: () => listPartners({ partners: partners(), traffic, silences, clock }),
-    /** Each partner that is expected to send, with since when it is silent, if it is. @throws {store-unavailable} */
+    /** See `readSilences`. @throws {store-unavailable} */
     silences,
     accept: async (delivery: Delivery) => {
-      const accepted = await acceptDelivery(accepting, delivery);
+      const accepted = await acceptDelivery(intake, delivery);
       hearing.note(delivery.partner.id);
       return accepted;
     },
@@ -120,14 +120,14 @@ export function createPartners(ports: PartnersPorts) {
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
     /** The same as claims of a certificate, which `sign` makes of them. */
     readCertifiedStatus: (token: string, issuer: string) =>
-      readCertifiedStatus({ ...ports, tokens }, token, issuer),
+      readCertifiedStatus({ ...setup, tokens }, token, issuer),
     /** The same of a receipt that somebody sees who may know names. @throws {store-unavailable} */
-    readCertificate: (id: string, issuer: string) => readCertificate(ports, { id, issuer }),
-    certificates: ports.certificates,
+    readCertificate: (id: string, issuer: string) => readCertificate(setup, { id, issuer }),
+    certificates: setup.certificates,
     receipts: createReceipts({ db, cursors, clock, wakeWorker }),
-    /** What became of what came in lately. @throws {store-unavailable} */
+    /** Outcomes of events that came in lately. @throws {store-unavailable} */
     recentOutcomes: createOutcomeReader({ db, clock }),
-    /** How the worker is. @throws {store-unavailable} */
+    /** @throws {store-unavailable} */
     workerStatus: () => readWorkerStatus(worker, background),
     /** Starts the worker, the crawl and the purge, or stands by. @throws {store-unavailable} */
     start: () => background.start(),
@@ -142,15 +142,15 @@ export function createPartners(ports: PartnersPorts) {
   };
 }
 
-function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
-  const { db, partners, filler, clock, log } = ports;
+function createWork(setup: PartnersSetup, reporter: WorkerDeps['reporter']) {
+  const { db, partners, filler, hearing, clock, log } = setup;
   const worker = createEventWorker({
-    ...ports,
+    ...setup,
     partners: { all: () => partners().all() },
     reporter,
   });
   const purger = createReceiptPurger({ db, clock, log });
-  const silence = createSilenceWatch({ ...ports });
+  const silence = createSilenceWatch({ partners, hearing, clock, log });
   const jobs = {
     start: async () => {
       await worker.start();
@@ -159,8 +159,8 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       silence.start();
     },
     standBy: async () => {
-      // What this process accepts is stamped by the tracker's time, and nothing else here may ask for it.
-      if (partners().all().length > 0) ports.learnTime();
+      // Deliveries to this process are stamped by the tracker's time, and nothing else here may ask for it.
+      if (partners().all().length > 0) setup.learnTime();
       await filler.readStatus();
       const { lackedPartners } = await readWorkCounts(db);
       return partners()
@@ -171,7 +171,7 @@ function createWork(ports: PartnersPorts, reporter: WorkerDeps['reporter']) {
       await Promise.all([worker.stop(), filler.stop(), purger.stop(), silence.stop()]);
     },
   };
-  const background = createBackgroundWork({ lease: ports.workerLease, jobs, clock, log });
+  const background = createBackgroundWork({ lease: setup.workerLease, jobs, clock, log });
   return { worker, background };
 }
 

@@ -3,7 +3,7 @@ import { digestOf, type SecretStatus, statusOf } from './intake/signature.ts';
 import type { Partner, PartnerList } from './partner.ts';
 import type { Traffic, TrafficSum } from './traffic.ts';
 
-/** How far back `refusals` look, in UTC days, today included. */
+/** UTC days over which `refusals` look, today included. */
 const REFUSAL_DAYS = 7;
 
 /** A signing secret as people may see it: never itself. */
@@ -14,33 +14,25 @@ type SecretSummary = {
   /** Milliseconds since the Unix epoch; absent: always, or for ever. */
   notBefore?: number;
   notAfter?: number;
-  /** When it verified a call for the last time, in the last 7 days. */
+  /** Time at which it verified a call last, in the last 7 days. */
   lastVerifiedAt?: number;
 };
 
 /** Calls of one partner in the last 7 days that were refused for the same reason. */
 type RefusalSum = { reason: string; count: number; lastAt: number };
 
-/** How one partner gets through. */
+/** A partner, and how its calls get through. */
 export type PartnerSummary = Pick<
   Partner,
   'id' | 'scheme' | 'headers' | 'enabled' | 'requireBearer' | 'limitPerMinute' | 'expectEvery'
 > & {
   secrets: readonly SecretSummary[];
-  /** When a call of its was verified for the last time, in the last 7 days. */
+  /** Time at which a call of its was verified last, in the last 7 days. */
   lastVerifiedAt?: number;
-  /** Since when nothing was accepted, where that is longer than expected. */
+  /** Time of the last acceptance, where that is longer ago than expected. */
   silentSince?: number;
   /** The latest first. */
   refusals: readonly RefusalSum[];
-};
-
-export type ListPartnersDeps = {
-  partners: PartnerList;
-  traffic: Pick<Traffic, 'read'>;
-  /** See `readSilences`. */
-  silences: () => Promise<ReadonlyMap<string, number | undefined>>;
-  clock: Pick<Clock, 'now'>;
 };
 
 /**
@@ -52,7 +44,13 @@ export async function listPartners({
   traffic,
   silences,
   clock,
-}: ListPartnersDeps): Promise<PartnerSummary[]> {
+}: {
+  partners: PartnerList;
+  traffic: Pick<Traffic, 'read'>;
+  /** See `readSilences`. */
+  silences: () => Promise<ReadonlyMap<string, number | undefined>>;
+  clock: Clock;
+}): Promise<PartnerSummary[]> {
   const [sums, silent] = await Promise.all([traffic.read(REFUSAL_DAYS), silences()]);
   const now = clock.now();
   return partners.all().map((partner) => {

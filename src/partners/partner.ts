@@ -18,10 +18,10 @@ import {
 
 export const deletionActions = ['relabel', 'close', 'comment', 'redact', 'delete'] as const;
 
-/** What a deletion may do to a lead's issue. */
+/** Something a deletion may do to a lead's issue. */
 export type Action = (typeof deletionActions)[number];
 
-/** What events of a type do to the issues of the leads that they name. */
+/** A rule for events of a type: changes the issues of the leads that they name. */
 export type EventRule = {
   /** An event type; `*` stands for all. */
   type: string;
@@ -33,7 +33,7 @@ export type EventRule = {
   reopen?: boolean;
   /** With the placeholders `{partner}`, `{type}`, `{receiptId}` and `{occurredAt}`. */
   comment?: string;
-  /** Typed fields of the tracker with the values that they get. By what name is for who reads it. */
+  /** Typed fields of the tracker, by name, with the values that they get. */
   setFields?: Readonly<Record<string, FieldInput>>;
 };
 
@@ -51,7 +51,7 @@ export type FieldName =
   | 'occurredAt';
 
 /**
- * Where an event holds a field: JSON Pointers, of which the first hit wins. Of `mergedFrom` all count, and
+ * Places of an event's fields: JSON Pointers, of which the first hit wins. Of `mergedFrom` all count, and
  * lead to one id or to a list.
  */
 type Fields = Readonly<Partial<Record<FieldName | 'mergedFrom' | 'mergedTo', readonly string[]>>>;
@@ -74,7 +74,7 @@ export type Partner = {
     /** For `contact.privacyDeletion`. */
     privacy: readonly Action[];
   };
-  /** What events on `…/events` do: the first rule that fits. */
+  /** Rules for events on `…/events`: the first that fits is followed. */
   events: readonly EventRule[];
   /** Event types, on either path, that make one person of several; where the ids are say `fields`. */
   mergeTypes: readonly string[];
@@ -91,13 +91,13 @@ export type Partner = {
 type Some<T> = { [Name in keyof T]?: T[Name] };
 type Pointers = string | readonly string[];
 
-/** What the configuration says of a signature of scheme `hmac`; `tolerance` in milliseconds. */
+/** Configuration of a signature of scheme `hmac`; `tolerance` in milliseconds. */
 type SignatureSettings = Omit<HmacForm, 'time' | 'decodesUrl'> & {
   header: string;
   timestamp?: { header?: string; unit: 's' | 'ms'; tolerance: number };
 };
 
-/** What the configuration says of a partner; the scheme has a default for all the rest. */
+/** Configuration of a partner; the scheme has a default for all the rest. */
 export type PartnerSettings = Pick<Partner, 'scheme' | 'secrets'> &
   Some<
     Pick<Partner, 'enabled' | 'requireBearer' | 'limitPerMinute' | 'expectEvery' | 'events'> & {

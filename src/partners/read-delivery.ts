@@ -6,7 +6,7 @@ import type { Partner } from './partner.ts';
 /** A batch may hold this many events. */
 const BATCH_EVENTS_MAX = 500;
 
-/** Where the partner's events hold what. */
+/** Places of the fields in the partner's events. */
 export type DeliveryFields = Partner['fields'];
 
 /** One element of a delivery. */
@@ -79,7 +79,7 @@ export function splitBatch(bytes: Buffer): Buffer[] {
   return last.length === 0 ? elements : [...elements, last];
 }
 
-/** Whether the bytes, one valid JSON text, are those of an array. */
+/** True when the bytes, one valid JSON text, are those of an array. */
 export function isArray(bytes: Buffer): boolean {
   return trimJson(bytes)[0] === OPENING_BRACKET;
 }

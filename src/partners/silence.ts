@@ -1,4 +1,4 @@
-/** Partners that are expected to send, and whether they do. */
+/** Notices partners that are expected to send, and do not. */
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Database, Statements } from '#shared/database.ts';
 import { errorFields, type Log } from '#shared/log.ts';
@@ -19,8 +19,8 @@ const HEAR = `
 const FORGET = 'DELETE FROM partner_heard WHERE partner_id = ANY(@ids::text[])';
 
 /**
- * When the last delivery of each partner was accepted, over all instances, and before its first one since when the
- * partner is configured; ms since the Unix epoch.
+ * Time at which the last delivery of each partner was accepted, over all instances; before its first one the time
+ * from which on the partner is configured; ms since the Unix epoch.
  */
 type HeardAt = ReadonlyMap<string, number>;
 
@@ -35,7 +35,7 @@ async function writeHeard(db: Statements, heard: HeardAt): Promise<void> {
   await db.run(HEAR, { heard: toRecords(rows) });
 }
 
-/** Since when a partner is silent: longer than it is expected to be. A disabled one is not. */
+/** Start of a partner's silence, which is longer than it is expected to be. A disabled one is not silent. */
 export function silentSince(
   { enabled, expectEvery }: Pick<Partner, 'enabled' | 'expectEvery'>,
   heardAt: number,
@@ -45,21 +45,27 @@ export function silentSince(
   return now - heardAt > expectEvery ? heardAt : undefined;
 }
 
-export type HearingDeps = { database: Database; clock: Clock; log: Log };
-
-/** Who was heard of when, shared by all instances. A crash may lose its last five seconds. */
+/** Notes when partners were heard of, for all instances. A crash may lose its last five seconds. */
 export type Hearing = {
   /** Notes that a delivery was accepted now. Costs no I/O. */
   note(partnerId: string): void;
   /** @throws {store-unavailable} */
   read(): Promise<HeardAt>;
-  /** Begins to count for who is new, and anew for who is enabled again. @throws {store-unavailable} */
-  keep(partners: readonly Pick<Partner, 'id' | 'enabled'>[]): Promise<void>;
+  /** Begins to count for new partners, and anew for those that are enabled again. @throws {store-unavailable} */
+  keep(partners: readonly Partner[]): Promise<void>;
   /** Writes for the last time. */
   close(): Promise<void>;
 };
 
-export function createHearing({ database, clock, log }: HearingDeps): Hearing {
+export function createHearing({
+  database,
+  clock,
+  log,
+}: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}): Hearing {
   const noted = new Map<string, number>();
   const late = createLateWrites<string, number>({
     write: (heard) => writeHeard(database, heard),
@@ -91,18 +97,16 @@ export function createHearing({ database, clock, log }: HearingDeps): Hearing {
   };
 }
 
-type SilenceDeps = {
-  partners: Pick<PartnerList, 'all'>;
-  hearing: Pick<Hearing, 'read'>;
-  clock: Pick<Clock, 'now'>;
-};
-
-/** Each partner that is expected to send, with since when it is silent, if it is. @throws {store-unavailable} */
+/** Each partner that is expected to send, with the start of its silence, if it is silent. @throws {store-unavailable} */
 export async function readSilences({
   partners,
   hearing,
   clock,
-}: SilenceDeps): Promise<Map<string, number | undefined>> {
+}: {
+  partners: PartnerList;
+  hearing: Pick<Hearing, 'read'>;
+  clock: Clock;
+}): Promise<Map<string, number | undefined>> {
   const expected = partners.all().filter(({ expectEvery }) => expectEvery !== undefined);
   if (expected.length === 0) return new Map();
   const heard = await hearing.read();
@@ -117,21 +121,23 @@ export async function readSilences({
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
-type WatchDeps = {
-  partners: () => Pick<PartnerList, 'all'>;
+/** Says in the log when a partner falls silent, and when it sends again: in the process that works. */
+export function createSilenceWatch({
+  partners,
+  hearing,
+  clock,
+  log,
+}: {
+  partners: () => PartnerList;
   hearing: Pick<Hearing, 'read' | 'keep'>;
   clock: Clock;
   log: Log;
-};
-
-/** Says in the log when a partner falls silent, and when it sends again: in the process that works. */
-export function createSilenceWatch(deps: WatchDeps): Repeating {
-  const { hearing, clock, log } = deps;
+}): Repeating {
   const said = new Set<string>();
   const look = async (): Promise<void> => {
-    const partners = deps.partners();
-    await hearing.keep(partners.all());
-    const silences = await readSilences({ partners, hearing, clock });
+    const list = partners();
+    await hearing.keep(list.all());
+    const silences = await readSilences({ partners: list, hearing, clock });
     for (const [partnerId, since] of silences) {
       if (since === undefined || said.has(partnerId)) continue;
       said.add(partnerId);

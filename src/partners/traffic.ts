@@ -5,7 +5,7 @@ import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import { toRecords } from '#shared/sql.ts';
 
 /**
- * What became of deliveries before anything was accepted: `verified` (then `detail` is the start of the
+ * Verdict on deliveries before anything was accepted: `verified` (then `detail` is the start of the
  * secret's digest) or `refused` (then it is the reason).
  */
 type TrafficKind = 'verified' | 'refused';
@@ -19,7 +19,7 @@ export type TrafficCount = {
   /** Days since the Unix epoch. */
   day: number;
   count: number;
-  /** When the last of them came, in milliseconds since the Unix epoch. */
+  /** Time at which the last of them came, in milliseconds since the Unix epoch. */
   lastAt: number;
 };
 
@@ -61,12 +61,10 @@ export async function addTraffic(
 /** The sender of the tracker's webhook; no partner can be called so. */
 export const TRACKER = '@tracker';
 
-export type TrafficDeps = { database: Database; clock: Clock; log: Log };
-
 /** Deliveries that ended alike in the days that were asked for. */
 export type TrafficSum = Omit<TrafficCount, 'day'>;
 
-/** Who got through and who did not, for operators. A crash may lose its last five seconds. */
+/** Notes senders that got through or did not, for operators. A crash may lose its last five seconds. */
 export type Traffic = {
   /** Notes one delivery. Costs no I/O. */
   record(sender: string, kind: TrafficKind, detail: string): void;
@@ -79,7 +77,15 @@ export type Traffic = {
 };
 
 /** All instances on one store share what they record. */
-export function createTraffic({ database, clock, log }: TrafficDeps): Traffic {
+export function createTraffic({
+  database,
+  clock,
+  log,
+}: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}): Traffic {
   const late = createLateWrites<string, TrafficCount>({
     write: (collected) => addTraffic(database, [...collected.values()]),
     merge,

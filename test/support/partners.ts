@@ -4,7 +4,7 @@ import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import type { Database } from '#shared/database.ts';
 import { createWork, type Work } from './work.ts';
 import { ownWork } from '#adapters/sqlite/service-lock.ts';
-import { createPartners, type Partners, type PartnersPorts } from '#partners/index.ts';
+import { createPartners, type Partners, type PartnersSetup } from '#partners/index.ts';
 import type { AcceptedDelivery, Delivery } from '#partners/intake/accept-delivery.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { createHearing } from '#partners/silence.ts';
@@ -86,7 +86,7 @@ const unserved = new Proxy(
 ) as never;
 
 export type PartnersOptions<D extends Database = SqliteDatabase> = Partial<
-  Omit<PartnersPorts, 'partners' | 'repository'>
+  Omit<PartnersSetup, 'partners' | 'repository'>
 > & {
   /** Default: one of its own. */
   database?: D;

@@ -1,9 +1,9 @@
-/** What a partner sent in vain, brought in from a file by an operator. */
+/** Brings in, from a file of an operator's, what a partner sent in vain. */
 import { setImmediate } from 'node:timers/promises';
 import { appendAudit, type Origin } from '#shared/audit.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
-import { type AcceptDeliveryDeps, toReceipt } from '../intake/accept-delivery.ts';
+import { type Intake, toReceipt } from '../intake/accept-delivery.ts';
 import { askedAtOf, openAcceptanceClaims } from '../intake/insert-deliveries.ts';
 import type { Acceptance, NewEvent, NewReceipt } from '../intake/new-receipt.ts';
 import { findSameEvents } from '../intake/repeats.ts';
@@ -15,7 +15,8 @@ import { type FileText, type OpenFile, readTexts, refuseText } from './read-text
 /** A file, and whose it is. */
 export type ImportedFile = { open: OpenFile; partner: Partner; path: PartnerPath };
 
-type ImportDeps = Pick<AcceptDeliveryDeps, 'accept' | 'hashKey' | 'latestCreation' | 'newId'> & {
+/** The store that deliveries are brought into, and the partners that sent them. */
+type ImportTarget = Pick<Intake, 'accept' | 'hashKey' | 'latestCreation' | 'newId'> & {
   db: Database;
   /** `owner/name` in lower case: whose leads are claimed. */
   repository: string;
@@ -25,10 +26,10 @@ type ImportDeps = Pick<AcceptDeliveryDeps, 'accept' | 'hashKey' | 'latestCreatio
   clock: Clock;
 };
 
-/** How many events of a delivery are of each outcome. */
+/** Number of events of a delivery, by outcome. */
 type Outcomes = Partial<Record<Outcome, number>>;
 
-/** One delivery of the file, and what became of it. */
+/** One delivery of the file, as it was brought in. */
 export type ImportedDelivery = {
   /** Of its line, or of its element where the file is an array. */
   line: number;
@@ -42,7 +43,7 @@ export type ImportedDelivery = {
   queued: number;
 };
 
-/** What would become of a delivery now. */
+/** The result that a delivery would have now. */
 export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
   /** Of the original, where there is one already. */
   id?: string;
@@ -53,20 +54,20 @@ export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
 /** Brings in what partners sent in vain. Each part is documented where it stands. */
 export type ReceiptImporter = ReturnType<typeof createImporter>;
 
-export function createImporter(deps: ImportDeps) {
+export function createImporter(target: ImportTarget) {
   return {
-    partners: deps.partners,
+    partners: target.partners,
     check: (file: ImportedFile, onRead?: (deliveries: number) => void) =>
-      checkFile(deps, file, onRead),
+      checkFile(target, file, onRead),
     import: (file: ImportedFile, how: { deliveries: number; origin: Origin }) =>
-      importFile(deps, file, how),
-    preview: (file: ImportedFile) => previewFile(deps, file),
+      importFile(target, file, how),
+    preview: (file: ImportedFile) => previewFile(target, file),
   };
 }
 
 /** Reads all of the file, and returns how many deliveries it holds. @throws {UnreadableText} */
 async function checkFile(
-  { bytesMax }: Pick<ImportDeps, 'bytesMax'>,
+  { bytesMax }: Pick<ImportTarget, 'bytesMax'>,
   { open, partner }: ImportedFile,
   onRead: (deliveries: number) => void = () => undefined,
 ): Promise<number> {
@@ -93,21 +94,21 @@ const DELIVERIES_PER_TURN = 100;
  * @throws {UnreadableText} the file has changed since it was checked @throws {store-unavailable}
  */
 async function* importFile(
-  deps: ImportDeps,
+  target: ImportTarget,
   file: ImportedFile,
   { deliveries, origin }: { deliveries: number; origin: Origin },
 ): AsyncGenerator<ImportedDelivery> {
   const { partner, path } = file;
   const subject = `partner/${partner.id}` as const;
-  const entry = { ...origin, at: deps.clock.now(), action: 'receipt.import' as const, subject };
-  await deps.db.transaction((tx) => appendAudit(tx, { ...entry, changes: { path, deliveries } }));
-  for await (const group of groupsOf(deps, file)) {
-    const startedAt = deps.clock.monotonicMs();
-    const accepted = await Promise.all(group.map(({ receipt }) => deps.accept(receipt)));
+  const entry = { ...origin, at: target.clock.now(), action: 'receipt.import' as const, subject };
+  await target.db.transaction((tx) => appendAudit(tx, { ...entry, changes: { path, deliveries } }));
+  for await (const group of groupsOf(target, file)) {
+    const startedAt = target.clock.monotonicMs();
+    const accepted = await Promise.all(group.map(({ receipt }) => target.accept(receipt)));
     for (const [at, { text }] of group.entries())
       yield toImported(text, accepted[at] as Acceptance);
     // Half of the time the store is for the service that runs beside it.
-    await deps.clock.sleep(deps.clock.monotonicMs() - startedAt);
+    await target.clock.sleep(target.clock.monotonicMs() - startedAt);
   }
 }
 
@@ -127,11 +128,11 @@ function outcomesOf(events: readonly Pick<NewEvent, 'outcome'>[]): Outcomes {
 /** Of more events it is not remembered that they stand in the file twice. */
 const KEYS_REMEMBERED_MAX = 1_000_000;
 
-/** What would become of the deliveries, as the store is now. Changes nothing. @throws {store-unavailable} */
-async function* previewFile(deps: ImportDeps, file: ImportedFile): AsyncGenerator<Forecast> {
+/** Forecasts of the deliveries, as the store is now. Changes nothing. @throws {store-unavailable} */
+async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGenerator<Forecast> {
   const inFile = new Set<string>();
-  for await (const group of groupsOf(deps, file)) {
-    const { before, claims } = await lookUp(deps, group);
+  for await (const group of groupsOf(target, file)) {
+    const { before, claims } = await lookUp(target, group);
     for (const { text, receipt } of group) {
       const fresh = receipt.events.filter((event) => {
         const key = event.sameEventKey.toString('latin1', 0, 16);
@@ -155,7 +156,7 @@ async function* previewFile(deps: ImportDeps, file: ImportedFile): AsyncGenerato
   }
 }
 
-function lookUp({ db, repository }: ImportDeps, group: Group) {
+function lookUp({ db, repository }: ImportTarget, group: Group) {
   const events = group.flatMap(({ receipt }) => receipt.events);
   const names = events.flatMap((event) => event.names);
   return db.transaction(async (tx) => {
@@ -170,13 +171,13 @@ const EVENTS_PER_GROUP = 100;
 const BYTES_PER_GROUP = 1024 * 1024;
 
 async function* groupsOf(
-  deps: ImportDeps,
+  target: ImportTarget,
   { open, partner, path }: ImportedFile,
 ): AsyncGenerator<Group> {
   let group: Group = [];
-  for await (const text of readTexts(open, deps.bytesMax)) {
+  for await (const text of readTexts(open, target.bytesMax)) {
     const delivery = { partner, path, body: text.bytes, isImported: true } as const;
-    const receipt = await toReceipt({ ...deps, readDelivery }, delivery).catch((error: unknown) =>
+    const receipt = await toReceipt({ ...target, readDelivery }, delivery).catch((error: unknown) =>
       refuseText(text, error),
     );
     group = [...group, { text, receipt }];

@@ -7,7 +7,7 @@ export type OpenFile = () => AsyncIterable<Buffer>;
 /** The file is a JSON array, of which each element is a delivery, or it has one JSON text a line. */
 type FileForm = 'element' | 'line';
 
-/** What is one delivery. */
+/** The text of one delivery. */
 export type FileText = {
   form: FileForm;
   /** Of the line, blank ones counted, or of the element; from 1. */
@@ -134,7 +134,7 @@ const CLOSING = new Set([0x5d, 0x7d]); // ] }
 /** White space, and the bytes of a byte order mark. */
 const BLANK = new Set([0x20, 0x09, NEWLINE, 0x0d, 0xef, 0xbb, 0xbf]);
 
-/** Where the elements of an array begin and end, byte by byte. Whether they are JSON is for who reads them. */
+/** Finds the elements of an array, byte by byte. The reader finds out whether they are JSON. */
 function createNesting() {
   let depth = 0;
   let isText = false;
@@ -153,7 +153,7 @@ function createNesting() {
   return {
     depth: () => depth,
     isClosed: () => isClosed,
-    /** What the byte is to the elements, if anything. */
+    /** The byte's meaning for the elements, if it has one. */
     step: (byte: number): 'opens' | 'ends' | 'closes' | undefined => {
       if (isText) return inText(byte);
       if (CLOSING.has(byte)) return close();

@@ -39,11 +39,12 @@ export type Delivery = {
   signal?: AbortSignal;
 };
 
-export type AcceptDeliveryDeps = {
+/** The way of deliveries into the store. */
+export type Intake = {
   accept: Accept;
   readDelivery: ReadDelivery;
   clock: Pick<Clock, 'now'>;
-  /** When a lead of this moment was created at the latest, by the tracker's clock; ms since the Unix epoch. */
+  /** Latest time of creation of a lead of this moment, by the tracker's clock; ms since the Unix epoch. */
   latestCreation: () => number;
   newId: NewId;
   /** Key of the hashes by which a repeat and a lead are known: the `directory` sub-key. */
@@ -54,36 +55,36 @@ export type AcceptDeliveryDeps = {
   tracing?: Tracing;
 };
 
-/** What the response and the metrics need. */
+/** The acceptance with what the response and the metrics need. */
 export type AcceptedDelivery = Acceptance & { ignored: number };
 
 /**
- * Accepts what a partner sent: one receipt per delivery, one outcome per event, durable when it
- * returns. What cannot be used becomes an outcome; only the body as a whole can be refused.
+ * Accepts a delivery of a partner: one receipt for it, one outcome per event, durable when it returns. An
+ * event that cannot be used becomes an outcome; only the body as a whole can be refused.
  * @throws {malformed-json} @throws {validation-failed} the body is no object and no array
  * @throws {payload-too-large} more than 500 events
  * @throws {store-unavailable} @throws {overloaded} nothing was accepted
  */
 export async function acceptDelivery(
-  deps: AcceptDeliveryDeps,
+  intake: Intake,
   delivery: Delivery,
 ): Promise<AcceptedDelivery> {
-  const receipt = await toReceipt(deps, delivery);
+  const receipt = await toReceipt(intake, delivery);
   const commit = { name: 'commit delivery' };
-  const acceptance = await traced(deps.tracing, commit, () => deps.accept(receipt));
-  if (acceptance.queued > 0) deps.wakeWorker();
-  reportSettled(deps.reporter, receipt, acceptance);
+  const acceptance = await traced(intake.tracing, commit, () => intake.accept(receipt));
+  if (acceptance.queued > 0) intake.wakeWorker();
+  reportSettled(intake.reporter, receipt, acceptance);
   const ignored = receipt.events.filter(({ outcome }) => outcome === 'IGNORED').length;
   return { ...acceptance, ignored };
 }
 
 /** A delivery as it can be written down. Throws as `acceptDelivery` does for what is in it. */
 export async function toReceipt(
-  deps: Omit<AcceptDeliveryDeps, 'accept' | 'wakeWorker' | 'reporter'>,
+  intake: Omit<Intake, 'accept' | 'wakeWorker' | 'reporter'>,
   delivery: Delivery,
 ): Promise<NewReceipt> {
   const { partner, path, body, signal, messageId, isImported } = delivery;
-  const read = await deps.readDelivery(body, partner.fields, signal);
+  const read = await intake.readDelivery(body, partner.fields, signal);
   const events: NewEvent[] = [];
   const isBatch = isArray(body);
   for (const [position, { event: inBody, start, end }] of read.entries()) {
@@ -93,24 +94,24 @@ export async function toReceipt(
     events.push({
       position,
       digest,
-      ...toNewEvent(deps.hashKey, delivery, event, bytes),
+      ...toNewEvent(intake.hashKey, delivery, event, bytes),
       ...(isImported && event && countedFrom(event)),
     });
     if (events.length % EVENTS_PER_TURN === 0) await setImmediate();
   }
-  const traceparent = deps.tracing?.current();
+  const traceparent = intake.tracing?.current();
   return {
-    id: deps.newId(),
+    id: intake.newId(),
     partnerId: partner.id,
     path,
     ...summarize(delivery, events),
     correlationId: chooseCorrelationId(
-      deps.newId,
+      intake.newId,
       delivery,
       read.map(({ event }) => event),
     ),
-    receivedAt: deps.clock.now(),
-    createdBefore: deps.latestCreation(),
+    receivedAt: intake.clock.now(),
+    createdBefore: intake.latestCreation(),
     traceparent,
     events,
   };
@@ -122,9 +123,9 @@ function countedFrom(event: PartnerEvent): Pick<NewEvent, 'createdBefore'> {
   return at === undefined ? {} : { createdBefore: at + MINUTE };
 }
 
-/** What is settled with its acceptance, IGNORED and REJECTED, is reported once for each reason. */
+/** Reports events that are settled with their acceptance, IGNORED and REJECTED, once for each reason. */
 function reportSettled(
-  reporter: AcceptDeliveryDeps['reporter'],
+  reporter: Intake['reporter'],
   { id: receiptId, partnerId, path }: NewReceipt,
   { written }: Acceptance,
 ): void {

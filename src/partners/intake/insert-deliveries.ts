@@ -113,7 +113,7 @@ export async function insertDeliveries(
     }),
   );
   const events = rows.map((row) => toEventRow(row, { sealer, isIdReused }));
-  const deletions = rows.filter(isDeletion).map(toClaim);
+  const deletions = rows.filter(({ delivery }) => isDeletion(delivery)).map(toClaim);
   await claims.claim(deletions);
   // Nothing is read of them: the commit goes the same way.
   void session.insert(RECEIPTS, receipts.map(toReceiptRow));
@@ -122,7 +122,7 @@ export async function insertDeliveries(
   claims.stand(deletions);
 }
 
-/** What was brought in by hand counts from when it happened, and that is not ahead of its delivery. */
+/** An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. */
 export function askedAtOf(
   event: Pick<NewEvent, 'createdBefore'>,
   delivery: Pick<NewReceipt, 'createdBefore' | 'receivedAt'>,
@@ -132,8 +132,8 @@ export function askedAtOf(
 }
 
 /** Only these claim what they name. */
-function isDeletion({ delivery }: Pick<Row, 'delivery'>): boolean {
-  return delivery.path === 'deletions';
+function isDeletion({ path }: NewReceipt): boolean {
+  return path === 'deletions';
 }
 
 function toReceiptRow({
@@ -168,7 +168,7 @@ function toEventRow(
     leadIds: leads.length > 0 ? leads.map(String) : undefined,
     lastError,
     digest: sealer.seal(digestIdentity(delivery.id, position), event.digest),
-    isDeletion: isDeletion({ delivery }),
+    isDeletion: isDeletion(delivery),
     ...(outcome === 'PENDING'
       ? {
           payload: sealer.seal(identity, event.payload),
@@ -188,7 +188,7 @@ function toSameEventRow({ id, delivery, event }: Row): object {
 const NOBODY = Buffer.alloc(0);
 
 /**
- * What an event is known by, as columns of `same_event`. Where it has no id, its own key stands for it; events
+ * Keys by which an event is known, as columns of `same_event`. Where it has no id, its own key stands for it; events
  * of one id stand side by side.
  */
 export function toKeyRow(event: NewEvent): { idKey: Buffer; personKey: Buffer; key: Buffer } {
@@ -220,7 +220,7 @@ export type AcceptanceClaims = {
   claim(deletions: readonly AcceptedDeletion[]): Promise<void>;
   /** Has the deletions stand: what the directory learns meanwhile is claimed, too. */
   stand(deletions: readonly AcceptedDeletion[]): void;
-  /** What the event holds; an operator may have given leads of it back. */
+  /** Leads that the event holds; an operator may have given some of them back. */
   claimedBy(event: number): Promise<number[]>;
 };
 

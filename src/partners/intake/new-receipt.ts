@@ -19,15 +19,14 @@ export type EventIdKeys = {
 };
 
 /**
- * What a repeat sets going: `nothing` for a redelivery; `queue` works the event as if it had just come,
+ * The effect of a repeat: `nothing` for a redelivery; `queue` works the event as if it had just come,
  * `again` has one that still waits, or is worked on, looked at anew.
  */
 export type RepeatEffect = 'nothing' | 'queue' | 'again';
 
 /**
  * An event without an id may be a new request with the same bytes, also while the first one waits; one
- * that ended without effect gets another chance; all else is a redelivery. `before`: what became of it
- * so far.
+ * that ended without effect gets another chance; all else is a redelivery. `before`: its outcome so far.
  */
 export function effectOfRepeat(
   event: Pick<EventKeys, 'idKeys'> & { outcome: Outcome },
@@ -50,9 +49,9 @@ export type NewEvent = EventKeys & {
   externalId?: string;
   outcome: Extract<Outcome, 'PENDING' | 'DONE' | 'IGNORED' | 'REJECTED'>;
   note?: EventNote;
-  /** Why it is REJECTED: a code. */
+  /** Code of the reason for which it is REJECTED. */
   lastError?: string;
-  /** What it names, for the leads to be claimed with it; nothing unless it is PENDING. */
+  /** Its names, for the leads to be claimed with it; none unless it is PENDING. */
   names: readonly MatchName[];
   /** Of a deletion: what it does to a lead that is learnt while it stands. */
   actions?: readonly Action[];
@@ -72,7 +71,7 @@ export type NewReceipt = Omit<Receipt, 'status'> & {
   /** W3C, of the span that takes it: the worker's spans go below it. */
   traceparent?: string;
   /**
-   * When a lead was created at the latest that its events can mean, by the tracker's clock; ms since the Unix
+   * Latest time of creation of a lead that its events can mean, by the tracker's clock; ms since the Unix
    * epoch.
    */
   createdBefore: number;

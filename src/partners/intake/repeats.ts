@@ -33,7 +33,7 @@ const READ_SAME_EVENTS = `
   FROM event JOIN receipt ON receipt.number = event.receipt
   WHERE event.id = ANY(@events::bigint[])`;
 
-/** Whether a worker has looked at it: then a repeat makes new work, else it waits in the queue already. */
+/** True when a worker has looked at it: then a repeat makes new work, else it waits in the queue already. */
 const IS_BEGUN = `
   SELECT lease_token IS NOT NULL OR progress IS NOT NULL AS is_begun
   FROM event WHERE id = @event`;

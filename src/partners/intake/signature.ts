@@ -15,7 +15,7 @@ export type SignedRequest = Omit<SignedContent, 'timestamp' | 'id'> & {
   ids?: readonly string[];
 };
 
-/** What of it stands in the headers. */
+/** The part of it that stands in the headers. */
 type SignedHeaders = Pick<SignedRequest, 'signatures' | 'timestamps' | 'ids'>;
 
 /** A key to try, the start of its secret's digest, and whether the secret may sign at this time. */
@@ -34,7 +34,7 @@ const TIME_IN_WORDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 /** Nothing that a body of JSON begins with: none of it can be taken for a part of the id. */
 const MESSAGE_ID = /^[\w.:+/=-]{1,255}$/;
 
-/** What became of a signature: `digest` is that of the secret that made it. */
+/** Verdict on a signature: `digest` is that of the secret that made it. */
 export type SignatureVerdict = { digest: string } | { refusal: SignatureRefusal };
 
 /**
@@ -70,8 +70,7 @@ export function checkSignature(
 }
 
 /**
- * What the headers alone can be refused for: undefined when there is a body that would make the request
- * a good one.
+ * Refusal for the headers alone: undefined when there is a body that would make the request a good one.
  */
 export function refusalOfHeaders(
   signing: Signing,
@@ -140,12 +139,12 @@ function toMs({ unit, takesText = false }: SignedTime, timestamp: string): numbe
   return takesText && TIME_IN_WORDS.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
 }
 
-/** What stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
+/** Stands for a secret where people look: eight hexadecimal digits of its SHA-256. */
 export function digestOf(secret: Secret): string {
   return sha256Hex(secret.reveal()).slice(0, 8);
 }
 
-/** Whether the secret may sign at `now`. */
+/** Status of the secret at `now`. */
 export function statusOf(
   { notBefore = -Infinity, notAfter = Infinity }: PartnerSecret,
   now: number,

@@ -32,14 +32,12 @@ export type RefusedRequest =
   | { kind: 'refused'; reason: 'partner-unknown' }
   | { kind: 'refused'; reason: SignatureRefusal; partner: Partner };
 
-export type VerifyRequestDeps = { partners: PartnerList; clock: Pick<Clock, 'now'> };
-
 /**
- * Which partner signed this request. To refuse one costs as much for an unknown or disabled partner as for
- * a known one: as many HMACs over the same bytes, of each kind that any partner uses.
+ * Finds the partner that signed this request. To refuse one costs as much for an unknown or disabled partner
+ * as for a known one: as many HMACs over the same bytes, of each kind that any partner uses.
  */
 export function verifyRequest(
-  { partners, clock }: VerifyRequestDeps,
+  { partners, clock }: { partners: PartnerList; clock: Pick<Clock, 'now'> },
   request: PartnerRequest,
 ): RequestVerdict {
   const now = clock.now();
@@ -74,7 +72,7 @@ function headersOf(
  * the early response who is a partner, and which scheme is whose.
  */
 export function refuseUnread(
-  { partners, clock }: VerifyRequestDeps,
+  { partners, clock }: { partners: PartnerList; clock: Pick<Clock, 'now'> },
   request: UnreadRequest,
 ): RefusedRequest | undefined {
   const now = clock.now();
@@ -88,7 +86,7 @@ export function refuseUnread(
 /** Stands in for a partner that is not there; nobody knows a secret that is tried for it. */
 const nobody = createPartner('nobody', { scheme: 'hmac-sha256', secrets: [] });
 
-/** What a partner would send: the method is always `POST`. `id`: the message's, where the scheme has one. */
+/** A request of a partner, before it is signed: the method is always `POST`. `id`: the message's, where the scheme has one. */
 export type RequestToSign = { uri: string; body: Buffer; id: string };
 
 /**

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from '#shared/clock.ts';
 import { webhookSecretBytes } from '#shared/crypto/secret.ts';
 import { toPathAndQuery } from '#shared/text/address.ts';
 
-/** What is signed. Which of it counts, the scheme says. */
+/** Content that is signed; the scheme says which of it. */
 export type SignedContent = {
   /** As on the wire. */
   method: string;
@@ -23,17 +23,17 @@ export type SignedContent = {
 export type SignedTime = {
   unit: 's' | 'ms';
   toleranceMs: number;
-  /** Whether a time in words, such as 2026-01-31T00:00:00Z, is read as well. */
+  /** Reads a time in words, such as 2026-01-31T00:00:00Z, as well. */
   takesText?: boolean;
 };
 
-/** How a partner signs: all that differs between the schemes. */
+/** A partner's way to sign: all that differs between the schemes. */
 export type Signing = {
-  /** What makes the signature; to refuse a call costs the same within one kind. */
+  /** Kind of the signature; to refuse a call costs the same within one kind. */
   kind: 'sha256' | 'sha512' | 'standard-webhooks';
-  /** Whether the public address is signed. */
+  /** True when the public address is signed. */
   coversUrl: boolean;
-  /** Whether a message's id is signed, and stands in a header of its own. */
+  /** True when a message's id is signed, and stands in a header of its own. */
   coversId: boolean;
   /** Absent: no time is signed. */
   time?: SignedTime;
@@ -59,9 +59,9 @@ export type HmacForm = {
   /** `{body}`, `{timestamp}`, `{method}` and `{url}` stand for what the request has. */
   content: string;
   time?: SignedTime;
-  /** What is what in a header such as `t=…,v1=…`. */
+  /** Names in a header such as `t=…,v1=…`. */
   pairs?: { timestamp?: string; signature: string };
-  /** Whether the address is signed with the twelve escapes decoded. */
+  /** Signs the address with the twelve escapes decoded. */
   decodesUrl?: boolean;
 };
 
@@ -72,7 +72,7 @@ const DIGITS = {
 
 const PLACEHOLDER = /\{(body|timestamp|method|url)\}/;
 
-/** How a partner signs by a keyed hash of that form. */
+/** The way to sign by a keyed hash of that form. */
 export function createHmacSigning(form: HmacForm): Signing {
   const { algorithm, encoding, content, time, pairs } = form;
   const parts = content.split(PLACEHOLDER).map(toPart);
@@ -123,7 +123,7 @@ export function createHmacSigning(form: HmacForm): Signing {
   };
 }
 
-/** What a header such as `t=…,v1=…` says under a name, in order. */
+/** Values of a header such as `t=…,v1=…` under a name, in order. */
 function valuesOf(header: string, name: string): string[] {
   return header
     .split(/[ \t]*,[ \t]*/)
@@ -131,7 +131,7 @@ function valuesOf(header: string, name: string): string[] {
     .map((pair) => pair.slice(name.length + 1).replace(/^[ \t]+/, ''));
 }
 
-/** How a partner signs; `hmac` as its configuration says. */
+/** Name of a partner's way to sign; `hmac` as its configuration says. */
 export type Scheme = FixedScheme | 'hmac';
 
 /** A scheme whose form is known. */

@@ -68,8 +68,8 @@ type Sorted = {
 };
 
 /**
- * What became of a delivery, without what whoever sent it knows: all of its events were written, or those at
- * these positions; with `original`, the first receipt, every one came before.
+ * A delivery that was written, without what its sender knows: all of its events are new, or those at these
+ * positions; with `original`, the first receipt, every one came before.
  */
 type Accepted = { queued: number; original?: Receipt; written?: number[] };
 
@@ -193,7 +193,7 @@ function toAcceptance(
 }
 
 /**
- * How many deliveries can be written in one batch: none may say of an event what one before it says, for
+ * Number of deliveries that can be written in one batch: none may say of an event what one before it says, for
  * each is decided by what the store knew before.
  */
 function countBatch(deliveries: readonly NewReceipt[]): number {

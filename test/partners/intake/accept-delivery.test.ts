@@ -1,9 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  acceptDelivery,
-  type AcceptDeliveryDeps,
-  type Delivery,
-} from '#partners/intake/accept-delivery.ts';
+import { acceptDelivery, type Intake, type Delivery } from '#partners/intake/accept-delivery.ts';
 import { createPartner } from '#partners/partner.ts';
 import type { NewReceipt } from '#partners/intake/new-receipt.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
@@ -16,9 +12,9 @@ const crmOne = createPartner('crm-one', { scheme: 'hmac-sha256', secrets: secret
 const crmTwo = createPartner('crm-two', { scheme: 'signature-v3', secrets: secretsOf('two') });
 
 let written: NewReceipt[];
-let reports: Parameters<AcceptDeliveryDeps['reporter']['settled']>[0][];
+let reports: Parameters<Intake['reporter']['settled']>[0][];
 let woken: number;
-let deps: AcceptDeliveryDeps;
+let deps: Intake;
 
 beforeEach(() => {
   written = [];

@@ -3,7 +3,7 @@ import { createIssueEditor } from '#adapters/github/issue-editor.ts';
 import type { SqliteDatabase } from '#adapters/sqlite/database.ts';
 import { createDirectoryFiller } from '#leads/directory/fill-directory.ts';
 import type { DeletionRules } from '#partners/worker/act/act-on-event.ts';
-import type { PartnersPorts } from '#partners/index.ts';
+import type { PartnersSetup } from '#partners/index.ts';
 import type { Action, EventRule, PartnerSettings } from '#partners/partner.ts';
 import type { PartnerPath, ReceiptDetail } from '#partners/receipts/receipt.ts';
 import type { Tracker, TrackerOptions } from '#sandbox/tracker/tracker-api.ts';
@@ -28,7 +28,7 @@ import { openTracker, WRITER } from './tracker.ts';
 /** What a test may change about the work; the waits are short, for they pass on a real clock. */
 type WorkOptions = Partial<
   Pick<
-    PartnersPorts,
+    PartnersSetup,
     'rules' | 'writeIntervalMs' | 'unmatchedWaitsMs' | 'missingLooksMs' | 'probeEveryMs'
   > &
     DeletionRules
@@ -48,7 +48,7 @@ export type DeletionOptions = {
   events?: Record<string, readonly EventRule[]>;
   clock?: Clock;
   log?: Log;
-  count?: PartnersPorts['countOutcome'];
+  count?: PartnersSetup['countOutcome'];
   worker?: WorkOptions;
   requestTimeoutMs?: number;
   /** False: the partners leave the first crawl to the test, which starts `filler`. Default true. */
