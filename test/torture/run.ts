@@ -53,6 +53,8 @@ export type Run = {
   /** What partners and readers do. */
   random: () => number;
   acknowledged: Acknowledged[];
+  /** Status addresses by their receipts, as paths. */
+  addresses: Map<string, string>;
   /** Receipts of batches of events. */
   flood: string[];
   report: TortureReport;

@@ -8,6 +8,7 @@ import { SECOND } from '#shared/clock.ts';
 import type { OnProgress } from '#shared/report.ts';
 import { scratchFolder } from '../support/at-exit.ts';
 import { freePort } from '../support/free-port.ts';
+import { fileCertificates } from './certificates.ts';
 import { killAgainAndAgain, restartTheStore } from './chaos.ts';
 import { everyFault } from './faults.ts';
 import type { Findings } from './findings.ts';
@@ -93,6 +94,7 @@ async function createRun(
     })),
     random: seededRandom(seed),
     acknowledged: [],
+    addresses: new Map(),
     flood: [],
     output: '',
     isOver: () => false,
@@ -125,9 +127,10 @@ async function play(run: Run, options: TortureOptions): Promise<void> {
   for (const id of reader.shownAgain()) report.violations.push(`lead ${id} was shown again`);
   for (const id of reader.shownClaimed())
     report.violations.push(`lead ${id} was shown though it was claimed`);
+  const certificates = await fileCertificates(run);
   for (const instance of instances) await stopInstance(run, instance);
   report.waitedForPartner = run.output.split(WAITS_FOR_PARTNER).length - 1;
-  report.violations.push(...(await findViolations({ ...run, bystanders })));
+  report.violations.push(...(await findViolations({ ...run, bystanders, certificates })));
 }
 
 /** The schedule of kills and restarts follows from the seed alone, whatever the traffic does. */

@@ -147,7 +147,10 @@ async function sendUntilAcknowledged(
       const address = `${someInstance(run, partner).url}${path}`;
       const answer = await fetch(address, { method: 'POST', headers, body: text });
       const receipt = (await answer.json()) as { id: string };
-      if (answer.status === 202) return receipt.id;
+      if (answer.status === 202) {
+        run.addresses.set(receipt.id, new URL(answer.headers.get('location') ?? '').pathname);
+        return receipt.id;
+      }
       if (answer.status !== 503)
         run.report.violations.push(`what was signed (${kind}) was answered ${answer.status}`);
     } catch {

@@ -1,6 +1,7 @@
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { commentMarker, REDACTED_BODY, REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
+import { type Certificates, overstatementsOf } from './certificates.ts';
 import type { Findings } from './findings.ts';
 import { type Acknowledged, identitiesOf } from './people.ts';
 import { SECRET_KEY } from './run.ts';
@@ -23,6 +24,7 @@ type Evidence = {
   flood: readonly string[];
   bystanders: readonly { number: number }[];
   store: TortureStore;
+  certificates: Certificates;
   output: string;
 };
 
@@ -42,6 +44,7 @@ export async function findViolations(evidence: Evidence): Promise<string[]> {
     if (!receipt) violations.push(`receipt ${one.receiptId} was acknowledged and is lost`);
     else if (receipt.events.some(({ outcome }) => outcome !== 'DONE'))
       violations.push(`receipt ${one.receiptId} ended ${JSON.stringify(receipt.events)}`);
+    violations.push(...overstatementsOf(one, evidence.certificates, issues));
     for (const number of one.numbers) {
       if (!claims.has(number)) violations.push(`lead ${number} is not claimed`);
       violations.push(

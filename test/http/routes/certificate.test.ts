@@ -100,6 +100,18 @@ describe('a certificate', () => {
       expect(event).not.toHaveProperty(name);
   });
 
+  test('of an event that a late lead has opened again says nothing of what it had come to', async () => {
+    const { url } = await deliver('{"leadId":"24"}');
+    await settle({ outcome: 'DONE', erasure: 'complete', remains: ['sub-issues'], attempts: 1 });
+    await server.database.exec(
+      "UPDATE event SET outcome = 'PENDING', completed_at = NULL, due_at = asked_at",
+    );
+    const [event] = (await claimsOf(url)).events;
+    expect(event).toMatchObject({ outcome: 'PENDING' });
+    for (const name of ['completedAt', 'erasure', 'remains'])
+      expect(event).not.toHaveProperty(name);
+  });
+
   test('names what came before', async () => {
     const first = await deliver('{"eventId":"e-1","leadId":"24"}');
     const { url } = await deliver(
