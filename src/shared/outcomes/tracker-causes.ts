@@ -48,7 +48,7 @@ export const trackerCauses = table({
     hint: 'it is asked again when the limit is over; find out what else uses this credential',
   },
   timeout: { meaning: 'the tracker did not respond in time', ...REACH },
-  network: { meaning: 'the tracker could not be reached', ...REACH },
+  network: { meaning: 'the tracker cannot be reached', ...REACH },
   server: { meaning: 'the tracker failed (5xx)', ...STATUS_PAGE },
   invalid: { meaning: 'the tracker refused the request (another 4xx)', ...STATUS_PAGE },
   nonsense: {
