@@ -1,5 +1,4 @@
 /** Forms as browsers send them, and the tokens by which they are known to be ours. */
-import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '#access/sessions/sessions.ts';
 import { type HttpApp, hangUpOf } from '#http/context.ts';
@@ -9,11 +8,6 @@ import { hmacSha256, sameDigest } from '#shared/crypto/hash.ts';
 import type { FormPairs } from '#shared/text/form-text.ts';
 import type { TypedFields } from '../page.ts';
 import { FORM_TOKEN_FIELD } from '../shell/forms.ts';
-
-/** Of a form on one page: 128 random bits. */
-export function newFormId(): string {
-  return randomBytes(16).toString('base64url');
-}
 
 /** Bytes of a form, where its action does not say otherwise: some texts and a list of labels. */
 export const FORM_BYTES_MAX = 64 * 1024;

@@ -1,4 +1,5 @@
 /** Sender and content of a request of the portal, by its schemas. */
+import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { requireScope, type Scope } from '#access/tokens.ts';
@@ -6,7 +7,6 @@ import { endOf, type Session } from '#access/sessions/sessions.ts';
 import type { PortalContext } from '../context.ts';
 import type { PortalPerson } from '../page.ts';
 import type { Viewer } from '../shell/times.ts';
-import { newFormId } from './form-bodies.ts';
 import { type FieldProblem, TrackportError } from '#shared/errors.ts';
 import { checkFields, type Part, PROBLEMS_MAX } from '#shared/field-problems.ts';
 
@@ -67,7 +67,7 @@ export function personOf({ formTokens }: PortalContext, session: Session): Porta
     workspaceId,
     scopes,
     formToken: formTokens.of(session),
-    formId: newFormId(),
+    formId: randomBytes(16).toString('base64url'),
     sessionEndsMs: endOf(session),
   };
 }

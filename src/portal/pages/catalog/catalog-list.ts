@@ -5,8 +5,8 @@ import { type Words, filterProblems } from '#catalog/version/content-check.ts';
 import { refuse } from '#shared/errors.ts';
 import { pageOf, present } from '../../address.ts';
 import { html, type Html } from '../../html.ts';
-import { may, type PortalPage } from '../../page.ts';
-import type { PageRequest, PortalRoutes } from '../../routes/page-actions.ts';
+import { may } from '../../page.ts';
+import type { PortalRoutes } from '../../routes/page-actions.ts';
 import type { EmptyCard } from '../../shell/card.ts';
 import { choicesOf } from '../../shell/forms.ts';
 import {
@@ -34,33 +34,29 @@ const CREATE = link(NEW_DRAFT_PATH, 'Create draft', { look: 'primary' });
 /** `/portal/catalog`: what is there, in which state, and whose it is. */
 export function catalogListPage(portal: PortalRoutes, context: PagesContext): void {
   const list = { scope: 'catalog:read', query: catalogQuery, isList: true } as const;
-  portal.page(CATALOG_PATH, list, (request) => listPage(context, request));
-}
-
-async function listPage(
-  { catalog }: PagesContext,
-  request: PageRequest<CatalogQuery>,
-): Promise<PortalPage> {
-  const { person, query } = request;
-  const problems = filterProblems(query, catalog.words);
-  if (problems.length > 0) refuse(problems);
-  const searchProblem = searchProblemOf(query);
-  const { cursor, ...filters } = query;
-  const page = pageOf(PAGE_ARTIFACTS, cursor);
-  const found =
-    searchProblem === undefined
-      ? await listCatalog(catalog, person, { ...present(filters), ...page })
-      : { items: [], pagination: { hasMore: false } };
-  const mayWrite = may(person, 'catalog:write');
-  const facts = { ...found, words: catalog.words, mayWrite, searchProblem };
-  return {
-    title: 'Catalog',
-    section: 'catalog',
-    meta: [html`Workspace ${code(cut(person.workspaceId, 60))}`],
-    ...(mayWrite && { actions: CREATE }),
-    body: catalogListView(facts, request),
-    ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
-  };
+  portal.page(CATALOG_PATH, list, async (request) => {
+    const { catalog } = context;
+    const { person, query } = request;
+    const problems = filterProblems(query, catalog.words);
+    if (problems.length > 0) refuse(problems);
+    const searchProblem = searchProblemOf(query);
+    const { cursor, ...filters } = query;
+    const page = pageOf(PAGE_ARTIFACTS, cursor);
+    const found =
+      searchProblem === undefined
+        ? await listCatalog(catalog, person, { ...present(filters), ...page })
+        : { items: [], pagination: { hasMore: false } };
+    const mayWrite = may(person, 'catalog:write');
+    const facts = { ...found, words: catalog.words, mayWrite, searchProblem };
+    return {
+      title: 'Catalog',
+      section: 'catalog',
+      meta: [html`Workspace ${code(cut(person.workspaceId, 60))}`],
+      ...(mayWrite && { actions: CREATE }),
+      body: catalogListView(facts, request),
+      ...(searchProblem !== undefined && { hasProblems: true, status: 422 }),
+    };
+  });
 }
 
 function searchProblemOf({ q }: CatalogQuery): string | undefined {

@@ -178,7 +178,10 @@ const GONE_MAX = 10;
 
 function labelFields(chosen: readonly string[], labels: KnownLabels, error?: string): Html {
   const known = labels ?? [];
-  if (isTooMuchForBoxes([...known, ...chosen])) return labelLines(chosen, known.length, error);
+  const names = [...known, ...chosen];
+  // Each stands twice in its box, and quotes and brackets are six characters each.
+  if (names.length > BOXES_MAX || names.join('').length > BOX_CHARACTERS_MAX)
+    return labelLines(chosen, known.length, error);
   const folded = new Set(known.map(fold));
   const gone = chosen.filter((name) => !folded.has(fold(name))).slice(0, GONE_MAX);
   const choices = [
@@ -202,11 +205,6 @@ function labelFields(chosen: readonly string[], labels: KnownLabels, error?: str
     error,
     note: 'The labels of the tracker, without those of approval and deletion. Names compare without regard to case.',
   });
-}
-
-/** Each stands twice in its box, and quotes and brackets are six characters each. */
-function isTooMuchForBoxes(names: readonly string[]): boolean {
-  return names.length > BOXES_MAX || names.join('').length > BOX_CHARACTERS_MAX;
 }
 
 function labelLines(chosen: readonly string[], known: number, error?: string): Html {

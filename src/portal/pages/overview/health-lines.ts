@@ -1,6 +1,6 @@
 import type { CheckResult } from '#http/readiness.ts';
 import { html, type Html } from '../../html.ts';
-import { cut } from '../../shell/elements.ts';
+import { cut, link } from '../../shell/elements.ts';
 import { ago, counted, type Viewer, time } from '../../shell/times.ts';
 import { DAY } from '#shared/clock.ts';
 import { decapitalize, entryOf, type Standing } from '#shared/outcomes/entry.ts';
@@ -8,6 +8,7 @@ import { partsAmiss, partStates, webhookStates } from '#shared/outcomes/health.t
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { refusalOf } from '../partners/partner-verdict.ts';
+import type { PagesContext } from '../../context.ts';
 
 /** One part of the service on the page. */
 export type HealthLine = Standing & {
@@ -64,6 +65,27 @@ function stepOfCause(name: string, { state, detail = '' }: CheckResult): string 
   if (name !== 'tracker' && `${name} ${state}` !== 'worker paused') return undefined;
   const cause = entryOf(trackerCauses, CAUSE.exec(detail)?.[1] ?? '');
   return cause && trackerStep(cause);
+}
+
+/** States in which nothing of what is under way gets done. A partner that is lacking holds up its own events alone. */
+const HOLDS: readonly [check: string, states: readonly string[]][] = [
+  ['worker', ['paused', 'failing', 'stopped']],
+  ['tracker', ['failing', 'exhausted']],
+];
+
+/** Why nothing that is under way gets done now, since when, and what to do, as the overview says it. */
+export async function holdUp(
+  { readiness }: Pick<PagesContext, 'readiness'>,
+  viewer: Viewer,
+): Promise<Html | undefined> {
+  const { checks } = await readiness();
+  for (const [name, states] of HOLDS) {
+    const check = checks[name];
+    if (!check || !states.includes(check.state)) continue;
+    const { heading, label, text } = toHealthLine(name, check, viewer);
+    return html`${heading ?? label}. ${text} ${link('/portal', 'Overview')}`;
+  }
+  return undefined;
 }
 
 const INSTANT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;

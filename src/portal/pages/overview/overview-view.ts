@@ -6,7 +6,7 @@ import type { PortalPage } from '../../page.ts';
 import { bars, quotaBar } from '../../shell/pictures.ts';
 import { body, card, empty, type Fact, facts, pair, row, split, stats } from '../../shell/card.ts';
 import { notice } from '../../shell/notice.ts';
-import { badgeOf, code, link, note, type State } from '../../shell/elements.ts';
+import { badgeOf, code, link, note } from '../../shell/elements.ts';
 import { ago, count, counted, duration, type Viewer, time } from '../../shell/times.ts';
 import {
   type Need,
@@ -73,17 +73,16 @@ function verdict(lines: readonly HealthLine[], needs: readonly Need[]): Html {
   const amiss = needs.filter(({ total }) => total > 0);
   const [first] = amiss;
   const rest = restOf(amiss, lines);
-  if (!first) return notice({ ...calmVerdict(lines), id: 'verdict', text: rest });
+  if (!first)
+    return lines.every(isKnownWell)
+      ? notice({ state: 'ok', id: 'verdict', heading: 'All is well', text: rest })
+      : notice({ state: 'wait', id: 'verdict', heading: NOT_ALL_KNOWN, text: rest });
   const { state, heading, action } = first;
   const text = first.text ? html`${first.text}<br />${rest}` : rest;
   return notice({ state, id: 'verdict', heading, text, actions: action });
 }
 
-/** The verdict where nothing is amiss. What nobody knows of is not called well. */
-function calmVerdict(lines: readonly HealthLine[]): { state: State; heading: string } {
-  if (lines.every(isKnownWell)) return { state: 'ok', heading: 'All is well' };
-  return { state: 'wait', heading: 'Nothing is amiss, but not all is known yet' };
-}
+const NOT_ALL_KNOWN = 'Nothing is amiss, but not all is known yet';
 
 /** Text below the verdict: the rest of what is not well, what nobody knows, and what is well. */
 function restOf(needs: readonly Need[], lines: readonly HealthLine[]): string {

@@ -15,7 +15,7 @@ import { badgeOf, code, cut, foreign, link, note, details } from '../../shell/el
 import { counted, type Viewer, time } from '../../shell/times.ts';
 import type { PagesContext } from '../../context.ts';
 import { findClaim } from './claim-pages.ts';
-import { holdUp } from './hold.ts';
+import { holdUp } from '../overview/health-lines.ts';
 import { replayNotice } from './replay-page.ts';
 import {
   scope,
