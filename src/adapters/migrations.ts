@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#shared/log.ts';
 import { programUrl } from '#shared/program.ts';
-import { type Database, type Statements, StoreRefusal, unavailable } from '#shared/database.ts';
+import {
+  type Database,
+  type Reads,
+  type Statements,
+  StoreRefusal,
+  unavailable,
+} from '#shared/database.ts';
 import { either } from '#shared/sql.ts';
 
 /**
@@ -63,9 +69,7 @@ const FOUND = either(
 );
 
 /** Every migration that the store has. @throws {store-unavailable} */
-export async function readApplied(
-  session: Pick<Statements, 'all' | 'get'>,
-): Promise<AppliedMigration[]> {
+export async function readApplied(session: Reads): Promise<AppliedMigration[]> {
   const found = await session.get<{ isOurs: boolean; isForeign: boolean }>(FOUND);
   if (!found?.isOurs && found?.isForeign) throw otherStore('It has tables of another program');
   if (!found?.isOurs) return [];
@@ -80,7 +84,7 @@ export async function readApplied(
  * @throws {store-unavailable} also when it began with another one
  */
 export async function readMigrationState(
-  session: Pick<Statements, 'all' | 'get'>,
+  session: Reads,
   known: readonly Migration[],
 ): Promise<MigrationState> {
   const applied = await readApplied(session);

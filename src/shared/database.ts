@@ -4,15 +4,19 @@ import type { RowsInto } from './sql.ts';
 /** Values by the name of their parameter; undefined is NULL. Those that a statement does not name are passed over. */
 export type Values = Readonly<Record<string, unknown>>;
 
+/** Statements that only read. */
+export type Reads = {
+  all<Row>(sql: string, values?: Values): Promise<Row[]>;
+  /** The first row. */
+  get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
+};
+
 /**
  * Runs statements with named parameters (`@name`), written as PostgreSQL has them; SQLite's dialect reads the
  * same text. The columns of rows come in camel case, and a row lacks those that are NULL. Every call throws
  * `store-unavailable` when the store fails.
  */
-export type Statements = {
-  all<Row>(sql: string, values?: Values): Promise<Row[]>;
-  /** The first row. */
-  get<Row>(sql: string, values?: Values): Promise<Row | undefined>;
+export type Statements = Reads & {
   /** Returns how many rows were changed. */
   run(sql: string, values?: Values): Promise<number>;
   /** Adds rows, their properties named as the columns in camel case; one that is missing is NULL. */

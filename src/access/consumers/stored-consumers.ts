@@ -239,7 +239,7 @@ async function put(db: Tx, { consumer, audit, hasUniqueName }: ConsumerChange): 
 /** Folded here, so that it means the same on every store. */
 async function requireUniqueName(db: Statements, { id, name }: Consumer): Promise<void> {
   const folded = foldConsumerName(name);
-  const others = await db.all<Pick<ConsumerRow, 'id' | 'name'>>(OTHER_NAMES, { id });
+  const others = await db.all<{ id: ConsumerId; name: string }>(OTHER_NAMES, { id });
   const namesake = others.find((other) => foldConsumerName(other.name) === folded);
   if (namesake) refuseNamesake(namesake.id);
 }

@@ -187,7 +187,7 @@ function openSession(sealer: Sealer, row: SessionRow): Session | undefined {
 }
 
 /** Instant at which it ends unless it is used once more. */
-export function endOf({ usedAt, endsAt }: Pick<SessionRow, 'usedAt' | 'endsAt'>): number {
+export function endOf({ usedAt, endsAt }: { usedAt: number; endsAt: number }): number {
   return Math.min(usedAt + SESSION_IDLE_MS, endsAt);
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { SECOND } from '#shared/clock.ts';
-import type { Database, Listening, Statements, Transact } from '#shared/database.ts';
+import type { Database, Listening, Reads, Transact } from '#shared/database.ts';
 import { createQueue } from '#shared/resilience/queue.ts';
 import { createNextTurnFlight } from '#shared/resilience/single-flight.ts';
 import { type Connection, openConnection } from './connection/connection.ts';
 import { guard, isBusy } from './connection/errors.ts';
-import { toRows, toStoredValues } from './connection/statements.ts';
+import { type StatementRunner, toRows, toStoredValues } from './connection/statements.ts';
 import { createServer } from './writing/serve.ts';
 import {
   startWritingThread,
@@ -138,9 +138,7 @@ function createDatabase(
 }
 
 /** Runs each statement at once; that its caller waits for it is the other engine's need. */
-export function createReads(
-  reading: Pick<Connection, 'all' | 'get'>,
-): Pick<Statements, 'all' | 'get'> {
+export function createReads(reading: StatementRunner): Reads {
   return {
     all: async (sql, values = {}) =>
       guard(() => toRows(reading.all(sql, toStoredValues(sql, values)))) as never[],

@@ -44,7 +44,7 @@ export async function importReceipts(task: ImportTask): Promise<void> {
 function toOrigin(
   { partners }: ReceiptImporter,
   options: ImportOptions,
-): Pick<ImportedFile, 'partner' | 'path'> {
+): Omit<ImportedFile, 'open'> {
   const path = partnerPaths.find((one) => one === options.path);
   if (!path) throw new UsageError(`--path is events or deletions, not "${options.path}"`);
   const partner = partners.find(({ id }) => id === options.partner);
