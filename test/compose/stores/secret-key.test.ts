@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findSession, insertSession } from '#access/sessions/stored-sessions.ts';
+import { createCertificateSigner, verifyCertificate } from '#adapters/jose/certificates.ts';
 import { openDatabase as openPostgres } from '#adapters/postgres/connection/database.ts';
 import { openDatabase as openSqlite } from '#adapters/sqlite/database.ts';
 import { loadConfig } from '#config/load.ts';
@@ -16,6 +17,7 @@ import { hashIdentity, rulesCheckOf } from '#leads/directory/lead-directory.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
+import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
@@ -120,6 +122,24 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
       "UPDATE secret_key SET fingerprint = '12'",
     );
     await expect(store.checkReading()).rejects.toMatchObject({ code: 'store-unavailable' });
+  });
+
+  test('has certificates of a former key checked after `store rekey`, and knows no digest of then', async () => {
+    const url = await newStore();
+    const signerOf = ({ database: db, secretKey }: Store) =>
+      createCertificateSigner({ seed: deriveKey(secretKey, 'certificates'), db, clock });
+    const claims = { iss: 'i', iat: 1, jti: newUuid(), sub: 'crm-one', events: [] };
+    const before = await openStore({ config: configOf(url, former), clock, log });
+    await fill(before);
+    const certificate = await signerOf(before).sign(claims);
+    await before.close();
+    await rekey(configOf(url, other));
+    const after = await open(configOf(url, other));
+    const keys = await signerOf(after).keys();
+    expect(keys.keys).toHaveLength(2);
+    expect(await verifyCertificate(certificate, keys)).toMatchObject({ isGood: true, claims });
+    const digests = await after.database.all('SELECT 1 FROM event WHERE digest IS NOT NULL');
+    expect(digests).toEqual([]);
   });
 
   test('gets another key with `store rekey`, which says first what goes with the former', async () => {
