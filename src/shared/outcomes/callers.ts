@@ -27,7 +27,7 @@ export const partnerStates = {
     title: 'Secret ends soon',
     next: 'Every secret that works ends within 14 days. Agree on a new one and add it beside the old.',
   },
-  silent: { urgency: 'wait', title: 'Silent for 7 days' },
+  silent: { urgency: 'wait', title: 'Nothing in 7 days' },
   'some-refused': { urgency: 'warn', title: 'Some refused' },
   receiving: { urgency: 'ok', title: 'Receiving' },
 } as const satisfies Readonly<Record<string, CallerState>>;

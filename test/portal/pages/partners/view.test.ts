@@ -40,7 +40,7 @@ test('the gravest thing about a partner is what is said of it', () => {
   expect(wordsFor({ secrets: [ending] })).toBe('Secret ends soon');
   expect(wordsFor({ secrets: [ending, ...partner().secrets] })).toBe('Receiving');
   const { lastVerifiedAt: _, ...silent } = partner();
-  expect(verdictOf(silent, nowMs).title).toBe('Silent for 7 days');
+  expect(verdictOf(silent, nowMs).title).toBe('Nothing in 7 days');
   const refused = { ...silent, refusals: [refusal('signature-wrong', before)] };
   expect(verdictOf(refused, nowMs)).toMatchObject({ urgency: 'bad', title: 'Last call refused' });
 });
