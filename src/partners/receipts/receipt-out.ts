@@ -76,7 +76,7 @@ export const remainsOut = z
   .array(z.enum(remainders))
   .readonly()
   .describe(
-    'Of a deletion: what there is on the issues that no action reached, when the last was done. `text`: title and body. `history`: earlier texts, in the edit history. `comments`: those that people wrote. `fields`: texts, numbers and dates in typed fields. `sub-issues`: issues below them.',
+    'Of a deletion: what there is on the issues that no action reached, when the last was done. `text`: title and body. `history`: earlier texts, in the edit history. `comments`: all but that of this deletion, so those that people and rules for events wrote. `fields`: texts, numbers and dates in typed fields. `sub-issues`: issues below them.',
   );
 
 const receiptEventOut = z
