@@ -22,7 +22,7 @@ export async function importReceipts(task: ImportTask): Promise<void> {
   const importer = await services.importer();
   const file = { ...toOrigin(importer, options), open: openerOf(args[0] ?? '') };
   const onProgress = createProgress({ terminal, clock, isJson });
-  const tally: Tally = { deliveries: 0, repeats: 0, outcomes: {}, queued: 0, leads: 0 };
+  const tally: Tally = { deliveries: 0, repeats: 0, outcomes: {}, queued: 0, undated: 0 };
   try {
     const deliveries = await importer.check(file, (done) => onProgress(done, 0, 'read'));
     const done = options.dryRun
@@ -147,18 +147,27 @@ type Tally = {
   repeats: number;
   outcomes: Forecast['outcomes'];
   queued: number;
-  leads: number;
+  undated: number;
+  /** The line of the first of these. */
+  undatedFrom?: number;
 };
 
 function addTo(tally: Tally, one: ImportedDelivery | Forecast): void {
   tally.deliveries += 1;
   if (one.repeat) tally.repeats += 1;
   if ('queued' in one) tally.queued += one.queued;
-  else tally.leads += one.leads;
+  else if (one.undated > 0) {
+    tally.undated += one.undated;
+    tally.undatedFrom ??= one.line;
+  }
   for (const outcome of outcomes)
     if (one.outcomes[outcome])
       tally.outcomes[outcome] = (tally.outcomes[outcome] ?? 0) + one.outcomes[outcome];
 }
+
+const undatedWords = ({ undated, undatedFrom }: Tally): string =>
+  `${plural(undated, 'event')} of an unknown time, the first at ${undatedFrom}: a lead of the same person that came since is taken, too. ` +
+  'A time is RFC 3339 with its zone, or Unix time.';
 
 function sumUp(terminal: Terminal, tally: Tally, { partner, path, dryRun }: ImportOptions): void {
   const { deliveries, repeats, outcomes: counts, queued } = tally;
@@ -172,6 +181,7 @@ function sumUp(terminal: Terminal, tally: Tally, { partner, path, dryRun }: Impo
   );
   for (const outcome of ['IGNORED', 'REJECTED'] as const)
     if (counts[outcome]) terminal.note(`${outcome}: ${eventOutcomes[outcome].meaning}`);
+  if (tally.undated > 0) terminal.note(undatedWords(tally));
   if (dryRun) return terminal.note('Nothing was changed. To bring them in, leave --dry-run out.');
   const hidden = path === 'deletions' ? ', and the leads that are named are hidden now' : '';
   if (queued > 0)

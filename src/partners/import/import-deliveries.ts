@@ -49,6 +49,8 @@ export type Forecast = Omit<ImportedDelivery, 'id' | 'queued'> & {
   id?: string;
   /** Leads that its events name, as far as the lead directory knows. */
   leads: number;
+  /** Events that count from the import, for they do not say when they happened so that it can be read. */
+  undated: number;
 };
 
 /** Brings in what partners sent in vain. Each part is documented where it stands. */
@@ -151,9 +153,15 @@ async function* previewFile(target: ImportTarget, file: ImportedFile): AsyncGene
         repeat,
         outcomes: outcomesOf(fresh),
         leads: leads.size,
+        undated: fresh.filter(isUndated).length,
       };
     }
   }
+}
+
+/** A lead that is named by its number is taken whenever it was created. */
+function isUndated({ createdBefore, names }: NewEvent): boolean {
+  return createdBefore === undefined && names.some(({ kind }) => kind !== 'lead-id');
 }
 
 function lookUp({ db, repository }: ImportTarget, group: Group) {

@@ -105,6 +105,9 @@ test('a person reads what became of each delivery, and what to do next', async (
       'events of the others  2 new, 1 IGNORED, 1 REJECTED\n',
     ].join('\n'),
   );
+  expect(foreseen.stderr).toContain(
+    '1 event of an unknown time, the first at 2: a lead of the same person',
+  );
   expect(foreseen.stderr).toContain('Nothing was changed. To bring them in, leave --dry-run out.');
   const { code, stdout, stderr } = await run();
   expect({ code, stdout }).toEqual({

@@ -123,6 +123,17 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(forecast?.leads).toBe(claimed.length);
   });
 
+  test('foretells which events count from the import', async () => {
+    const { foresee, now } = await setUp();
+    const forecast = await foresee([
+      gone({ occurredAt: now - DAY, email: ADA }),
+      gone({ occurredAt: '2026-11-21', email: ADA }),
+      [gone({ email: ADA }), gone({ occurredAt: 'Monday', externalId: '4711' }), gone({})],
+      gone({ leadId: 3 }),
+    ]);
+    expect(forecast.map(({ undated }) => undated)).toEqual([0, 1, 2, 0]);
+  });
+
   test('changes nothing in a dry run, which says what the import then does', async () => {
     const { take, foresee, deliver, receipts, claimed } = await setUp();
     const sent = await deliver(gone({ eventId: '0', email: 'bob@b.example' }));
@@ -138,11 +149,11 @@ describe.each(engines)('a file that is brought in, on %s', (_engine, open) => {
     expect(await receipts.list({}, 100)).toEqual(before);
     expect(await claimed()).toEqual([3]);
     expect(forecast).toEqual([
-      { line: 1, id: sent.receipt.id, repeat: true, outcomes: {}, leads: 0 },
-      { line: 2, repeat: false, outcomes: { PENDING: 1 }, leads: 2 },
-      { line: 3, repeat: true, outcomes: {}, leads: 0 },
-      { line: 4, repeat: false, outcomes: { IGNORED: 1, REJECTED: 1 }, leads: 0 },
-      { line: 5, repeat: false, outcomes: {}, leads: 0 },
+      { line: 1, id: sent.receipt.id, repeat: true, outcomes: {}, leads: 0, undated: 0 },
+      { line: 2, repeat: false, outcomes: { PENDING: 1 }, leads: 2, undated: 1 },
+      { line: 3, repeat: true, outcomes: {}, leads: 0, undated: 0 },
+      { line: 4, repeat: false, outcomes: { IGNORED: 1, REJECTED: 1 }, leads: 0, undated: 0 },
+      { line: 5, repeat: false, outcomes: {}, leads: 0, undated: 0 },
     ]);
     const done = await take(lines);
     expect(done.map(({ line, repeat, outcomes }) => ({ line, repeat, outcomes }))).toEqual(
