@@ -3,7 +3,7 @@
  * that folder knows Octokit.
  */
 
-/** So long after a change a replica of the tracker may answer as before it, and of a new issue that there is none. */
+/** Lag of a replica of the tracker: it may answer as before a change, and of a new issue that there is none. */
 export const REPLICA_LAG_MAX_MS = 15_000;
 
 /** The value of one of the tracker's typed fields. */

@@ -118,10 +118,10 @@ export function createPartners(setup: PartnersSetup) {
     /** The token of a receipt's status address. */
     statusTokenOf: (receipt: Pick<Receipt, 'id' | 'receivedAt'>) => tokens.seal(receipt),
     readStatus: (token: string) => readStatus({ db, tokens, clock }, token),
-    /** The same as claims of a certificate, which `sign` makes of them. */
+    /** Status as claims of a certificate, which `sign` makes of them. */
     readCertifiedStatus: (token: string, issuer: string) =>
       readCertifiedStatus({ ...setup, tokens }, token, issuer),
-    /** The same of a receipt that somebody sees who may know names. @throws {store-unavailable} */
+    /** Claims of a certificate for somebody who may know names. @throws {store-unavailable} */
     readCertificate: (id: string, issuer: string) => readCertificate(setup, { id, issuer }),
     certificates: setup.certificates,
     receipts: createReceipts({ db, cursors, clock, wakeWorker }),

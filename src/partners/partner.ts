@@ -229,7 +229,7 @@ function filled<T extends object>(defaults: T, some: Some<T> = {}): T {
 }
 
 /** The secrets that may sign at `now`, in the order of the configuration. */
-export function activeSecrets({ secrets }: Pick<Partner, 'secrets'>, now: number): Secret[] {
+export function activeSecrets({ secrets }: Partner, now: number): Secret[] {
   return secrets.filter((secret) => statusOf(secret, now) === 'active').map(({ value }) => value);
 }
 

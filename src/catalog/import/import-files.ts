@@ -30,7 +30,7 @@ export type ImportResult = {
   version?: string;
   /** Findings about its places; absent where there are none. */
   findings?: ImportFinding[];
-  /** Why it failed, or what else is to be said. */
+  /** Reason for which it failed, or another remark. */
   detail?: string;
 };
 
@@ -49,7 +49,7 @@ export type ImportRequest = {
 /** Results of the files, in their order. */
 export type ImportReport = {
   results: ImportResult[];
-  /** Why those that are missing among the results were not tried. */
+  /** Error for which those that are missing among the results were not tried. */
   stoppedBy?: unknown;
 };
 

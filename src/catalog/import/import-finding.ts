@@ -35,7 +35,7 @@ export function placeFindings(
   }));
 }
 
-/** Why a file failed, in one sentence or more, and what is to be said about its places. */
+/** Reason for a file's failure, in one sentence or more, with findings about its places. */
 type FileFailure = { detail: string; findings: ImportFinding[] };
 
 /** The failure that an error stands for. `faults`: what is wrong with the text of the file itself. */

@@ -45,7 +45,7 @@ export type ImportTarget = {
   ): Promise<WrittenVersion>;
 };
 
-/** Why the target cannot be worked with any more; the message is for people, and holds no secret. */
+/** The target cannot be worked with any more; the message is for people, and holds no secret. */
 export class TargetFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -54,7 +54,7 @@ export const searchSqlite: SearchVersions = (
 
 const FULL_TEXT = 'v.terms @@ @search::tsquery';
 
-/** So many of the newest are looked through for words that many versions may have. */
+/** Number of the newest that are looked through for words that many versions may have. */
 const RECENT = 2000;
 
 /**

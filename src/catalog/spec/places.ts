@@ -30,7 +30,7 @@ export type PlaceKind =
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Of what stands at a name, or an index, in a place; `document` is the whole. */
+/** Kind of the place at a name, or an index, in a place; `document` is the whole. */
 export function kindBelow(
   above: PlaceKind,
   key: string,

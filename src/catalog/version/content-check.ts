@@ -220,7 +220,7 @@ export function problemsInBody(body: unknown, words: Words): FieldProblem[] {
   }));
 }
 
-/** The same of the words of a filter, each a query parameter of its name. */
+/** Problems of the words of a filter, each a query parameter of its name. */
 export function filterProblems(filter: unknown, words: Words): FieldProblem[] {
   return wordProblems(filter, words).map(({ field, ...problem }) => ({
     parameter: field,
@@ -244,7 +244,7 @@ function wordProblems(fields: unknown, { types, sources }: Words) {
  * @throws {validation-failed} for a version of another type
  */
 export function requireType(
-  versions: readonly Pick<Candidate, 'serial' | 'type'>[],
+  versions: readonly Candidate[],
   version: { serial?: number; type: string },
 ): void {
   const [first] = versions

@@ -31,7 +31,7 @@ export type Catalog = {
   publicWorkspaces: readonly string[];
   /** Findings stop a version from being published, or are told alone. */
   findings: 'block' | 'warn';
-  /** The same of breaking changes; `off`: nobody looks for them. */
+  /** Breaking changes stop it, or are told alone; `off`: nobody looks for them. */
   compatibility: 'off' | 'warn' | 'block';
 };
 

@@ -16,9 +16,9 @@ type DirectoryInbox = {
    * or is too much, is left to the next catch-up.
    */
   take(issue: Issue, options?: { isMoved?: boolean }): void;
-  /** The same for an issue that was deleted: readers know it no more. */
+  /** Hides an issue that was deleted: readers know it no more. */
   hide(number: number): void;
-  /** The same for a label that has another name now. */
+  /** Takes the new name of a label. */
   rename(label: LabelRename): void;
   /** Resolves when all that was taken is in the directory, without waiting for more to come. */
   settled(): Promise<void>;

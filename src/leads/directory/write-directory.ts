@@ -127,7 +127,7 @@ export function putEntries(store: LeadStore, entries: readonly DirectoryEntry[])
   return inRepository(store, (tx, id) => putPage(tx, id, { store, entries }));
 }
 
-/** The same for the page of a catch-up, whose rows were changed up to `reached`. @throws {store-unavailable} */
+/** Puts the page of a catch-up, whose rows were changed up to `reached`. @throws {store-unavailable} */
 export function putCaughtUp(
   store: LeadStore,
   entries: readonly DirectoryEntry[],
@@ -139,7 +139,7 @@ export function putCaughtUp(
   });
 }
 
-/** The same for the page of the running crawl. @throws {store-unavailable} */
+/** Puts the page of the running crawl. @throws {store-unavailable} */
 export function putCrawled(
   store: LeadStore,
   entries: readonly DirectoryEntry[],

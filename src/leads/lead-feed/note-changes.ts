@@ -116,13 +116,13 @@ function putChanges(
   if (changes.some((change) => change.position === position)) void session.get(NOTIFY);
 }
 
-/** The same of leads that nobody can read any more, whatever the directory knows of them. */
+/** Notes that nobody can read these leads any more, whatever the directory knows of them. */
 export async function hideLeads(session: Tx, touched: Touched): Promise<void> {
   if (touched.numbers.length === 0) return;
   hideKnown(session, touched, await readKnown(session, touched));
 }
 
-/** The same, of what was read before, and of `numbers` alone. */
+/** Hides `numbers` alone, by what was read of the leads before. */
 export function hideKnown(
   session: Tx,
   { id, ...touched }: Touched,
@@ -136,7 +136,7 @@ export function hideKnown(
   putChanges(session, id, { changes, position });
 }
 
-/** The same of those among them that are claimed. */
+/** Hides those among the leads that are claimed. */
 export async function hideClaimed(session: Tx, touched: Touched): Promise<void> {
   const [claimed, known] = await Promise.all([
     session.all<{ number: number }>(CLAIMED, touched),

@@ -35,11 +35,11 @@ export type FeedStep = {
 };
 
 const LIST_LIMIT_MAX = 100;
-/** So many leads are read at the same time. */
+/** Leads that are read at the same time. */
 const READ_AT_ONCE = 8;
 /** A cursor has room for so many. */
 const SHOWN_MAX = 100;
-/** So many changes a reader with a grant by labels looks through in one turn, most of which may not concern it. */
+/** Changes that a reader with a grant by labels looks through in one turn: most of them may not concern it. */
 const LOOKED_THROUGH_MAX = 2000;
 /** Bytes of the leads of a page at most; one that is longer comes alone. */
 const PAGE_BYTES_MAX = 1024 * 1024;
@@ -268,7 +268,7 @@ function toRemoved({ number, position, leftAt = position }: Told): FeedItem {
   return { type: 'lead.removed', id: String(number), at: toRfc3339(leftAt) };
 }
 
-function placeOf({ position, number }: Pick<Told, 'number' | 'position'>): FeedPlace {
+function placeOf({ position, number }: LeadChange | Told): FeedPlace {
   return [position, number];
 }
 

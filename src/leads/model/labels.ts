@@ -30,7 +30,7 @@ function carries(labels: readonly string[], folded: string): boolean {
   return labels.includes(folded) || labels.some((label) => foldLabel(label) === folded);
 }
 
-/** By what labels the issue could be read. */
+/** Labels by which the issue could be read. */
 export function carriedOf({
   isApproved,
   labels,

@@ -69,7 +69,7 @@ export function createImporter(target: ImportTarget) {
 
 /** Reads all of the file, and returns how many deliveries it holds. @throws {UnreadableText} */
 async function checkFile(
-  { bytesMax }: Pick<ImportTarget, 'bytesMax'>,
+  { bytesMax }: ImportTarget,
   { open, partner }: ImportedFile,
   onRead: (deliveries: number) => void = () => undefined,
 ): Promise<number> {
@@ -121,7 +121,7 @@ function toImported(
   return { line: number, id, repeat: kind === 'repeat', outcomes: outcomesOf(written), queued };
 }
 
-function outcomesOf(events: readonly Pick<NewEvent, 'outcome'>[]): Outcomes {
+function outcomesOf(events: readonly NewEvent[]): Outcomes {
   const counts: Outcomes = {};
   for (const { outcome } of events) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;

@@ -100,10 +100,11 @@ type Row = {
 
 /** Writes receipts, their events and claims in a few statements, however many they are. */
 export async function insertDeliveries(
-  { session, next, sealer, claims, isIdReused }: Writing,
+  writing: Writing,
   fresh: readonly FreshDelivery[],
 ): Promise<void> {
   if (fresh.length === 0) return;
+  const { session, next, claims } = writing;
   let { receipt, event: id } = next;
   const receipts = fresh.map((one) => ({ ...one, number: receipt++ }));
   const rows = receipts.flatMap(({ number, delivery, events }) =>
@@ -112,7 +113,7 @@ export async function insertDeliveries(
       return { id: id++, receipt: number, delivery, event, leads };
     }),
   );
-  const events = rows.map((row) => toEventRow(row, { sealer, isIdReused }));
+  const events = rows.map((row) => toEventRow(row, writing));
   const deletions = rows.filter(({ delivery }) => isDeletion(delivery)).map(toClaim);
   await claims.claim(deletions);
   // Nothing is read of them: the commit goes the same way.
@@ -123,10 +124,7 @@ export async function insertDeliveries(
 }
 
 /** An event that was brought in by hand counts from when it happened, which is not ahead of its delivery. */
-export function askedAtOf(
-  event: Pick<NewEvent, 'createdBefore'>,
-  delivery: Pick<NewReceipt, 'createdBefore' | 'receivedAt'>,
-): AskedAt {
+export function askedAtOf(event: NewEvent, delivery: NewReceipt): AskedAt {
   const { createdBefore, receivedAt } = delivery;
   return { createdBefore: Math.min(event.createdBefore ?? Infinity, createdBefore), receivedAt };
 }
@@ -149,7 +147,7 @@ function toReceiptRow({
 
 function toEventRow(
   { id, receipt, delivery, event, leads }: Row,
-  { sealer, isIdReused }: Pick<Writing, 'sealer' | 'isIdReused'>,
+  { sealer, isIdReused }: Writing,
 ): object {
   const { receivedAt } = delivery;
   const { position, eventType, eventId, externalId, outcome, lastError } = event;

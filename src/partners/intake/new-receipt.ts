@@ -85,5 +85,5 @@ export type Acceptance = {
   /** Events that wait for the worker because of this delivery. */
   queued: number;
   /** The events that were written now: those that did not come before. */
-  written: readonly Pick<NewEvent, 'outcome' | 'lastError'>[];
+  written: readonly NewEvent[];
 };

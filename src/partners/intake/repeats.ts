@@ -91,7 +91,7 @@ export async function findSameEvents(
 export async function workRepeat(
   writing: Writing,
   repeat: Repeat,
-  delivery: Pick<NewReceipt, 'path' | 'receivedAt' | 'createdBefore'>,
+  delivery: NewReceipt,
 ): Promise<boolean> {
   const { session, claims } = writing;
   const { event, before } = repeat;

@@ -57,7 +57,7 @@ export function verifyRequest(
 
 function headersOf(
   { headers }: Pick<Partner, 'headers'>,
-  { headerValues }: Pick<PartnerRequest, 'headerValues'>,
+  { headerValues }: UnreadRequest | PartnerRequest,
 ) {
   return {
     signatures: headerValues(headers.signature),
@@ -94,7 +94,7 @@ export type RequestToSign = { uri: string; body: Buffer; id: string };
  * active. @throws {TypeError} the secret is none for the scheme
  */
 export function signRequest(
-  partner: Pick<Partner, 'signing' | 'secrets' | 'headers'>,
+  partner: Partner,
   { uri, body, id }: RequestToSign,
   now: number,
 ): Record<string, string> | undefined {
