@@ -39,19 +39,25 @@ export function certificateCard({ claims, behind }: Certificate): Html {
           ? 'It says that work is still under way: a later one says how it ended.'
           : 'Signed: anybody can check it, offline.',
       ),
-      readers.length > 0 && readersView(behind),
+      readers.length > 0 &&
+        readersView(behind, { isFollowed: readers.some((one) => one.following > 0) }),
     ),
   );
 }
 
-function readersView(behind: readonly string[]): Html {
+function readersView(behind: readonly string[], { isFollowed }: { isFollowed: boolean }): Html {
+  if (!isFollowed) return html`<p>No consumer that could read a lead follows the lead feed.</p>`;
   if (behind.length === 0)
     return html`<p>
       Every consumer that follows the lead feed, and could read a lead, has read past its removal.
     </p>`;
   return html`<p>
-      ${counted(behind.length, 'consumer')} that could read a lead and follow the lead feed have not
-      read past its removal:
+      ${counted(
+        behind.length,
+        'consumer that could read a lead and follows the lead feed has',
+        'consumers that could read a lead and follow the lead feed have',
+      )}
+      not read past its removal:
     </p>
     ${list(...behind.map((name) => foreign(name)))}`;
 }

@@ -195,14 +195,19 @@ test('an event that waits for its match has no leads yet, whatever it names', ()
 });
 
 test.each([
-  [[], 'Every consumer that follows the lead feed'],
-  [['Sales Europe', '<b>Sales</b>'], '2 consumers that could read a lead'],
-])('consumers behind a removal are named: %j', (behind, words) => {
-  const at = '2026-11-20T09:14:00Z';
-  const event = { position: 0, receivedAt: at, outcome: 'DONE' as const };
-  const readers = { couldRead: 3, following: 2, past: 2 - behind.length };
-  const claims = { iss: '', iat: 0, jti: 'r', sub: 'crm', events: [{ ...event, readers }] };
-  const text = flat(certificateCard({ claims, behind }));
-  expect(text).toContain(words);
-  expect(text).not.toContain('<b>Sales</b>');
-});
+  [2, [], 'Every consumer that follows the lead feed'],
+  [0, [], 'No consumer that could read a lead follows the lead feed'],
+  [2, ['Sales'], '1 consumer that could read a lead and follows the lead feed has not'],
+  [2, ['Sales Europe', '<b>Sales</b>'], '2 consumers that could read a lead and follow the lead'],
+])(
+  'of %i consumers that follow, those behind a removal are named: %j',
+  (following, behind, words) => {
+    const at = '2026-11-20T09:14:00Z';
+    const event = { position: 0, receivedAt: at, outcome: 'DONE' as const };
+    const readers = { couldRead: 3, following, past: following - behind.length };
+    const claims = { iss: '', iat: 0, jti: 'r', sub: 'crm', events: [{ ...event, readers }] };
+    const text = flat(certificateCard({ claims, behind }));
+    expect(text).toContain(words);
+    expect(text).not.toContain('<b>Sales</b>');
+  },
+);
