@@ -27,11 +27,6 @@ export function sunsetOfDay(day: string): string {
   return `${day}T23:59:59Z`;
 }
 
-/** The state that an action starts from. */
-function startOf(action: LifecycleAction): Lifecycle {
-  return transitions[action].from;
-}
-
 export type Transition = {
   action: LifecycleAction;
   now: number;
@@ -67,7 +62,7 @@ function requirePossible(version: VersionRecord, transition: Transition): void {
   const { action, isEarly } = transition;
   const { lifecycle } = version;
   const isNewSunset = action === 'deprecate' && lifecycle === 'DEPRECATED';
-  if (lifecycle !== startOf(action) && !isNewSunset) refuseTransition(action, lifecycle);
+  if (lifecycle !== transitions[action].from && !isNewSunset) refuseTransition(action, lifecycle);
   if (action === 'retire' && isEarly !== true) requireUnused(version, transition);
 }
 

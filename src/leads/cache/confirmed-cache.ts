@@ -178,8 +178,8 @@ function get<T>(state: CacheState<T>, source: Source<T>): CacheResult<T> | Promi
   const cached = state.entries.get(source.key);
   const use = useOf(state, cached);
   if (cached && use === 'fresh') return { entry: cached, outcome: 'hit' };
-  if (cached && isBroken(state, source.key) && mayServeStale(state.options, cached))
-    return { entry: cached, outcome: 'stale' };
+  const isBroken = cached && state.breakers.get(source.key)?.state() === 'open';
+  if (isBroken && mayServeStale(state.options, cached)) return { entry: cached, outcome: 'stale' };
   const flying = state.flights.get(source.key);
   if (flying?.result && !flying.isTainted) return flying.result;
   return launch(state, source, use === 'changed');
@@ -222,10 +222,6 @@ async function fly<T>(
     if (isTrackportError(error, 'tracker-failed')) noteNonsense(state, source.key);
     return { entry: cached, outcome: 'stale' };
   }
-}
-
-function isBroken<T>({ breakers }: CacheState<T>, key: string): boolean {
-  return breakers.get(key)?.state() === 'open';
 }
 
 /** Nonsense says nothing about other keys, so that the breaker of the whole tracker leaves it out. */

@@ -59,7 +59,7 @@ export function createChangeLog(db: Database, { instanceId }: { instanceId: stri
   const behind = (rows: readonly BatchRow[], position: number): readonly BatchRow[] => {
     const first = rows[0];
     if (first?.position !== position) return rows;
-    return seen?.position !== position || isSame(seen, first) ? rows.slice(1) : rows;
+    return seen?.position !== position || isSameBatch(seen, first) ? rows.slice(1) : rows;
   };
   return {
     /**
@@ -95,6 +95,6 @@ export function createChangeLog(db: Database, { instanceId }: { instanceId: stri
 }
 
 /** After a failover another batch may have its position. */
-function isSame(left: BatchRow, right: BatchRow): boolean {
+function isSameBatch(left: BatchRow, right: BatchRow): boolean {
   return left.instanceId === right.instanceId && left.changes === right.changes;
 }

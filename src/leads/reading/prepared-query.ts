@@ -50,10 +50,11 @@ export function prepareQuery(
   const { cursor, limit } = query;
   const list = { kind: CURSOR_KIND, binding: bindingOf(visibility, approvedLabel) };
   const { filters, position } = startPage(cursors, list, { cursor, filters: filtersOf(query) });
+  if (position !== undefined && !isPosition(position)) refuseCursor();
   const filter = toFilter(filters, visibility, approvedLabel);
   return {
     limit,
-    position: position === undefined ? undefined : toWalkPosition(position),
+    position,
     filter,
     issueQuery: toIssueQuery(filter),
     next: { list, filters },
@@ -93,10 +94,6 @@ export function toIssueQuery(filter: LeadFilter): IssueQuery {
 /** Binds a cursor to the consumer and to what it may see. */
 function bindingOf(visibility: Visibility, approvedLabel: string): string {
   return JSON.stringify([visibility.consumerId, foldLabels(visibility.labels), approvedLabel]);
-}
-
-function toWalkPosition(position: unknown): WalkPosition {
-  return isPosition(position) ? position : refuseCursor();
 }
 
 function isPosition(value: unknown): value is WalkPosition {

@@ -51,10 +51,10 @@ export function* limits(shapes: Shapes): Generator<Breakage> {
   for (const word of LIMITS) {
     if (!outer.words.has(word)) continue;
     const own = tightestOf(inner, word);
-    const beside = tightestOf(inner, BESIDE[word] ?? '');
+    const counterpart = tightestOf(inner, COUNTERPARTS[word] ?? '');
     const allowed = tightestOf(outer, word);
     const isTighter = compareNumbers(allowed, own) > 0;
-    const covering = compareNumbers(beside, allowed);
+    const covering = compareNumbers(counterpart, allowed);
     const isCovered = word.startsWith('exclusive') ? covering > 0 : covering >= 0;
     if (isTighter && !isCovered)
       yield changeOf(shapes, word, `is ${isRequest ? 'narrower' : 'wider'} now`);
@@ -62,7 +62,7 @@ export function* limits(shapes: Shapes): Generator<Breakage> {
 }
 
 /** Of two that go together one may stand for the other. */
-const BESIDE: Readonly<Record<string, string>> = {
+const COUNTERPARTS: Readonly<Record<string, string>> = {
   minimum: 'exclusiveMinimum',
   maximum: 'exclusiveMaximum',
   exclusiveMinimum: 'minimum',
