@@ -6,8 +6,8 @@ import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import { createLogOutput, type LogOutput, READER_WAIT_MS } from './compose/telemetry/log.ts';
-import { createCommandServices } from './compose/command-services.ts';
-import { EXIT_FAILED, StartError } from './compose/server/start-error.ts';
+import { createCommandServices } from './compose/commands.ts';
+import { EXIT_FAILED, StartError } from './compose/start-error.ts';
 
 /**
  * The whole program: runs one command line and ends the process. Exit code 0 when it did its work,

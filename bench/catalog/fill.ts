@@ -16,7 +16,7 @@ const AT_ONCE = { postgres: 8, sqlite: 1000 };
 /** A store with so many published artifacts, a multiple of a thousand. */
 export async function openFilled(storeUrl: string, artifacts: number): Promise<Store> {
   const store = await openBenchStore(storeUrl);
-  const { db } = store.stores.catalog();
+  const { database: db } = store;
   if (storeUrl.startsWith('sqlite:')) await insert(db, artifacts, AT_ONCE.sqlite);
   else {
     await insert(db, SMALL, AT_ONCE.postgres);

@@ -26,11 +26,15 @@ export const spec = {
 };
 
 /** The catalog on a store, as a service has it. */
-export function openCatalog({ stores, cursors }: Pick<Store, 'stores' | 'cursors'>): Catalog {
-  const engine = stores.catalog();
+export function openCatalog({
+  database: db,
+  search,
+  cursors,
+}: Pick<Store, 'database' | 'search' | 'cursors'>): Catalog {
   return createCatalog({
-    ...engine,
-    usage: createReadRecord({ ...engine, clock: systemClock, log: silentLog }),
+    db,
+    search,
+    usage: createReadRecord({ db, clock: systemClock, log: silentLog }),
     clock: systemClock,
     cursors,
     ...createSpecThreads({ clock: systemClock }),

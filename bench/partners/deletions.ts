@@ -50,7 +50,7 @@ type Urls = { storeUrl: string; service: string; tracker: string };
 /** One deletion after the other, each of a lead that was made a moment before. */
 async function timeDeletions({ storeUrl, service, tracker }: Urls, count: number) {
   const store = await openBenchStore(storeUrl);
-  const claims = createClaimView(store.stores.leads);
+  const claims = createClaimView(store.leads);
   const claimed: number[] = [];
   const closed: number[] = [];
   for (let turn = 0; turn < count; turn += 1) {

@@ -11,7 +11,7 @@ import { createPartners, type Partners, type PartnersSetup } from '#partners/ind
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds, newUuid } from '#shared/ids.ts';
-import type { BaseParts, ServiceParts } from './parts.ts';
+import type { Base, App } from './app.ts';
 import { toPartnerList } from './partner-list.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Registry } from 'prom-client';
@@ -21,8 +21,8 @@ import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { gauge } from './telemetry/metrics.ts';
 
-type PartnersParts = BaseParts &
-  Pick<ServiceParts, 'access' | 'leads' | 'tracker' | 'filler' | 'traffic' | 'hearing' | 'bodies'>;
+type PartnersParts = Base &
+  Pick<App, 'access' | 'leads' | 'tracker' | 'filler' | 'traffic' | 'hearing' | 'bodies'>;
 
 /** Partners on the open store and the tracker, by whose clock they go. */
 export function composePartners(parts: PartnersParts): Partners {
@@ -50,7 +50,7 @@ export function composePartners(parts: PartnersParts): Partners {
 }
 
 /** Without a port of their own the metrics are public. */
-export function partnerRegistry({ config, settings, registry }: BaseParts): PartnerRegistry {
+export function partnerRegistry({ config, settings, registry }: Base): PartnerRegistry {
   return {
     registry,
     namesPartners: config.server.opsPort !== undefined,
@@ -58,9 +58,9 @@ export function partnerRegistry({ config, settings, registry }: BaseParts): Part
   };
 }
 
-function storePorts({ config, store, clock }: BaseParts) {
+function storePorts({ config, store, clock }: Base) {
   const instance = newUuid();
-  const { stores, secretKey, cursors, database: db } = store;
+  const { secretKey, cursors, database: db } = store;
   const sealer = createSealer(deriveKey(secretKey, 'payloads'));
   const repository = config.tracker.repository.toLowerCase();
   const accept = createAcceptance(db, { sealer, repository });
@@ -70,7 +70,7 @@ function storePorts({ config, store, clock }: BaseParts) {
     repository,
     instance,
     sealer,
-    workerLease: stores.workerLease(instance),
+    workerLease: store.workerLease(instance),
     cursors,
     statusKey: deriveKey(secretKey, 'status'),
     certificates: createCertificateSigner({
@@ -86,7 +86,7 @@ function storePorts({ config, store, clock }: BaseParts) {
 async function openReaders({ access, leads, store }: PartnersParts) {
   await leads.leadFeed.flushReads();
   const consumers = await access.leadGrants();
-  return (numbers: readonly number[]) => readRemovalReaders(store.stores.leads, numbers, consumers);
+  return (numbers: readonly number[]) => readRemovalReaders(store.leads, numbers, consumers);
 }
 
 function trackerPorts({ config, tracker }: PartnersParts) {
@@ -99,7 +99,7 @@ function trackerPorts({ config, tracker }: PartnersParts) {
   } satisfies Partial<PartnersSetup>;
 }
 
-function settingsPorts({ config, settings }: BaseParts) {
+function settingsPorts({ config, settings }: Base) {
   return {
     partners: settings.derive(toPartnerList),
     rules: () => {

@@ -12,13 +12,14 @@ import { HOUR, SECOND, sleepUntilAborted, untilAborted } from '#shared/clock.ts'
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { errorFields } from '#shared/log.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { createLastKnown } from '#shared/caching.ts';
-import type { BearerParts, ServiceParts } from './parts.ts';
+import type { Bearer, App } from './app.ts';
 
-type PortalParts = ServiceParts & {
+type PortalParts = App & {
   portal: NonNullable<FixedConfig['portal']>;
   rules: NonNullable<Config['identity']>;
-} & BearerParts &
+} & Bearer &
   Pick<PagesContext, 'readiness'>;
 
 const PURGE_EVERY_MS = HOUR;
@@ -44,7 +45,7 @@ export async function composePortal(parts: PortalParts): Promise<NonNullable<App
         audience: rules.audience,
         sessions,
         sealer,
-        idempotency: store.stores.idempotency(),
+        idempotency: createIdempotency({ db: store.database, clock }),
         formKey: deriveKey(store.secretKey, 'forms'),
         signIn: composeSignIn(parts, { ...context, sessions, closed: closed.signal }),
         deadLetters: deadLettersOf(parts),

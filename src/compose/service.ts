@@ -1,37 +1,42 @@
-/** Everything that a running service does, once its store is open: it listens, works, and stops. */
+/**
+ * The composition root: opens, makes, listens and stops. What is acquired is given back by `stop`, last first, also when
+ * the start fails half-way.
+ */
 import type { Access } from '#access/index.ts';
 import { createLimiter } from '#access/limit.ts';
 import { type Config, serverUrl } from '#config/schema/schema.ts';
 import { takeOver, type TakeOver } from '#config/take-over.ts';
 import type { TracingChoice } from '#config/tracing.ts';
-import { type AppDeps, createApp, createOperationsApp } from '#http/app.ts';
+import { createApp, createOperationsApp } from '#http/app.ts';
 import type { HttpApp } from '#http/context.ts';
 import { createServiceReports, type ServiceReports } from '#http/readiness.ts';
 import type { ServerDeps } from '#http/server.ts';
 import type { Clock } from '#shared/clock.ts';
+import { createIdempotency } from '#shared/idempotency.ts';
 import { createRunIds } from '#shared/ids.ts';
 import type { Log } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
-import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
+import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import { Registry } from 'prom-client';
+import type { App } from './app.ts';
+import { composeApp } from './compose-app.ts';
+import { cutInTime, drain, listen } from './listen.ts';
 import { partnerRegistry } from './partners.ts';
-import type { ServiceParts } from './parts.ts';
-import { createServiceParts } from './service-parts.ts';
-import { cutInTime, drain, listen } from './server/listen.ts';
-import type { Store } from './store.ts';
+import { storeError } from './start-error.ts';
+import { lockStore, openStore, type Store } from './store.ts';
 import { healthChecks } from './telemetry/health.ts';
 import type { LogOutput } from './telemetry/log.ts';
 import { createRegistry, logMetrics } from './telemetry/metrics.ts';
-import { createTrackerWebhook } from './tracker/webhook.ts';
+import { createTrackerWebhook } from './tracker-webhook.ts';
 
-export type ServiceDeps = {
+type Start = {
   config: Config;
   clock: Clock;
   log: Log;
   /** Whose lost lines are counted. */
   logOutput?: Pick<LogOutput, 'droppedLines'>;
-  /** See `StoreDeps`. */
+  /** See `openStore`. */
   thread?: { module?: URL };
   /** Ends the wait for another service that has the store. */
   stopping?: AbortSignal | undefined;
@@ -61,39 +66,44 @@ export type Service = {
   reload(next: Config): TakeOver;
 };
 
-/** What a service is started with, open already. */
-export type Opened = { store: Store; tracing: Tracing | undefined };
+/** Starts the whole service. @throws {StartError} in one line, with what to do */
+export async function startService(start: Start): Promise<Service> {
+  const cleanup = createCleanupStack();
+  try {
+    return await serve(start, cleanup);
+  } catch (error) {
+    await cleanup.releaseAll().catch(() => undefined);
+    throw storeError(error, start.config.store.url);
+  }
+}
 
-/** Makes the rest of the service, and listens. The caller releases what is in `cleanup` when that fails. */
-export async function serve(
-  deps: ServiceDeps,
-  { store, tracing }: Opened,
-  cleanup: CleanupStack,
-): Promise<Service> {
-  const { config, clock, log, logOutput } = deps;
+async function serve(start: Start, cleanup: CleanupStack): Promise<Service> {
+  const { config, clock, log, logOutput } = start;
+  const tracing = await openTracing(start, cleanup); // given back last: it tells of the stop
+  const lock = await lockStore(config.store, start);
+  cleanup.push('the lock of the store', () => lock?.release());
+  const store = await openStore({ ...start, thread: start.thread ?? {} });
+  cleanup.push('the store', () => store.close());
   const registry = createRegistry();
   if (logOutput) logMetrics(registry, logOutput);
   const settings = createReloadable(config);
   const cut = new AbortController();
   const base = { config, settings, clock, log, registry, tracing, store, cleanup };
-  const parts = await createServiceParts(base, cut.signal);
+  const app = await composeApp(base, cut.signal);
   const address: Address = {
     publicUrl: config.server.publicUrl,
     isStopping: false,
     ending: new AbortController(),
   };
-  const { app, operationsApp } = await createApps(parts, address, {
-    limits: deps.limits,
-  });
-
+  const servers = await createServers(app, address, start.limits);
   await store.opened();
-  if (operationsApp) await listenForOperations(parts, operationsApp);
-  const listening = await listen({ app, ...config.server, clock });
+  if (servers.operations) await listenForOperations(app, servers.operations);
+  const listening = await listen({ app: servers.public, ...config.server, clock });
   const url = serverUrl(listening);
   const publicUrl = (address.publicUrl ??= url);
   let deadline: number | undefined;
   cleanup.push('the server', () => listening.close(deadline ?? clock.monotonicMs()));
-  const stopWork = await startWork(parts);
+  const stopWork = await startWork(app);
 
   const stop = async (): Promise<void> => {
     address.isStopping = true;
@@ -108,12 +118,12 @@ export async function serve(
   const reload: Service['reload'] = (next) => {
     const takenOver = takeOver(settings.current(), next);
     settings.replace(takenOver.config);
-    parts.tracker.onReload();
-    parts.partners.onReload();
+    app.tracker.onReload();
+    app.partners.onReload();
     return takenOver;
   };
   let stopped: Promise<void> | undefined;
-  return { url, publicUrl, store, access: parts.access, stop: () => (stopped ??= stop()), reload };
+  return { url, publicUrl, store, access: app.access, stop: () => (stopped ??= stop()), reload };
 }
 
 type Address = {
@@ -123,17 +133,15 @@ type Address = {
   ending: AbortController;
 };
 
-type Apps = { app: HttpApp; operationsApp?: HttpApp };
-
-async function createApps(
-  parts: ServiceParts,
+async function createServers(
+  app: App,
   address: Address,
-  { limits }: Pick<ServiceDeps, 'limits'>,
-): Promise<Apps> {
-  const { config, clock, registry, bearer, bodies, store } = parts;
+  limits: Start['limits'],
+): Promise<{ public: HttpApp; operations?: HttpApp }> {
+  const { config, clock, registry, bearer, bodies, store } = app;
   const { opsPort, trustProxy, cors, refusedPerMinute } = config.server;
   const server: ServerDeps = {
-    ...parts,
+    ...app,
     newId: createRunIds(),
     metrics: registry,
     publicUrl: () => address.publicUrl ?? '',
@@ -143,59 +151,70 @@ async function createApps(
     parseJson: bodies.parse,
     limits,
   };
-  const reports = createServiceReports(parts, {
+  const reports = createServiceReports(app, {
     metrics: registry,
-    checks: () => healthChecks(parts),
+    checks: () => healthChecks(app),
     isStopping: () => address.isStopping,
   });
-  const app = createApp({
-    ...parts,
+  const forEverybody = createApp({
+    ...app,
     ...server,
-    partnerRegistry: partnerRegistry(parts),
-    trackerWebhook: createTrackerWebhook(parts),
+    partnerRegistry: partnerRegistry(app),
+    trackerWebhook: createTrackerWebhook(app),
     ending: address.ending.signal,
     bearer: bearer && {
       verifier: bearer.identity.verifier,
       catalog: bearer.catalog,
       readSpecBody: bodies.specBody,
-      idempotency: store.stores.idempotency(),
+      idempotency: createIdempotency({ db: store.database, clock }),
     },
-    portal: await openPortal(parts, reports),
+    portal: await openPortal(app, reports),
     operations: opsPort === undefined ? reports : undefined,
     securityContact: config.server.securityContact,
   });
-  if (opsPort === undefined) return { app };
+  if (opsPort === undefined) return { public: forEverybody };
   // Its own requests are not worth measuring, and a registry takes each metric once.
-  const operationsApp = createOperationsApp({ ...server, metrics: new Registry() }, reports);
-  return { app, operationsApp };
+  const operations = createOperationsApp({ ...server, metrics: new Registry() }, reports);
+  return { public: forEverybody, operations };
 }
 
 /** Loaded where one is configured: nobody else pays for it. */
 async function openPortal(
-  parts: ServiceParts,
+  app: App,
   { readiness }: Pick<ServiceReports, 'readiness'>,
-): Promise<AppDeps['portal']> {
-  const { bearer, config } = parts;
+): Promise<Parameters<typeof createApp>[0]['portal']> {
+  const { bearer, config } = app;
   const { portal, identity: rules } = config;
   if (!bearer || !portal || !rules) return undefined;
   const { composePortal } = await import('./portal.ts');
-  return composePortal({ ...parts, ...bearer, portal, rules, readiness });
+  return composePortal({ ...app, ...bearer, portal, rules, readiness });
 }
 
 /** Health and metrics come first and go last: they tell of the stop until its end. */
-async function listenForOperations(
-  { config, clock, cleanup }: ServiceParts,
-  app: HttpApp,
-): Promise<void> {
+async function listenForOperations({ config, clock, cleanup }: App, app: HttpApp): Promise<void> {
   const { host, opsPort: port = 0 } = config.server;
   const listening = await listen({ app, host, port, setBy: 'server.opsPort', clock });
   cleanup.push('the operations server', () => listening.close(clock.monotonicMs()));
 }
 
 /** Returns how to stop: the step under way is finished, the rest is given back. */
-async function startWork({ partners, cleanup }: ServiceParts): Promise<() => Promise<void>> {
+async function startWork({ partners, cleanup }: App): Promise<() => Promise<void>> {
   const stop = (): Promise<void> => partners.stop();
   cleanup.push('the worker', stop);
   await partners.start();
   return stop;
+}
+
+/** Undefined where traces are off: then no package of OpenTelemetry's SDK is loaded. */
+async function openTracing(
+  { tracing: { settings, unsupported } = {}, clock, log }: Start,
+  cleanup: CleanupStack,
+): Promise<Tracing | undefined> {
+  if (unsupported !== undefined)
+    log.warn({ variable: unsupported }, 'traces are off: the value is not supported');
+  if (!settings) return undefined;
+  const { createTracing } = await import('./telemetry/tracing.ts');
+  const tracing = createTracing({ settings, clock, log });
+  cleanup.push('the traces', () => tracing.close());
+  return tracing;
 }

@@ -1,4 +1,10 @@
-import { unavailable } from '#shared/database.ts';
+/** Opens the store of either engine. A driver is loaded where it is needed. */
+import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
+import type { ServiceLock } from '#adapters/sqlite/service-lock.ts';
+import { createFingerprint } from '#adapters/key-fingerprint.ts';
+import { type Migration, readApplied } from '#adapters/migrations.ts';
+import { createWriteCheck, type WriteCheck } from '#adapters/write-check.ts';
+import type { SearchVersions } from '#catalog/reading/search.ts';
 import {
   fingerprintOf,
   otherKeyError,
@@ -6,17 +12,41 @@ import {
   resolveSecretKey,
 } from '#config/secret-key.ts';
 import type { Config } from '#config/schema/schema.ts';
+import type { LeadStore } from '#leads/lead-store.ts';
+import { claimLearnt } from '#partners/receipts/standing-deletions.ts';
+import type { WorkerLease } from '#partners/worker/background-work.ts';
 import type { Clock } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
-import type { Log } from '#shared/log.ts';
+import { type Database, unavailable } from '#shared/database.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { createCursorSealer, type CursorSealer } from '#shared/pagination/page.ts';
 
-import { storeError } from './server/start-error.ts';
-import type { OpenStore, Stores } from './stores/stores.ts';
+import { storeError } from './start-error.ts';
+
+/** A store that is open and has the newest schema. */
+type Engine = {
+  database: Database;
+  /** How it reads the catalog's full text. */
+  search: SearchVersions;
+  /** The right to work of an instance of this id. */
+  workerLease: (instance: string) => WorkerLease;
+  /** What its server is; only where it has one. @throws {store-unavailable} */
+  readServer?: () => Promise<ServerInfo>;
+  /** What was applied just now. */
+  migrated: readonly Migration[];
+  /** Resolves when writes are made; they wait until then. @throws {store-unavailable} */
+  opened(): Promise<void>;
+  /** Resolves when all that was asked for is written. */
+  close(): Promise<void>;
+};
 
 /** The open store with what every area needs of it. */
-export type Store = Omit<OpenStore, 'stores'> & {
-  stores: Stores;
+export type Store = Engine & {
+  /** Every migration that it has. @throws {store-unavailable} */
+  readApplied: () => ReturnType<typeof readApplied>;
+  /** Whether deliveries can be stored. */
+  writes: WriteCheck;
+  leads: LeadStore;
   /** Resolves when the store can be read, and is that of our `secretKey`. @throws {store-unavailable} */
   checkReading(): Promise<void>;
   /** The bytes of `secretKey`; only sub-keys of it are used. */
@@ -25,11 +55,15 @@ export type Store = Omit<OpenStore, 'stores'> & {
   cursors: CursorSealer;
 };
 
-export type StoreDeps = {
-  config: Pick<Config, 'store' | 'secretKey'> & { tracker: Pick<Config['tracker'], 'repository'> };
+type StoreConfig = Pick<Config, 'store' | 'secretKey'> & {
+  tracker: Pick<Config['tracker'], 'repository'>;
+};
+
+type Opening = {
+  config: StoreConfig;
   clock: Clock;
   log: Log;
-  /** That which writes to SQLite in a service, and what runs in it. */
+  /** Of a service: the thread that writes to SQLite, and what runs in it, for tests that disturb it. */
   thread?: { module?: URL };
 };
 
@@ -38,27 +72,17 @@ export function directoryKeyOf({ secretKey }: Pick<Store, 'secretKey'>): Buffer 
   return deriveKey(secretKey, 'directory');
 }
 
-/** A driver is loaded where it is needed. */
-async function openEngine({ config, ...deps }: StoreDeps): Promise<OpenStore> {
-  const { url } = config.store;
-  if (url.engine === 'postgres') {
-    const { openPostgresStore } = await import('./stores/postgres.ts');
-    return openPostgresStore({ ...deps, url: url.url.reveal() });
-  }
-  const { openSqliteStore } = await import('./stores/sqlite.ts');
-  return openSqliteStore({ ...deps, path: url.path });
-}
-
 /** Opens the store and brings it to the newest schema. @throws {StartError} @throws {ConfigError} it is of another `secretKey` */
-export async function openStore(deps: StoreDeps): Promise<Store> {
-  const { config } = deps;
+export async function openStore(opening: Opening): Promise<Store> {
+  const { config, clock } = opening;
   const { url } = config.store;
   try {
-    const opened = await openEngine(deps);
+    const engine = await openEngine(opening);
     try {
-      return toStore(deps, opened, await agreeOnKey(config, opened));
+      const secretKey = await agreeOnKey(config, engine.database);
+      return createStore(engine, { repository: config.tracker.repository, secretKey, clock });
     } catch (error) {
-      await opened.close();
+      await engine.close();
       throw error;
     }
   } catch (error) {
@@ -66,18 +90,20 @@ export async function openStore(deps: StoreDeps): Promise<Store> {
   }
 }
 
-/** The open store, whose key is `secretKey`. */
-export function toStore(
-  { config, clock }: Pick<StoreDeps, 'clock'> & { config: Pick<StoreDeps['config'], 'tracker'> },
-  opened: OpenStore,
-  secretKey: Buffer,
+/** The same of an engine that is open. `repository` is `owner/name` of the tracker's. */
+export function createStore(
+  engine: Engine,
+  { repository, secretKey, clock }: { repository: string; secretKey: Buffer; clock: Clock },
 ): Store {
-  const { repository } = config.tracker;
+  const { database: db } = engine;
+  const fingerprint = createFingerprint(db);
   return {
-    ...opened,
-    stores: opened.stores({ repository, clock }),
+    ...engine,
+    readApplied: () => readApplied(db),
+    writes: createWriteCheck(db, clock),
+    leads: { db, repository: repository.toLowerCase(), clock, claimLearnt },
     checkReading: async () => {
-      if (isOf(secretKey, await opened.fingerprint())) return;
+      if (isOf(secretKey, await fingerprint())) return;
       throw unavailable('The store is of another secretKey now.');
     },
     secretKey,
@@ -86,13 +112,108 @@ export function toStore(
 }
 
 /** A new store takes the configured key. @throws {ConfigError} it was filled with another one */
-async function agreeOnKey(config: StoreDeps['config'], store: OpenStore): Promise<Buffer> {
-  const stored = await store.fingerprint();
+async function agreeOnKey(config: StoreConfig, database: Database): Promise<Buffer> {
+  const fingerprint = createFingerprint(database);
+  const stored = await fingerprint();
   const key = stored ? readSecretKey(config) : resolveSecretKey(config);
-  if (key && isOf(key, stored ?? (await store.fingerprint(fingerprintOf(key))))) return key;
+  if (key && isOf(key, stored ?? (await fingerprint(fingerprintOf(key))))) return key;
   throw otherKeyError(config, key);
 }
 
 function isOf(secretKey: Buffer, fingerprint: Buffer | undefined): boolean {
   return fingerprint?.equals(fingerprintOf(secretKey)) === true;
+}
+
+function openEngine({ config, clock, log, thread }: Opening): Promise<Engine> {
+  const { url } = config.store;
+  return url.engine === 'postgres'
+    ? openPostgres(url.url.reveal(), { clock, log })
+    : openSqlite(url.path, { log, thread });
+}
+
+async function openPostgres(
+  url: string,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<Engine> {
+  const { openDatabase } = await import('#adapters/postgres/connection/database.ts');
+  const { migrate } = await import('#adapters/postgres/migrate.ts');
+  const { readServerInfo } = await import('#adapters/postgres/connection/server-info.ts');
+  const { createWorkerLease } = await import('#adapters/postgres/worker-lease.ts');
+  const { searchPostgres } = await import('#catalog/reading/search.ts');
+  const database = openDatabase({ url });
+  try {
+    await database.refuseSharedConnections();
+    const migrated = await migrate({ database, log });
+    return {
+      database,
+      search: searchPostgres,
+      workerLease: (instance) => createWorkerLease({ database, instance, clock }),
+      readServer: () => readServerInfo(database),
+      migrated,
+      opened: () => Promise.resolve(),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * In a service a thread of its own writes, so that no reader waits for a disk. Its crash is thrown where nobody can
+ * catch it, which ends the process: what was asked for may be written or not, and a reader must not go on as if
+ * nothing was. Writes wait until it is `opened`.
+ */
+async function openSqlite(
+  path: string,
+  { log, thread }: Pick<Opening, 'log' | 'thread'>,
+): Promise<Engine> {
+  const sqlite = await import('#adapters/sqlite/database.ts');
+  const { migrate, refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
+  const { isDiskFailure } = await import('#adapters/sqlite/connection/errors.ts');
+  const { ownWork } = await import('#adapters/sqlite/service-lock.ts');
+  const { searchSqlite } = await import('#catalog/reading/search.ts');
+  await refuseOtherFile(path);
+  const local = sqlite.openDatabase({ path });
+  const onCrash = (error: Error): never => {
+    log.error(errorFields(error), isDiskFailure(error) ? DISK_FAILED : THREAD_CRASHED);
+    throw error;
+  };
+  let database: Database & { opened?: Promise<void> } = local;
+  try {
+    const migrated = await migrate({ database: local, log });
+    if (thread) {
+      await local.close();
+      database = sqlite.openThreadedDatabase({ path, ...thread, onCrash });
+    }
+    return {
+      database,
+      search: searchSqlite,
+      workerLease: () => ownWork,
+      migrated,
+      opened: async () => database.opened,
+      close: () => database.close(),
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+const DISK_FAILED = 'the disk of the store has failed, and nobody can say what is on it';
+const THREAD_CRASHED = 'the writing thread has crashed';
+
+/**
+ * Takes what a service does before it opens the store: a SQLite file has one service at a time.
+ * @throws {store-unavailable} naming who has it
+ */
+export async function lockStore(
+  { url }: Config['store'],
+  waiting: { clock: Clock; log: Log; stopping?: AbortSignal | undefined },
+): Promise<ServiceLock | undefined> {
+  if (url.engine !== 'sqlite') return undefined;
+  const { refuseOtherFile } = await import('#adapters/sqlite/migrate.ts');
+  const { lockForService } = await import('#adapters/sqlite/service-lock.ts');
+  await refuseOtherFile(url.path);
+  return lockForService(url.path, waiting);
 }

@@ -5,7 +5,7 @@ import { MINUTE } from '#shared/clock.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { importFiles } from '#catalog/import/import-files.ts';
 import { createServerTarget } from '#cli/commands/catalog/server-target.ts';
-import { createTokens } from '../../src/compose/catalog.ts';
+import { createTokens } from '#adapters/openid-client/renewed-tokens.ts';
 import { specThreads } from '../support/threads.ts';
 import { createFakeClock } from '../support/clock.ts';
 

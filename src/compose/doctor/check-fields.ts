@@ -4,11 +4,11 @@ import type { Config } from '#config/schema/schema.ts';
 import { foldLabel } from '#leads/model/labels.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { nearMiss } from '#shared/text/near-miss.ts';
-import type { TrackerParts } from '../tracker/parts.ts';
+import type { Tracker } from '../tracker.ts';
 
 export type FieldCheckDeps = {
   config: Config;
-  tracker: Pick<TrackerParts, 'client' | 'repository'>;
+  tracker: Pick<Tracker, 'client' | 'repository'>;
 };
 
 type FieldRule = { name: string; partner: string; value: string | number | readonly string[] };

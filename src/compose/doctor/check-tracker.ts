@@ -11,7 +11,7 @@ import { capitalize } from '#shared/outcomes/entry.ts';
 import { trackerCauses, trackerStep } from '#shared/outcomes/tracker-causes.ts';
 import { type Clock, DAY, MINUTE, SECOND } from '#shared/clock.ts';
 
-import type { TrackerParts } from '../tracker/parts.ts';
+import type { Tracker } from '../tracker.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
 import { checkFields } from './check-fields.ts';
 
@@ -22,7 +22,7 @@ const CLOCK_LIMIT_MS = 5 * MINUTE;
 const EXPIRES_SOON_MS = 14 * DAY;
 const LABEL_COLOURS = { approved: '1a7f37', deleted: '8250df', ofRules: '0969da' };
 
-export type TrackerCheckDeps = { config: Config; tracker: TrackerParts; clock: Clock };
+export type TrackerCheckDeps = { config: Config; tracker: Tracker; clock: Clock };
 
 /** The repository, what the credential may do there, its labels, and both clocks. */
 export async function checkTracker(
@@ -78,7 +78,7 @@ function checkCreation({ leads }: Config, { facts }: RepositoryInspection): Find
   ];
 }
 
-function checkVersion(tracker: TrackerParts): Finding[] {
+function checkVersion(tracker: Tracker): Finding[] {
   const notice = tracker.versionNotice();
   return notice === undefined
     ? []
@@ -192,7 +192,7 @@ async function checkLabels(
 }
 
 async function makeLabel(
-  tracker: TrackerParts,
+  tracker: Tracker,
   subject: string,
   label: { name: string; color: string; description: string },
 ): Promise<Finding> {

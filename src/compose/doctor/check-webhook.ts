@@ -11,12 +11,12 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { decapitalize, entryOf } from '#shared/outcomes/entry.ts';
 import { webhookRefusals } from '#shared/outcomes/refusals.ts';
 import { failed, type Finding, ok, warning } from '#shared/report.ts';
-import type { TrackerParts } from '../tracker/parts.ts';
+import type { Tracker } from '../tracker.ts';
 import { explainFailure } from './check-tracker.ts';
 
 export type WebhookCheckDeps = {
   config: Config;
-  tracker: Pick<TrackerParts, 'client' | 'adminClient' | 'appClient' | 'repository'>;
+  tracker: Pick<Tracker, 'client' | 'adminClient' | 'appClient' | 'repository'>;
   traffic: readonly TrafficCount[];
   /** Whether a service has worked on the store yet; before that nothing can have come through. */
   hasServed: boolean;

@@ -16,15 +16,14 @@ import { ConfigError } from '#config/problems.ts';
 import { secretKeyPath } from '#config/secret-key.ts';
 import { readHeard } from '#partners/silence.ts';
 import { readTraffic, type TrafficCount } from '#partners/traffic.ts';
-import { createTrackerParts, type TrackerParts } from '../tracker/parts.ts';
+import { createTracker, type Tracker } from '../tracker.ts';
 import { checkForm } from './check-form.ts';
 import { checkSilence } from './check-partners.ts';
 import { checkTracker, explainFailure } from './check-tracker.ts';
 import { checkWebhook } from './check-webhook.ts';
-import { StartError } from '../server/start-error.ts';
-import { openStore } from '../store.ts';
+import { StartError } from '../start-error.ts';
+import { openStore, type Store } from '../store.ts';
 import type { ServerInfo } from '#adapters/postgres/connection/server-info.ts';
-import type { OpenStore } from '../stores/stores.ts';
 
 type DoctorDeps = { config: Config; clock: Clock };
 
@@ -34,7 +33,7 @@ export async function examine(
   options: { fix: boolean },
 ): Promise<readonly Finding[]> {
   const { config, clock } = deps;
-  const tracker = createTrackerParts({ settings: createReloadable(config), clock });
+  const tracker = createTracker({ settings: createReloadable(config), clock });
   const trackerFindings = await checkTracker({ config, tracker, clock }, options);
   const canRead = trackerFindings.length > 1;
   const store = await checkStore(deps);
@@ -101,7 +100,7 @@ function checkWebhookSecrets({ tracker, leads }: Config): Finding {
     : ok(subject, 'Configured.');
 }
 
-async function checkIssues({ leads }: Config, tracker: TrackerParts): Promise<Finding[]> {
+async function checkIssues({ leads }: Config, tracker: Tracker): Promise<Finding[]> {
   try {
     await assertCursors(tracker);
     return await checkForm({ tracker: tracker.leadTracker, ...leads });
@@ -166,7 +165,7 @@ async function checkStore({
       const findings = [ok('store', detail), ...(await checkServer(store, clock))];
       const heard = await readHeard(store.database);
       findings.push(...checkSilence(config, heard, clock.now()));
-      const hasServed = (await readFeedEnd(store.stores.leads)) !== undefined;
+      const hasServed = (await readFeedEnd(store.leads)) !== undefined;
       return { findings, hasServed, traffic: await readTraffic(store.database, 0) };
     } finally {
       await store.close();
@@ -196,7 +195,7 @@ const CLOCK_DIFFERENCE_MAX_MS = 5 * SECOND;
 
 /** Whether the server of a store suits it; nothing for a store without one. @throws {store-unavailable} */
 export async function checkServer(
-  { readServer }: Pick<OpenStore, 'readServer'>,
+  { readServer }: Pick<Store, 'readServer'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<Finding[]> {
   if (!readServer) return [];

@@ -2,9 +2,9 @@ import type { CheckResult, HealthCheck } from '#http/readiness.ts';
 import type { Partners } from '#partners/index.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { toRfc3339 } from '#shared/clock.ts';
-import type { BearerParts, ServiceParts } from '../parts.ts';
+import type { Bearer, App } from '../app.ts';
 import type { Store } from '../store.ts';
-import type { TrackerParts } from '../tracker/parts.ts';
+import type { Tracker } from '../tracker.ts';
 
 /** A store that cannot be read, or takes no deliveries, takes the instance out of service. */
 function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writes'>): HealthCheck {
@@ -17,7 +17,7 @@ function storeCheck({ checkReading, writes }: Pick<Store, 'checkReading' | 'writ
 
 /** For people to read: reads go on from the cache while the tracker is away. */
 function trackerCheck(
-  tracker: Pick<TrackerParts, 'condition' | 'leadTracker' | 'versionNotice'>,
+  tracker: Pick<Tracker, 'condition' | 'leadTracker' | 'versionNotice'>,
 ): HealthCheck {
   const conditionCheck = trackerConditionCheck(tracker);
   return () => {
@@ -28,7 +28,7 @@ function trackerCheck(
 }
 
 function trackerConditionCheck(
-  tracker: Pick<TrackerParts, 'condition' | 'leadTracker'>,
+  tracker: Pick<Tracker, 'condition' | 'leadTracker'>,
 ): () => CheckResult {
   return () => {
     const quota = tracker.leadTracker.quota();
@@ -84,7 +84,7 @@ function directoryCheck(partners: Pick<Partners, 'workerStatus'>): HealthCheck {
 }
 
 /** For people to read: most of the service needs no issuer. */
-function issuerCheck({ verifier }: BearerParts['identity']): HealthCheck {
+function issuerCheck({ verifier }: Bearer['identity']): HealthCheck {
   return () => {
     const { state, keys, failure } = verifier.status();
     const known = keys === 1 ? '1 key known.' : `${keys} keys known.`;
@@ -101,7 +101,7 @@ export function healthChecks({
   tracker,
   partners,
   bearer,
-}: Pick<ServiceParts, 'store' | 'tracker' | 'partners' | 'bearer'>): Record<string, HealthCheck> {
+}: Pick<App, 'store' | 'tracker' | 'partners' | 'bearer'>): Record<string, HealthCheck> {
   return {
     store: storeCheck(store),
     tracker: trackerCheck(tracker),

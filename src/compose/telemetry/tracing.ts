@@ -1,5 +1,5 @@
 /**
- * Spans by OpenTelemetry, sent as OTLP over HTTP. Loaded only where traces are on: see `src/compose.ts`.
+ * Spans by OpenTelemetry, sent as OTLP over HTTP. Loaded only where traces are on: see `src/compose/service.ts`.
  * Nothing is registered globally, and nothing of a collector's state reaches a request.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

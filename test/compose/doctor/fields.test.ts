@@ -6,7 +6,7 @@ import type { TokenGrant } from '#sandbox/tracker/api/callers/caller.ts';
 import { systemClock } from '#shared/clock.ts';
 import nock from 'nock';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTrackerParts } from '../../../src/compose/tracker/parts.ts';
+import { createTracker } from '../../../src/compose/tracker.ts';
 import { checkTracker } from '../../../src/compose/doctor/check-tracker.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { wireRepository } from '../../adapters/github/support.ts';
@@ -40,7 +40,7 @@ async function examine(apiUrl: string, { issueFields: names, setFields, deletion
       partners: { ...((setFields || deletions) && { crm }) },
     },
   });
-  const tracker = createTrackerParts({ settings: createReloadable(config), clock: systemClock });
+  const tracker = createTracker({ settings: createReloadable(config), clock: systemClock });
   const deps = { config, tracker, clock: systemClock };
   const findings = await checkTracker(deps, { fix: false });
   return findings

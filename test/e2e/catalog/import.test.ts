@@ -12,7 +12,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type Issuer, startIssuer } from '#sandbox/issuer/issuer.ts';
-import { createTokens } from '../../../src/compose/catalog.ts';
+import { createTokens } from '#adapters/openid-client/renewed-tokens.ts';
 import { systemClock } from '#shared/clock.ts';
 import { runImport } from '../../support/catalog-import.ts';
 import { createFakeClock } from '../../support/clock.ts';

@@ -7,12 +7,11 @@ import { systemClock } from '#shared/clock.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
-import type { ServiceParts } from '../../../src/compose/parts.ts';
-import { createServiceParts } from '../../../src/compose/service-parts.ts';
-import { toStore } from '../../../src/compose/store.ts';
-import { createOpenStore } from '../../../src/compose/stores/stores.ts';
+import type { App } from '../../../src/compose/app.ts';
+import { composeApp } from '../../../src/compose/compose-app.ts';
+import { createStore } from '../../../src/compose/store.ts';
 import { createRegistry } from '../../../src/compose/telemetry/metrics.ts';
-import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
+import { createTrackerWebhook } from '../../../src/compose/tracker-webhook.ts';
 import type { TrackerWebhook } from '#http/context.ts';
 import { type EngineDeps, openEngine } from './engine.ts';
 import type { Owner } from './scheduler.ts';
@@ -44,7 +43,7 @@ export type Instance = {
 type Learnt = { updatedAt: number; isApproved: boolean; step: number };
 
 export type Served = {
-  parts: ServiceParts;
+  parts: App;
   trackerWebhook: TrackerWebhook;
   visibilityOf: (key: string) => Promise<Visibility>;
 };
@@ -82,16 +81,18 @@ export function startInstance(name: string, deps: InstanceDeps): Instance {
   };
   const serve = async (): Promise<void> => {
     const { database } = engine;
-    const opened = createOpenStore(
+    const store = createStore(
       {
         database,
         search: searchSqlite,
         workerLease: (id) => createWorkerLease({ database, instance: id, clock: systemClock }),
+        migrated: [],
+        opened: async () => {},
+        close: async () => {},
       },
-      systemClock,
+      { repository: config.tracker.repository, secretKey: SECRET_KEY, clock: systemClock },
     );
-    const open = { ...opened, migrated: [], opened: async () => {}, close: async () => {} };
-    const parts = await createServiceParts(
+    const parts = await composeApp(
       {
         config,
         settings: createReloadable(config),
@@ -99,7 +100,7 @@ export function startInstance(name: string, deps: InstanceDeps): Instance {
         log: silentLog,
         registry: createRegistry(),
         tracing: undefined,
-        store: toStore({ config, clock: systemClock }, open, SECRET_KEY),
+        store,
         cleanup: createCleanupStack(),
       },
       new AbortController().signal,

@@ -13,7 +13,7 @@ import { type Log, silentLog } from '#shared/log.ts';
 import { Secret } from '#shared/crypto/secret.ts';
 import { createReloadable } from '#shared/reloadable.ts';
 import { createClaims } from '../claims.ts';
-import { createTrackerParts, type TrackerParts } from '../../../src/compose/tracker/parts.ts';
+import { createTracker, type Tracker as WatchedTracker } from '../../../src/compose/tracker.ts';
 import {
   createLeadDirectory,
   directoryKey,
@@ -60,7 +60,7 @@ export async function openDeletions(options: DeletionOptions = {}) {
   const { log = silentLog, repository = REPOSITORY } = options;
   const tracker = options.of?.tracker ?? (await openTracker(options.tracker));
   const database = options.of?.database ?? temporaryDatabase();
-  const parts = createTrackerParts({
+  const parts = createTracker({
     settings: createReloadable({ tracker: trackerSettings(tracker, options) }),
     clock: options.clock ?? systemClock,
     log,
@@ -153,7 +153,7 @@ function trackerSettings(
 }
 
 function createFiller(
-  { leadTracker, repository }: TrackerParts,
+  { leadTracker, repository }: WatchedTracker,
   deps: Pick<Parameters<typeof createDirectoryFiller>[0], 'store' | 'clock' | 'log'>,
 ) {
   return createDirectoryFiller({

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresDatabase, openDatabase } from '#adapters/postgres/connection/database.ts';
 import type { Statements, Tx } from '#shared/database.ts';
-import { createWriteCheck } from '../../../../src/compose/stores/write-check.ts';
+import { createWriteCheck } from '#adapters/write-check.ts';
 import { createFakeClock } from '../../../support/clock.ts';
 import {
   connectToPostgres,

@@ -1,4 +1,4 @@
-import { receiptsIn } from '../../support/receipts.ts';
+import { receiptsIn } from '../support/receipts.ts';
 /** A store keeps to the `secretKey` that it was filled with, and takes another one only where that is lost. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,15 +20,15 @@ import { createSealer } from '#shared/crypto/sealer.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
-import { directoryKeyOf, openStore, type Store } from '../../../src/compose/store.ts';
-import { openRekey } from '../../../src/compose/stores/stopped.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { entry, leadRules } from '../../support/directory.ts';
-import { temporaryFolder } from '../../support/folder.ts';
-import { acceptEvent, INSTANCE } from '../../support/partners.ts';
-import { createWork } from '../../support/work.ts';
-import { migratedPostgres } from '../../support/postgres/database.ts';
-import { email } from '../../support/identities.ts';
+import { directoryKeyOf, openStore, type Store } from '../../src/compose/store.ts';
+import { openRekey } from '../../src/compose/stopped-store.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { entry, leadRules } from '../support/directory.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { acceptEvent, INSTANCE } from '../support/partners.ts';
+import { createWork } from '../support/work.ts';
+import { migratedPostgres } from '../support/postgres/database.ts';
+import { email } from '../support/identities.ts';
 
 const NOW = 1_790_000_000_000;
 const clock: Clock = createFakeClock(NOW);
@@ -78,13 +78,13 @@ async function rekey(config: Config, isWanted = true): Promise<readonly UnreadRe
 }
 
 /** Puts into a store what its key is needed for: a deletion that waits, and one lead that it has claimed. */
-async function fill({ database, stores, ...store }: Store) {
+async function fill({ database, leads, ...store }: Store) {
   const key = directoryKeyOf(store);
   const hash = hashIdentity(key, email('ada@example.com'));
-  await openDirectory(stores.leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
+  await openDirectory(leads, 1, { rules: rulesCheckOf(leadRules, key), at: NOW });
   const identities = [{ kind: 'email' as const, hash }];
-  await putCrawled(stores.leads, [{ ...entry(7), identities }], NOW);
-  await completeCrawl(stores.leads, NOW);
+  await putCrawled(leads, [{ ...entry(7), identities }], NOW);
+  await completeCrawl(leads, NOW);
   const event = { at: NOW, eventId: 'e', names: identities, sameEventKey: Buffer.alloc(32, 5) };
   const receiptId = await acceptEvent(receiptsIn(database), event);
   const times = { signedInAt: NOW, usedAt: NOW, endsAt: NOW * 2 };
@@ -162,7 +162,7 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect(await countHashed(url)).toBe(0);
 
     await expect(open(configOf(url, former))).rejects.toThrow(another);
-    const { database, secretKey, stores } = await open(configOf(url, other));
+    const { database, secretKey, leads } = await open(configOf(url, other));
     const sealer = createSealer(deriveKey(secretKey, 'payloads'));
     const { repository } = configOf(url, other).tracker;
     const work = createWork({ database, instance: INSTANCE, sealer, repository });
@@ -171,17 +171,17 @@ describe.each(engines)('a store on %s', (_engine, newStore) => {
     expect((await work.match(names, { createdBefore: Infinity, receivedAt: NOW })).leads).toEqual(
       [],
     );
-    expect(await readClaim(stores.leads, '7')).toMatchObject({ receiptIds: [receiptId] });
+    expect(await readClaim(leads, '7')).toMatchObject({ receiptIds: [receiptId] });
     const [item] = await work.lease('match', NOW, 9);
     expect(item).toMatchObject({ receiptId });
     expect(item).not.toHaveProperty('payload');
     const repeat = { at: NOW, sameEventKey: Buffer.alloc(32, 5) };
     expect(await acceptEvent(receiptsIn(database), repeat)).not.toBe(receiptId);
-    expect(await readUpdatedAt(stores.leads, 7)).toBeDefined();
+    expect(await readUpdatedAt(leads, 7)).toBeDefined();
     const rules = rulesCheckOf(leadRules, directoryKeyOf({ secretKey: Buffer.alloc(32, 1) }));
-    await openDirectory(stores.leads, 1, { rules, at: NOW });
-    expect(await readDirectoryState(stores.leads)).toMatchObject({ isCrawling: true, crawl: 2 });
-    expect(await readDirectoryState(stores.leads)).not.toHaveProperty('completedAt');
+    await openDirectory(leads, 1, { rules, at: NOW });
+    expect(await readDirectoryState(leads)).toMatchObject({ isCrawling: true, crawl: 2 });
+    expect(await readDirectoryState(leads)).not.toHaveProperty('completedAt');
   });
 });
 

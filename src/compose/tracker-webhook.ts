@@ -1,7 +1,7 @@
 import type { TrackerWebhook } from '#http/context.ts';
 import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
 import { TRACKER } from '#partners/traffic.ts';
-import type * as functions from '../body-functions.ts';
+import type * as functions from './body-functions.ts';
 import {
   createWebhookVerifier,
   type WebhookVerifier,
@@ -9,10 +9,10 @@ import {
 } from '#adapters/github/webhook.ts';
 import { isHeavy, refuseThread, type Thread } from '#adapters/threads/thread.ts';
 import { transferablesOf } from '#shared/bytes.ts';
-import type { ServiceParts } from '../parts.ts';
+import type { App } from './app.ts';
 
 /** What the tracker tells goes to the cache of leads, then to the directory and to other instances. */
-export function createTrackerWebhook(parts: ServiceParts): TrackerWebhook {
+export function createTrackerWebhook(parts: App): TrackerWebhook {
   const { settings, bodyThread, tracker, leads, filler, instanceChanges, traffic } = parts;
   const { repository } = tracker;
   const createVerifier = createThreadedVerifiers(bodyThread);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TrackerFailure, toTrackportError } from '#adapters/github/transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
-import { askTracker, createTrackerWatch } from '../../../src/compose/tracker/condition.ts';
+import { askTracker, createTrackerWatch } from '#adapters/github/tracker-watch.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');

@@ -3,7 +3,6 @@ import type { TokenVerifier } from '#access/tokens.ts';
 import type { KeySet } from '#adapters/jose/key-set.ts';
 import type { BodyReaders } from '#adapters/threads/body-readers.ts';
 import type { Thread } from '#adapters/threads/thread.ts';
-import type * as bodyFunctions from './body-functions.ts';
 import type { Catalog } from '#catalog/version/version-view.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { FixedConfig } from '#config/take-over.ts';
@@ -20,11 +19,12 @@ import type { Reloadable } from '#shared/reloadable.ts';
 import type { CleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { Registry } from 'prom-client';
+import type * as bodyFunctions from './body-functions.ts';
 import type { Store } from './store.ts';
-import type { TrackerParts } from './tracker/parts.ts';
+import type { Tracker } from './tracker.ts';
 
-/** What every part of a running service may be made of. */
-export type BaseParts = {
+/** What all of it may be made of. */
+export type Base = {
   /** What a reload leaves as it is; the rest is read from `settings`. */
   config: FixedConfig;
   settings: Reloadable<Config>;
@@ -37,26 +37,24 @@ export type BaseParts = {
   cleanup: CleanupStack;
 };
 
-/** What there is where tokens have an issuer. */
-export type BearerParts = {
-  /** The issuer that they come from. */
+/** Where tokens have an issuer. */
+export type Bearer = {
   identity: { verifier: TokenVerifier; keySet: Pick<KeySet, 'find'> };
   /** One for the API and the portal, which share its threads. */
   catalog: Catalog;
 };
 
-/** All that a running service is made of, from the bottom up: each is made of those above it. */
-export type ServiceParts = BaseParts & {
-  tracker: TrackerParts;
+/** All that works in a service, whoever serves it. */
+export type App = Base & {
+  tracker: Tracker;
   leads: Leads;
   claimedLeads: ClaimedLeads;
   filler: DirectoryFiller;
-  /** Not subscribed before `followOthers`. */
   instanceChanges: InstanceChanges;
   bodies: BodyReaders;
   bodyThread: Thread<typeof bodyFunctions>;
   /** Without it nothing that needs a bearer token is served. */
-  bearer: BearerParts | undefined;
+  bearer: Bearer | undefined;
   access: Access;
   traffic: Traffic;
   hearing: Hearing;

@@ -14,11 +14,11 @@ import {
   refuseDifference,
   type Table,
 } from '#adapters/transfer/tables.ts';
-import { copyStore } from '../../../src/compose/stores/stopped.ts';
-import { fillStore } from '../../support/fill-store.ts';
-import { temporaryFolder } from '../../support/folder.ts';
-import { writeMigratedStore } from '../../support/migrated-store.ts';
-import { emptyPostgres, migratedPostgres } from '../../support/postgres/database.ts';
+import { copyStore } from '../../src/compose/stopped-store.ts';
+import { fillStore } from '../support/fill-store.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { writeMigratedStore } from '../support/migrated-store.ts';
+import { emptyPostgres, migratedPostgres } from '../support/postgres/database.ts';
 
 const newFile = (): string => path.join(temporaryFolder(), 'data', 'trackport.db');
 

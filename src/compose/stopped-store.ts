@@ -17,11 +17,11 @@ import {
   secretKeyPath,
 } from '#config/secret-key.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { type Rekeying, replaceKey } from './key-fingerprint.ts';
+import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { storeError, storeName } from '../server/start-error.ts';
+import { storeError, storeName } from './start-error.ts';
 
 type Work<T> = (session: Statements) => Promise<T>;
 

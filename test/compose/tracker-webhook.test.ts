@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { ServiceParts } from '../../../src/compose/parts.ts';
-import { createTrackerWebhook } from '../../../src/compose/tracker/webhook.ts';
+import type { App } from '../../src/compose/app.ts';
+import { createTrackerWebhook } from '../../src/compose/tracker-webhook.ts';
 import { createTraffic, readTraffic, TRACKER } from '#partners/traffic.ts';
 import { silentLog } from '#shared/log.ts';
 import { createReloadable } from '#shared/reloadable.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { temporaryDatabase } from '../../support/stores.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { temporaryDatabase } from '../support/stores.ts';
 
 test('a storm of refused deliveries is one row for each reason, written every five seconds', async () => {
   const clock = createFakeClock();
@@ -17,7 +17,7 @@ test('a storm of refused deliveries is one row for each reason, written every fi
     clock,
     traffic,
   };
-  const webhook = createTrackerWebhook(parts as unknown as ServiceParts);
+  const webhook = createTrackerWebhook(parts as unknown as App);
   for (let count = 0; count < 1000; count += 1) webhook.onRefused('signature-wrong');
   webhook.onRefused('content-type');
   expect(await readTraffic(database, 0)).toEqual([]);

@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createWebhookVerifier } from '#adapters/github/webhook.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { createThreadedVerifiers } from '../../../src/compose/tracker/webhook.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { startBodyThread } from '../../support/threads.ts';
-import { turnsDuring } from '../../support/work/turns.ts';
-import { wireIssue, wireRepository } from '../../adapters/github/support.ts';
+import { createThreadedVerifiers } from '../../src/compose/tracker-webhook.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { startBodyThread } from '../support/threads.ts';
+import { turnsDuring } from '../support/work/turns.ts';
+import { wireIssue, wireRepository } from '../adapters/github/support.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,4 +1,4 @@
-import { isTrackerFailure, type TrackerFailure } from '#adapters/github/transport/failure.ts';
+import { isTrackerFailure, type TrackerFailure } from './transport/failure.ts';
 import type { LeadTracker } from '#leads/lead-tracker.ts';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 

@@ -3,14 +3,14 @@ import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '#adapters/postgres/migrate.ts';
-import { createWriteCheck } from '../../../src/compose/stores/write-check.ts';
+import { createWriteCheck } from '#adapters/write-check.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { silentLog } from '#shared/log.ts';
-import { createFakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/folder.ts';
-import { connectToPostgres } from '../../support/postgres/database.ts';
-import { startPostgres } from '../../support/postgres/server.ts';
-import { connectTo, temporaryDatabase } from '../../support/stores.ts';
+import { createFakeClock } from '../support/clock.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { connectToPostgres } from '../support/postgres/database.ts';
+import { startPostgres } from '../support/postgres/server.ts';
+import { connectTo, temporaryDatabase } from '../support/stores.ts';
 
 function setUp() {
   const database = temporaryDatabase();

@@ -34,16 +34,16 @@ export function createCommandServices(deps: CommandServicesDeps) {
     },
     store: {
       copy: async (request: CopyRequest) =>
-        (await import('./stores/stopped.ts')).copyStore(request, deps.environment),
-      rekey: async (config: Config) => (await import('./stores/stopped.ts')).openRekey(config),
+        (await import('./stopped-store.ts')).copyStore(request, deps.environment),
+      rekey: async (config: Config) => (await import('./stopped-store.ts')).openRekey(config),
     },
     doctor: async (config: Config) => {
       const { examine } = await import('./doctor/doctor.ts');
       const services = { examine: (how: { fix: boolean }) => examine({ config, clock }, how) };
       return { services, close: async () => {} };
     },
-    backup: async (config: Config) => (await import('./stores/files.ts')).openBackup(config, clock),
-    restore: async (config: Config) => (await import('./stores/files.ts')).openRestore(config),
+    backup: async (config: Config) => (await import('./backup.ts')).openBackup(config, clock),
+    restore: async (config: Config) => (await import('./backup.ts')).openRestore(config),
     ...createStoreServices(clock),
   };
 }
@@ -52,7 +52,7 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
   return {
     service: async (load: () => Config, stopping: AbortSignal) => {
       const config = load();
-      const { startService } = await import('../compose.ts');
+      const { startService } = await import('./service.ts');
       const log = createLog(config.server.logLevel, logOutput);
       logWarnings(log, config);
       const tracing = readTracing(environment);
@@ -126,15 +126,15 @@ function createStoreServices(clock: Clock) {
         },
       })),
     },
-    claim: withStore(({ stores, cursors }) => ({
-      claimedLeads: { ...stores.leads, cursors },
+    claim: withStore(({ leads, cursors }) => ({
+      claimedLeads: { ...leads, cursors },
     })),
     audit: withStore(toAccess),
     catalog: {
       judge: async () =>
         (await import('#adapters/threads/spec-threads.ts')).createSpecThreads({ clock }),
       tokens: async (credential: ImportServer['credential']) =>
-        (await import('./catalog.ts')).createTokens(credential, clock),
+        (await import('#adapters/openid-client/renewed-tokens.ts')).createTokens(credential, clock),
     },
     migrate: withStore(async ({ migrated, readApplied }) => ({
       applied: migrated.map(({ name }) => name),

@@ -20,12 +20,12 @@ import {
   createTrackerWatch,
   type TrackerCondition,
   type TrackerWatch,
-} from './condition.ts';
-import { createTrackerClock } from './tracker-clock.ts';
-import { createVersionNotice } from './version-end.ts';
+} from '#adapters/github/tracker-watch.ts';
+import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
+import { createVersionNotice } from '#adapters/github/version-end.ts';
 
 /** The configured repository on the tracker. */
-export type TrackerParts = {
+export type Tracker = {
   client: TrackerClient;
   /** With the token for the action `delete`, when there is one. */
   adminClient: () => TrackerClient | undefined;
@@ -51,7 +51,7 @@ export type TrackerParts = {
   onReload(): void;
 };
 
-export type TrackerDeps = {
+type TrackerSetting = {
   /** Credentials are taken anew when they are replaced. */
   settings: Reloadable<Pick<Config, 'tracker'>>;
   clock: Clock;
@@ -62,7 +62,7 @@ export type TrackerDeps = {
   log?: Log;
 };
 
-export function createTrackerParts(deps: TrackerDeps): TrackerParts {
+export function createTracker(deps: TrackerSetting): Tracker {
   const { settings, cut, log = silentLog } = deps;
   const trackerClock = createTrackerClock(deps.clock, log);
   const { clock } = trackerClock;
@@ -122,7 +122,7 @@ export function createTrackerParts(deps: TrackerDeps): TrackerParts {
 
 const TIME_ASKED_EVERY_MS = 30 * SECOND;
 
-/** @see TrackerParts.learnTime */
+/** @see Tracker.learnTime */
 function createTimeQuestion(
   trackerClock: ReturnType<typeof createTrackerClock>,
   ask: () => Promise<void>,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HOUR, MINUTE, SECOND } from '#shared/clock.ts';
-import { createTrackerClock } from '../../../src/compose/tracker/tracker-clock.ts';
+import { createTrackerClock } from '#adapters/github/tracker-clock.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 /** Our clock, and a tracker whose clock is `aheadMs` ahead of it. */
