@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { hashIdentity } from '#leads/directory/lead-directory.ts';
-import { externalIdIn } from '#leads/model/identity.ts';
+import { emailsIn, externalIdIn } from '#leads/model/identity.ts';
 import { type Clock, MINUTE } from '#shared/clock.ts';
 import { sha256 } from '#shared/crypto/hash.ts';
 import { isLoggableId, type NewId } from '#shared/ids.ts';
@@ -14,6 +14,9 @@ import { IDENTIFIER_CHARACTERS_MAX, type PartnerPath } from '../receipts/receipt
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import type { Acceptance, NewEvent, NewReceipt } from './new-receipt.ts';
 import type { Accept } from './write-deliveries.ts';
+
+/** Most identifiers: signs that no address can do without are none of these. */
+const PLAIN = /^[\w.:/+-]*$/;
 
 /** Each may name hundreds of people. */
 const EVENTS_PER_TURN = 25;
@@ -185,12 +188,13 @@ function mergeOf(
 }
 
 /**
- * An identifier as a receipt may keep it for good: undefined when it looks like an e-mail address,
- * is longer than 255 characters or holds control characters.
+ * An identifier as a receipt may keep it for good: undefined when it looks like an e-mail address, however
+ * that is written, is longer than 255 characters or holds control characters.
  */
 function shown(text: string | undefined): string | undefined {
   if (text === undefined || text.length > IDENTIFIER_CHARACTERS_MAX) return undefined;
-  return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) ? undefined : text;
+  if (PLAIN.test(text)) return text;
+  return /[\p{Cc}\p{Cs}]|[^\s]@[^\s]/u.test(text) || emailsIn(text).length > 0 ? undefined : text;
 }
 
 function summarize(

@@ -88,19 +88,29 @@ describe('the receipt', () => {
     expect(await accept([{ objectId: 1 }])).toHaveProperty('externalId', '1');
   });
 
-  test.each(['ada@example.com', 'Ada <ada@example.com>', 'x'.repeat(256), 'a\nb', '\ud800'])(
-    'shows no identifier such as %j, which still names somebody',
-    async (identifier) => {
-      const receipt = await accept({ objectId: identifier, eventId: identifier });
-      expect(receipt.externalId).toBeUndefined();
-      expect(receipt.events[0]?.externalId).toBeUndefined();
-      expect(receipt.events[0]?.eventId).toBeUndefined();
-      expect(receipt.events[0]).toMatchObject({ outcome: 'PENDING', idKeys: {} });
-    },
-  );
+  test.each([
+    'ada@example.com',
+    'Ada <ada@example.com>',
+    'ada @ example.com',
+    'ada＠example。com',
+    'ada&#64;example.com',
+    'x'.repeat(256),
+    'a\nb',
+    '\ud800',
+  ])('shows no identifier such as %j, which still names somebody', async (identifier) => {
+    const receipt = await accept({ objectId: identifier, eventId: identifier });
+    expect(receipt.externalId).toBeUndefined();
+    expect(receipt.events[0]?.externalId).toBeUndefined();
+    expect(receipt.events[0]?.eventId).toBeUndefined();
+    expect(receipt.events[0]).toMatchObject({ outcome: 'PENDING', idKeys: {} });
+  });
 
   test('shows no type that is an e-mail address', async () => {
     expect((await accept({ eventType: 'a@b.example' })).eventType).toBe('lead.deletion');
+  });
+
+  test.each(['a@', '@a', 'R&D', 'a\\b', 'ünïcode', 'a b'])('shows %j', async (eventId) => {
+    expect((await accept({ objectId: 1, eventId })).events[0]?.eventId).toBe(eventId);
   });
 });
 
