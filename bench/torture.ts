@@ -2,6 +2,7 @@
 import { positive, readOptions, refuse, whole } from './options.ts';
 import { exitAtSignals } from '../test/support/at-exit.ts';
 import { cutPower } from '../test/torture/power/power.ts';
+import { findPlanted } from '../test/simulation/planted/find.ts';
 import { simulateInTime } from '../test/simulation/in-time.ts';
 import { torture } from '../test/torture/torture.ts';
 import type { StoreChoice } from '../test/torture/store.ts';
@@ -21,7 +22,8 @@ salespeople edit leads and a partner floods it with events, and shows what came 
   --store ENGINE  sqlite or postgres; PostgreSQL is started for it, and shut down or crashed now and then
   --postgres URL  a PostgreSQL that is there already, and is left running
   --simulate      plays histories of a simulated service instead, as many as there is time for; --seed N begins with that one,
-                  --seeds N plays so many, --steps N and --people X (0 to 1) less of each
+                  --seeds N plays so many, --steps N and --people X (0 to 1) less of each;
+                  --planted plants ten mistakes, one at a time, and tells how many histories it takes to find each
   --power-cuts N  on SQLite, and before the rest: under load the power goes N times (30; 0 for none), and the program is started
                   on what the disk may hold then. Needs Linux and a C compiler
 `;
@@ -35,6 +37,7 @@ const values = readOptions(USAGE, {
   'power-cuts': { type: 'string' },
   simulate: { type: 'boolean', default: false },
   seeds: { type: 'string' },
+  planted: { type: 'boolean', default: false },
   steps: { type: 'string' },
   people: { type: 'string' },
 });
@@ -59,7 +62,8 @@ process.exit(report.violations.length + (power?.violations.length ?? 0) === 0 ? 
 
 /** Returns the exit code. */
 async function simulate(): Promise<number> {
-  const { seeds, steps, people } = values;
+  const { seeds, steps, people, planted } = values;
+  if (planted) return findPlanted(whole('seeds', seeds ?? '2000'));
   return simulateInTime({
     from: seed,
     ...(seeds === undefined ? { seconds: minutes * 60 } : { below: seed + whole('seeds', seeds) }),

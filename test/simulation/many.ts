@@ -12,6 +12,8 @@ export type Many = Partial<Work> & {
   /** Processes that play, each with seeds of its own. */
   processes: number;
   onTold?: (told: Told) => void;
+  /** Nothing more is played then. */
+  endsAtViolation?: boolean;
   /** Where the tree is that is played; default this one. */
   worker?: string;
 };
@@ -21,23 +23,27 @@ export async function simulateMany({
   processes,
   onTold,
   worker = WORKER,
+  endsAtViolation = false,
   from = 1,
   ...work
 }: Many): Promise<Told[]> {
   const all: Told[] = [];
+  const over = new AbortController();
   const play = async (place: number): Promise<void> => {
     const own = JSON.stringify({ ...work, from: from + place, every: processes });
     const child = endAtExit(
       spawn(process.execPath, [worker, '--work', own], { stdio: ['ignore', 'pipe', 'inherit'] }),
     );
+    over.signal.addEventListener('abort', () => void child.kill('SIGKILL'));
     const exited = once(child, 'exit');
     for await (const line of createInterface({ input: child.stdout })) {
       const told = JSON.parse(line) as Told;
       all.push(told);
       onTold?.(told);
+      if (endsAtViolation && told.violations.length > 0) over.abort();
     }
     const [code] = (await exited) as [number | null];
-    if (code !== 0) throw new Error(`a simulation ended with code ${code}`);
+    if (code !== 0 && !over.signal.aborted) throw new Error(`a simulation ended with code ${code}`);
   };
   await Promise.all(Array.from({ length: processes }, (_, place) => play(place)));
   return all.sort((left, right) => left.seed - right.seed);

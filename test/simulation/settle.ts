@@ -3,6 +3,8 @@ import { checkAtTheEnd } from './invariants/end.ts';
 import { checkStore } from './invariants/store.ts';
 import { checkWhole } from './invariants/walks.ts';
 import { follow, type Tool, walk } from './people/tools.ts';
+import { probe } from './probes.ts';
+import type { EventRow } from './world/inspector.ts';
 import type { World } from './world/world.ts';
 
 /** Longer than the lead feed needs for what no webhook told. */
@@ -11,6 +13,9 @@ const QUIET_MS = 45 * SECOND;
 const SETTLED_WITHIN_MS = 90 * MINUTE;
 const STEPS_MAX = 20_000;
 const AWAKE_MS = 1500;
+/** Shares of the histories. */
+const PROBED = 0.3;
+const A_DAY_LATER = 0.3;
 
 /** Fair weather from now on: what is under way comes to its end, and all must be as it should. */
 export async function settle(world: World, tools: readonly Tool[]): Promise<void> {
@@ -19,7 +24,9 @@ export async function settle(world: World, tools: readonly Tool[]): Promise<void
   await untilQuiet(world);
   if (violations.length === 0) await finish(world, tools, { isBeforeCrawl: true });
   if (violations.length === 0) checkStore(world);
-  if (violations.length > 0 || scheduler.random() < 0.7) return;
+  if (violations.length === 0 && scheduler.random() < PROBED)
+    await untilDone(world, () => probe(world, tools));
+  if (violations.length > 0 || scheduler.random() > A_DAY_LATER) return;
   // What vanished without a word is found within a day.
   scheduler.leap(DAY + MINUTE);
   await untilQuiet(world);
@@ -31,18 +38,21 @@ export async function settle(world: World, tools: readonly Tool[]): Promise<void
 async function untilQuiet(world: World): Promise<void> {
   const { scheduler, violations, inspector, model } = world;
   const began = scheduler.nowMs();
-  scheduler.tempo.leap = 0.95;
-  for (let last = began; violations.length === 0;) {
+  const waiting = (): EventRow[] =>
+    inspector.events().filter(({ outcome }) => outcome === 'PENDING');
+  const isQuiet = (): boolean =>
+    waiting().length === 0 && scheduler.nowMs() - Math.max(began, model.changedAtMs) > QUIET_MS;
+  while (violations.length === 0) {
+    scheduler.tempo.leap = 0.95;
     await letTimePass(world, 5 * SECOND);
-    const pending = inspector.events().filter(({ outcome }) => outcome === 'PENDING');
-    last = Math.max(last, model.changedAtMs);
-    if (pending.length === 0 && scheduler.nowMs() - last > QUIET_MS) break;
     if (scheduler.nowMs() - began > SETTLED_WITHIN_MS)
-      return world.violate(`event ${pending[0]?.id} does not end: ${JSON.stringify(pending[0])}`);
+      return world.violate(`events do not end: ${JSON.stringify(waiting())}`);
+    if (!isQuiet()) continue;
+    // What wakes up after a leap has something to do.
+    scheduler.tempo.leap = 0;
+    await letTimePass(world, AWAKE_MS);
+    if (isQuiet()) return;
   }
-  // What wakes up after a leap has something to do.
-  scheduler.tempo.leap = 0;
-  await letTimePass(world, AWAKE_MS);
 }
 
 async function letTimePass(world: World, ms: number): Promise<void> {
@@ -57,11 +67,14 @@ async function finish(
   tools: readonly Tool[],
   { isBeforeCrawl }: { isBeforeCrawl: boolean },
 ): Promise<void> {
+  await untilDone(world, async () => {
+    for (const tool of tools) await compare(world, tool, isBeforeCrawl);
+  });
+}
+
+async function untilDone(world: World, work: () => Promise<void>): Promise<void> {
   const { scheduler, violations } = world;
   const end = { isReached: false };
-  const work = async (): Promise<void> => {
-    for (const tool of tools) await compare(world, tool, isBeforeCrawl);
-  };
   scheduler.as(scheduler.outside, () => {
     void work()
       .catch((error: unknown) => world.violate(`in fair weather: ${(error as Error).stack}`))

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { describe, simulateMany } from './many.ts';
+import { bugs } from './planted/bugs.ts';
+import { plant } from './planted/find.ts';
 
 const SEEDS = 60;
 
@@ -16,4 +18,8 @@ test('the same seed has the same history, step by step', async () => {
   expect(twice[0]).toEqual(twice[1]);
   const digests = twice[0]?.map(({ digest }) => digest);
   expect(new Set(digests).size).toBe(2);
+});
+
+test.each(bugs)('$name can be planted', (bug) => {
+  expect(plant(bug)).toContain(bug.to);
 });

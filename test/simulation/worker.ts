@@ -8,11 +8,17 @@ import { loadSettings } from './world/settings.ts';
 import { makeStoreImage } from './world/store-image.ts';
 
 /** Seeds `from`, `from + every`, … below `below`, until the time is over. */
-export type Work = { from: number; every: number; below: number; seconds: number } & Size;
+export type Work = {
+  from: number;
+  every: number;
+  below: number;
+  seconds: number;
+  shrinks: boolean;
+} & Size;
 
 export type Told = Omit<Result, 'history'> & { history?: readonly string[]; size?: Size };
 
-async function play({ from, every, below, seconds, ...size }: Work): Promise<void> {
+async function play({ from, every, below, seconds, shrinks, ...size }: Work): Promise<void> {
   using folder = scratchFolder('simulation');
   const image = await makeStoreImage(folder.path);
   const simulation = { image, config: loadSettings(), folder: folder.path };
@@ -21,7 +27,7 @@ async function play({ from, every, below, seconds, ...size }: Work): Promise<voi
   for (let seed = from; seed < below && process.uptime() < endsAt; seed += every) {
     const { history, ...result } = await simulate(simulation, seed, { size });
     tell(
-      result.violations.length === 0
+      result.violations.length === 0 || !shrinks
         ? result
         : await shrink(simulation, { history, ...result }, size),
     );
@@ -38,6 +44,13 @@ process.on('unhandledRejection', (error) => {
 });
 
 const { values } = parseArgs({ options: { work: { type: 'string', default: '{}' } } });
-const everything = { from: 1, every: 1, below: Infinity, seconds: Infinity, ...WHOLE };
+const everything = {
+  from: 1,
+  every: 1,
+  below: Infinity,
+  seconds: Infinity,
+  shrinks: true,
+  ...WHOLE,
+};
 await play({ ...everything, ...(JSON.parse(values.work) as Partial<Work>) });
-process.exit(0);
+process.stdout.end(() => process.exit(0));

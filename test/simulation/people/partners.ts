@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isTrackportError } from '#shared/errors.ts';
 import { SECOND } from '#shared/clock.ts';
 import { type Name, namesOf, type Sent } from '../model.ts';
+import { POISONED } from '../world/engine.ts';
 import { CutOff, type Served } from '../world/instance.ts';
 import { type PartnerId, PUBLIC_URL, SECRETS } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
@@ -13,7 +14,7 @@ type Delivery = {
   path: Path;
   body: string;
   messageId: string;
-  poison?: boolean;
+  isPoisoned?: boolean;
 };
 
 /** A CRM that sends what becomes of its contacts, until it is taken. */
@@ -22,7 +23,6 @@ export async function bePartner(world: World, acts: number, pauseMs: number): Pr
     await world.pause(world.random() * pauseMs);
     const draw = world.random();
     if (draw < 0.1) await merge(world, act);
-    else if (draw < 0.2) await poison(world, act);
     else await sendSome(world, act, draw < 0.65 ? 'deletions' : 'events');
   }
 }
@@ -69,6 +69,23 @@ function describe(sent: readonly Sent[]): string {
 function expectReceipt({ inspector, violate }: World, id: string): void {
   if (inspector.all('SELECT 1 FROM receipt WHERE id = ?', id).length === 0)
     violate(`receipt ${id} was acknowledged, and is not in the store`);
+}
+
+/** Deletes whom the directory does not know yet. @throws {CutOff} when nobody serves */
+export async function deleteNewcomer(world: World, email: string): Promise<void> {
+  const id = `newcomer-${world.scheduler.steps()}`;
+  const body = JSON.stringify({ eventType: 'lead.deletion', email, eventId: id });
+  const at = world.scheduler.now();
+  world.model.sent.push({
+    partner: 'crm-hmac',
+    path: 'deletions',
+    type: 'lead.deletion',
+    names: [{ kind: 'email', value: email }],
+    sentAt: at,
+    askedUntil: at,
+    eventId: id,
+  });
+  await sendUntilTaken(world, { partner: 'crm-hmac', path: 'deletions', body, messageId: id });
 }
 
 type Wanted = { partner: PartnerId; path: Path; messageId: string; id: string };
@@ -150,23 +167,24 @@ async function merge(world: World, act: number): Promise<void> {
 }
 
 /** A delivery that no transaction can take with it: its neighbours must not suffer. */
-async function poison(world: World, act: number): Promise<void> {
-  const body = JSON.stringify({ eventType: 'unheard of', eventId: `poison-${act}` });
-  const delivery: Delivery = {
-    partner: 'crm-hmac',
-    path: 'events',
-    body,
-    messageId: '',
-    poison: true,
-  };
-  await world.call((served) => deliver(world, served, delivery)).catch(() => undefined);
-}
+const poison: Delivery = {
+  partner: 'crm-hmac',
+  path: 'events',
+  body: JSON.stringify({ eventType: 'unheard of' }),
+  messageId: '',
+  isPoisoned: true,
+};
 
 /** Undefined: people went home before it was taken. */
 async function sendUntilTaken(world: World, delivery: Delivery): Promise<string | undefined> {
+  const isAttacked = world.random() < 0.1;
   for (;;) {
     try {
-      return await world.call((served) => deliver(world, served, delivery));
+      return await world.call((served) => {
+        const taken = deliver(world, served, delivery);
+        if (isAttacked) void deliver(world, served, poison).catch(() => undefined);
+        return taken;
+      });
     } catch (error) {
       const isExcused =
         error instanceof CutOff ||
@@ -201,7 +219,7 @@ async function deliver(
     path,
     body,
     ...(partnerId === 'crm-standard' && { messageId }),
-    ...(delivery.poison && { correlationId: `poison-${delivery.body.length}` }),
+    ...(delivery.isPoisoned && { correlationId: POISONED }),
   });
   return accepted.receipt.id;
 }

@@ -114,6 +114,7 @@ export async function follow(
       fromStart: cursor === undefined,
       ...(cursor !== undefined && { cursor }),
     };
+    if (waitMs > 0) world.tell(`${tool.name} waits at ${answering.owner.name}`);
     const { signal } = new AbortController();
     return {
       page: await parts.leads.leadFeed.read(query, visibility, { waitMs, signal }),

@@ -21,7 +21,10 @@ export function writeFormsBefore(world: World, count: number): void {
   }
 }
 
-function writeForm({ random, tracker, model, scheduler, tell }: World, act: number): void {
+export function writeForm(
+  { random, tracker, model, scheduler, tell }: World,
+  act: number,
+): TrueLead {
   const person = personAt(Math.floor(random() * PEOPLE));
   const isOfPortal = random() < 0.7;
   const isPullRequest = random() < 0.05;
@@ -49,4 +52,5 @@ function writeForm({ random, tracker, model, scheduler, tell }: World, act: numb
   const { number } = tracker.createIssue(issue);
   if (number !== lead.number) throw new Error(`the tracker counts otherwise: ${number}`);
   tell(`a visitor files #${number}${isPullRequest ? ' (a pull request)' : ''}`);
+  return lead;
 }

@@ -1,6 +1,7 @@
 import type { Config } from '#config/schema/schema.ts';
 import { REDACTED_TITLE } from '#partners/worker/act/issue-edit.ts';
 import type { TrackerChange } from '#sandbox/tracker/world/model.ts';
+import { createCallCheck } from '../invariants/calls.ts';
 import { createCommitCheck } from '../invariants/commit.ts';
 import { createModel, isApproved } from '../model.ts';
 import { createInspector } from './inspector.ts';
@@ -97,6 +98,7 @@ export function createWorld(
     world.instances[place] = instance;
   };
   for (let place = 0; place < options.instances; place += 1) start(place, 1);
+  tracker.onCall(createCallCheck(world));
   tracker.onChange((change, payload) => {
     noteTruth(world, change);
     deliver(world, change, payload());

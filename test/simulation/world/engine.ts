@@ -29,6 +29,8 @@ export type Engine = {
 };
 
 const BUSY_POLL_MS = 5;
+/** A correlation id that the store refuses. */
+export const POISONED = 'poisoned';
 
 export function openEngine(path: string, owner: Owner, deps: EngineDeps): Engine {
   const handles: BetterSqlite3.Database[] = [];
@@ -103,6 +105,7 @@ function createAsk({
     answer(answers, what);
   };
   const serve = (request: Request): unknown => {
+    if (isPoisoned(request)) return respond({ ...POISON, tx: request.tx });
     if (request.kind !== 'commit') return respond(request);
     const fate = faults.onCommit();
     if (fate === 'full') {
@@ -130,6 +133,14 @@ function createAsk({
     return waiting.promise;
   };
 }
+
+/** Rows that the store refuses, whatever stands beside them. */
+function isPoisoned(request: Request): request is Extract<Request, { kind: 'insert' }> {
+  if (request.kind !== 'insert') return false;
+  return request.rows.some((row) => row.includes(POISONED));
+}
+
+const POISON = { kind: 'run' as const, sql: 'SELECT 1 FROM poison', values: {} };
 
 function describe(requests: readonly Waiting[]): string {
   return requests.map(({ request }) => kindOf(request)).join(', ');

@@ -26,10 +26,11 @@ export function useScheduler(next: Scheduler, seed: number): void {
 class Timer {
   readonly #ms: number;
   readonly #scheduled: Scheduled;
+  #isOver = false;
   constructor(ms: number, repeats: boolean, run: () => void) {
     this.#ms = Math.max(1, Math.floor(ms || 0));
     const fire = (): void => {
-      if (repeats) this.refresh();
+      if (repeats && !this.#isOver) this.refresh();
       run();
     };
     const { name } = scheduler.owner();
@@ -46,10 +47,11 @@ class Timer {
     return true;
   }
   refresh(): this {
-    this.#scheduled.moveTo(scheduler.nowMs() + this.#ms);
+    if (!this.#isOver) this.#scheduled.moveTo(scheduler.nowMs() + this.#ms);
     return this;
   }
   cancel(): void {
+    this.#isOver = true;
     this.#scheduled.cancel();
   }
 }

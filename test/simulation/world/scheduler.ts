@@ -72,7 +72,8 @@ export function createScheduler(seed: number) {
       moveTo: (at) => {
         own.at = at;
         own.order = order += 1;
-        if (!own.isOver && !tasks.includes(own)) tasks.push(own);
+        own.isOver = false;
+        if (!tasks.includes(own)) tasks.push(own);
       },
     };
   };

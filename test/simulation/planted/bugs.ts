@@ -1,0 +1,66 @@
+/** A mistake: in a file of `src` one text stands for another. */
+export type Bug = { name: string; file: string; from: string; to: string };
+
+/** Each has to be found. What finds none is not a simulation. */
+export const bugs: readonly Bug[] = [
+  {
+    name: 'an answer before the commit',
+    file: 'src/adapters/sqlite/writing/transactions.ts',
+    from: '      await committed;\n',
+    to: '',
+  },
+  {
+    name: 'a claim in a second transaction',
+    file: 'src/partners/intake/insert-deliveries.ts',
+    from: '  await claims.claim(deletions);\n',
+    to: '',
+  },
+  {
+    name: 'a wake-up lost',
+    file: 'src/leads/lead-feed/change-signal.ts',
+    from: '      wake();\n',
+    to: '',
+  },
+  {
+    name: 'a lease without fencing',
+    file: 'src/partners/worker/lease-events.ts',
+    from: "`id = @event AND lease_token = @lease AND outcome = 'PENDING'`",
+    to: "`id = @event AND @lease = @lease AND outcome = 'PENDING'`",
+  },
+  {
+    name: 'an event before the deletion that claimed its lead',
+    file: 'src/partners/worker/event-leads.ts',
+    from: '!claimed.includes(number)',
+    to: 'claimed !== undefined',
+  },
+  {
+    name: 'a stale page served after a newer webhook',
+    file: 'src/leads/cache/lead-cache.ts',
+    from: "change === 'everything' || pageConcerns(value, change)",
+    to: "change === 'everything' && value !== undefined",
+  },
+  {
+    name: 'a catch-up without its overlap',
+    file: 'src/leads/directory/fill-directory.ts',
+    from: 'const OVERLAP_MS = MINUTE;',
+    to: 'const OVERLAP_MS = -1000;',
+  },
+  {
+    name: 'a batch whose failure drops its neighbours',
+    file: 'src/shared/resilience/batch.ts',
+    from: 'if (batch.length > 1 && !calls.isShared(error))',
+    to: 'if (batch.length > 1 && calls === undefined)',
+  },
+  {
+    name: 'a cursor that skips an equal instant',
+    file: 'src/leads/lead-feed/read-changes.ts',
+    from: 'AND (position, number) > (@position, @number)',
+    to: 'AND position > @position AND @number = @number',
+  },
+  {
+    name: 'a replay that acts twice',
+    file: 'src/partners/worker/act/act-on-lead.ts',
+    from: "  if (found.kind === 'found') return 'found';\n  if (found.kind !== 'none') return seenBefore(found);\n",
+    to: '',
+  },
+];
