@@ -3,7 +3,7 @@ import { describe, simulateMany } from './many.ts';
 import { bugs } from './planted/bugs.ts';
 import { plant } from './planted/find.ts';
 
-const SEEDS = 60;
+const SEEDS = 120;
 
 test('no promise is broken in any of many histories', async () => {
   const told = await simulateMany({ processes: 2, from: 1, below: SEEDS + 1 });
