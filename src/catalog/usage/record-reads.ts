@@ -88,11 +88,13 @@ export const dayOf = (at: number): number => Math.floor(at / DAY);
 /** Clients of tokens that name none. */
 const UNKNOWN = 'unknown';
 const CLIENT_CHARACTERS_MAX = 200;
-/** Text that may be a person's: an address, or a name. */
-const PERSONAL = /[@\s]/;
+/** Text that may be a person's, an address or a name, or that nobody can read. */
+const PERSONAL = /[@\s]|[\p{Cc}\p{Cf}\p{Cs}]/u;
 
 /** The client of a token as it is recorded: what may be of a person is not. */
 export function clientReader(clientId: string = UNKNOWN): ReaderRef {
-  const isNamed = clientId.length <= CLIENT_CHARACTERS_MAX && !PERSONAL.test(clientId);
+  // A sign of full width is one like another.
+  const isPersonal = PERSONAL.test(clientId.normalize('NFKC'));
+  const isNamed = clientId.length <= CLIENT_CHARACTERS_MAX && !isPersonal;
   return { kind: 'client', id: isNamed ? clientId : UNKNOWN };
 }
