@@ -55,7 +55,17 @@ export function createModel() {
   const merges: Merge[] = [];
   /** Released by an operator, or asked for. */
   const released = new Set<number>();
-  return { leads, sent, merges, released, crashes: 0, failures: 0, changedAtMs: 0, hasLag: false };
+  return {
+    leads,
+    sent,
+    merges,
+    released,
+    crashes: 0,
+    failures: 0,
+    changedAtMs: 0,
+    /** Of a label, which the tracker dates nowhere. */ wasRenamed: false,
+    hasLag: false,
+  };
 }
 
 /** All names of a lead that it ever had. */

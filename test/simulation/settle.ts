@@ -22,11 +22,13 @@ export async function settle(world: World, tools: readonly Tool[]): Promise<void
   const { scheduler, violations } = world;
   scheduler.tempo.leapMs = MINUTE;
   await untilQuiet(world);
-  if (violations.length === 0) await finish(world, tools, { isBeforeCrawl: true });
+  // What the tracker dates nowhere is met by the next crawl.
+  const { wasRenamed } = world.model;
+  if (violations.length === 0 && !wasRenamed) await finish(world, tools, { isBeforeCrawl: true });
   if (violations.length === 0) checkStore(world);
-  if (violations.length === 0 && scheduler.random() < PROBED)
+  if (violations.length === 0 && !wasRenamed && scheduler.random() < PROBED)
     await untilDone(world, () => probe(world, tools));
-  if (violations.length > 0 || scheduler.random() > A_DAY_LATER) return;
+  if (violations.length > 0 || (!wasRenamed && scheduler.random() > A_DAY_LATER)) return;
   // What vanished without a word is found within a day.
   scheduler.leap(DAY + MINUTE);
   await untilQuiet(world);

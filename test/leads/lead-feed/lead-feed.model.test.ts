@@ -92,16 +92,6 @@ const stepsWith = ({ told, isApart }: Promised) =>
   );
 type Step = ReturnType<typeof stepsWith> extends fc.Arbitrary<(infer T)[]> ? T : never;
 
-const engines = {
-  SQLite: {
-    open: async () => temporaryDatabase(),
-    inTime: (check: () => Promise<void>) => check(),
-    numRuns: 50,
-  },
-  // Its server takes real time, which the clock of the test knows nothing of.
-  PostgreSQL: { open: temporaryPostgres, inTime: eventually, numRuns: 6 },
-};
-
 const promises = [
   [
     'as soon as the tracker shows it, where webhooks come',
@@ -120,19 +110,21 @@ const promises = [
   ],
 ] as const;
 
-describe.each(Object.entries(engines))('on %s', (_engine, { open, inTime, numRuns }) => {
+/** On SQLite simulated histories show the same, and more (`test/simulation`). */
+describe('on PostgreSQL', () => {
   test.each(promises)(
     'a reader that follows from the start has what a full walk shows %s',
     async (_when, promised, ms) => {
       await fc.assert(
         fc.asyncProperty(stepsWith(promised), async (steps) => {
-          const world = await openWorld(await open());
+          const world = await openWorld(await temporaryPostgres());
           for (const one of steps) await take(world, one);
           for (let waits = 0; waits < 20; waits += 1) {
             await world.clock.advance(ms / 20);
             await world.settled();
           }
-          await inTime(async () => {
+          // Its server takes real time, which the clock of the test knows nothing of.
+          await eventually(async () => {
             for (const reader of world.readers) {
               await reader.catchUp();
               expect([...reader.copy].sort()).toEqual(await world.walk(reader.visibility));
@@ -140,7 +132,7 @@ describe.each(Object.entries(engines))('on %s', (_engine, { open, inTime, numRun
           });
           await world.close();
         }),
-        { numRuns },
+        { numRuns: 6 },
       );
     },
     120_000,

@@ -7,15 +7,18 @@ import type { World } from '../world/world.ts';
  * given back. Of several names the first that finds a lead decides, which is looked at in the end.
  */
 const STANDS_UNCLAIMED = `
-  SELECT deletion_name.event, directory_key.number FROM deletion_name
-    JOIN event ON event.id = deletion_name.event
-    JOIN directory_key ON directory_key.key_hash = deletion_name.key_hash
-    JOIN directory_lead USING (repository_id, number)
-  WHERE directory_lead.created_at <= event.created_before AND NOT directory_lead.is_moved
+  SELECT named.event, named.number FROM (
+    SELECT event, place, directory_key.repository_id, directory_key.number
+    FROM deletion_name JOIN directory_key ON directory_key.key_hash = deletion_name.key_hash
+    UNION ALL
+    SELECT event, place, repository_id, number FROM deletion_name WHERE kind = 'lead-id') AS named
+  JOIN event ON event.id = named.event
+  JOIN directory_lead AS lead ON lead.repository_id = named.repository_id AND lead.number = named.number
+  WHERE lead.created_at <= event.created_before AND NOT lead.is_moved
     AND NOT EXISTS (SELECT 1 FROM deletion_name AS other
-      WHERE other.event = deletion_name.event AND other.place <> deletion_name.place)
-    AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.number = directory_key.number
-      AND (claim.released_at IS NULL OR claim.event = deletion_name.event))`;
+      WHERE other.event = named.event AND other.place <> named.place)
+    AND NOT EXISTS (SELECT 1 FROM claim WHERE claim.number = named.number
+      AND (claim.released_at IS NULL OR claim.event = named.event))`;
 
 /** Looks at what an instance has just committed. */
 export function createCommitCheck(world: World): (by: Owner) => void {

@@ -35,6 +35,14 @@ const ACTS: readonly Act[] = [
   [2, 'comments on', ({ tracker }, number) => tracker.addComment(number, 'Called.')],
   [1, 'deletes', ({ tracker }, number) => tracker.deleteIssue(number)],
   [0.7, 'transfers', ({ tracker }, number) => tracker.transferIssue(number, 'acme/elsewhere')],
+  [
+    0.5,
+    'gives the label us another name, looking at',
+    ({ tracker, model }) => {
+      if (!model.wasRenamed) tracker.renameLabel('us', 'usa');
+      model.wasRenamed = true;
+    },
+  ],
 ];
 const SHARES = ACTS.reduce((sum, [share]) => sum + share, 0);
 

@@ -57,17 +57,18 @@ async function register(
 }
 
 export async function beTool(world: World, tool: Tool, pauseMs: number): Promise<void> {
-  await register(world, tool, world.random() < 0.4 ? ['eu'] : undefined);
+  const draw = world.random();
+  await register(world, tool, draw < 0.3 ? ['eu'] : draw < 0.4 ? ['us'] : undefined);
   while (!world.isOver) {
     await world.pause(world.random() * pauseMs);
-    const draw = world.random();
+    const act = world.random();
     const work =
-      draw < 0.6
+      act < 0.6
         ? follow(world, tool, {
             limit: 1 + Math.floor(world.random() * 4),
-            waitMs: draw < 0.2 ? 20 * SECOND : 0,
+            waitMs: act < 0.2 ? 20 * SECOND : 0,
           })
-        : draw < 0.85
+        : act < 0.85
           ? walk(world, tool)
           : readOne(world, tool);
     await work.catch((error: unknown) => refuseStrange(world, tool, error));

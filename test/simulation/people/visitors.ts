@@ -32,7 +32,11 @@ export function writeForm(
   const issue = {
     ...formOf(person, isOfPortal, `Request ${act}`),
     isPullRequest,
-    labels: [...(isAtOnce ? ['approved'] : []), ...(random() < 0.5 ? ['eu'] : [])],
+    labels: [
+      ...(isAtOnce ? ['approved'] : []),
+      ...(random() < 0.5 ? ['eu'] : []),
+      ...(!model.wasRenamed && random() < 0.3 ? ['us'] : []),
+    ],
   };
   const lead: TrueLead = {
     number: (model.leads.size > 0 ? Math.max(...model.leads.keys()) : 0) + 1,
