@@ -3,13 +3,19 @@ import { describe, simulateMany } from './many.ts';
 import { bugs } from './planted/bugs.ts';
 import { plant } from './planted/find.ts';
 
-const SEEDS = 120;
+const SEEDS = 80;
+/** Many times what a machine needs that has nothing else to do. */
+const WITHIN_MS = 600_000;
 
-test('no promise is broken in any of many histories', async () => {
-  const told = await simulateMany({ processes: 2, from: 1, below: SEEDS + 1 });
-  expect(told.filter(({ violations }) => violations.length > 0).map(describe)).toEqual([]);
-  expect(told.map(({ seed }) => seed)).toEqual(Array.from({ length: SEEDS }, (_, at) => at + 1));
-});
+test(
+  'no promise is broken in any of many histories',
+  async () => {
+    const told = await simulateMany({ processes: 2, from: 1, below: SEEDS + 1 });
+    expect(told.filter(({ violations }) => violations.length > 0).map(describe)).toEqual([]);
+    expect(told.map(({ seed }) => seed)).toEqual(Array.from({ length: SEEDS }, (_, at) => at + 1));
+  },
+  WITHIN_MS,
+);
 
 test('the same seed has the same history, step by step', async () => {
   const twice = await Promise.all(
