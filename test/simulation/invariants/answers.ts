@@ -34,7 +34,9 @@ export function checkShown(
     const shownAt = Date.parse(lead.updatedAt);
     if (shownAt < learnt.updatedAt && !world.model.hasLag)
       world.violate(`${instance.owner.name} showed an old state of lead ${number}`);
-    if (shownAt === learnt.updatedAt && !learnt.isApproved)
+    // Approved again in the same second it looks the same, and is.
+    const issue = world.tracker.readIssue(number);
+    if (shownAt === learnt.updatedAt && !learnt.isApproved && !(issue && isApproved(issue)))
       world.violate(`${instance.owner.name} showed lead ${number}, which it knew to be unapproved`);
   }
 }
