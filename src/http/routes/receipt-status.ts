@@ -91,5 +91,5 @@ const keysRoute = describeRoute({
   notModified: true,
   sends: { 'Cache-Control': 'public, max-age=300' },
   headers: ['ETag'],
-  problems: ['store-unavailable'],
+  problems: ['validation-failed', 'store-unavailable'],
 });

@@ -97,10 +97,16 @@ describe.each(engines)('beside a service on %s', (engine, settings) => {
 
     const forecast = await imported(file, '--dry-run');
     expect(forecast.receipts).toEqual([
-      { line: 1, repeat: false, outcomes: { PENDING: 1 }, leads: 1 },
-      { line: 3, repeat: false, outcomes: { PENDING: 1, IGNORED: 1, REJECTED: 1 }, leads: 1 },
-      { line: 4, repeat: true, outcomes: {}, leads: 0 },
-      { line: 5, repeat: false, outcomes: { PENDING: 1 }, leads: 0 },
+      { line: 1, repeat: false, outcomes: { PENDING: 1 }, leads: 1, undated: 0 },
+      {
+        line: 3,
+        repeat: false,
+        outcomes: { PENDING: 1, IGNORED: 1, REJECTED: 1 },
+        leads: 1,
+        undated: 0,
+      },
+      { line: 4, repeat: true, outcomes: {}, leads: 0, undated: 0 },
+      { line: 5, repeat: false, outcomes: { PENDING: 1 }, leads: 0, undated: 0 },
     ]);
     expect(await shown()).toEqual(numbers);
 

@@ -122,7 +122,7 @@ test('that is found once more is missing anew when it is not found again', async
     turn: async () => undefined,
     keep: async () => undefined,
   });
-  expect(lead).toEqual({ number: 1, state: 'open' });
+  expect(lead).toEqual({ number: 1, state: 'open', remains: ['text'] });
 });
 
 test('keeps no other lead of the person waiting', async () => {
