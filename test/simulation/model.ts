@@ -63,6 +63,7 @@ export function createModel() {
     crashes: 0,
     failures: 0,
     changedAtMs: 0,
+
     /** Of a label, which the tracker dates nowhere. */ wasRenamed: false,
     hasLag: false,
   };

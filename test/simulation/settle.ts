@@ -8,7 +8,9 @@ import type { EventRow } from './world/inspector.ts';
 import type { World } from './world/world.ts';
 
 /** Longer than the lead feed needs for what no webhook told. */
-const QUIET_MS = 45 * SECOND;
+const QUIET_MS = 30 * SECOND;
+/** Longer than `feedInterval`: what no webhook told, and what nobody looked for while nobody followed. */
+const CAUGHT_UP_WITHIN_MS = 25 * SECOND;
 /** Longer than all tries that an event has. */
 const SETTLED_WITHIN_MS = 90 * MINUTE;
 const STEPS_MAX = 20_000;
@@ -70,7 +72,11 @@ async function finish(
   { isBeforeCrawl }: { isBeforeCrawl: boolean },
 ): Promise<void> {
   await untilDone(world, async () => {
-    for (const tool of tools) await compare(world, tool, isBeforeCrawl);
+    for (const tool of tools) {
+      if ((await compare(world, tool, isBeforeCrawl)).length === 0) continue;
+      await world.pause(CAUGHT_UP_WITHIN_MS);
+      for (const what of await compare(world, tool, isBeforeCrawl)) world.violate(what);
+    }
   });
 }
 
@@ -97,8 +103,9 @@ async function goOn({ scheduler, violate }: World): Promise<void> {
 }
 
 /** What vanished without a word is found by the next crawl. */
-async function compare(world: World, tool: Tool, isBeforeCrawl: boolean): Promise<void> {
-  if (tool.consumerId === undefined) return;
+async function compare(world: World, tool: Tool, isBeforeCrawl: boolean): Promise<string[]> {
+  const found: string[] = [];
+  if (tool.consumerId === undefined) return found;
   if (tool.cursor !== undefined)
     while (await follow(world, tool, { limit: 50, waitMs: 0 }).catch(refreshed(tool)));
   while (await follow(world, tool, { limit: 50, waitMs: 0 }));
@@ -106,13 +113,14 @@ async function compare(world: World, tool: Tool, isBeforeCrawl: boolean): Promis
   checkWhole(world, tool.name, { shown: [...all.keys()].map(Number), labels });
   for (const [id, lead] of all) {
     const held = tool.copy.get(id);
-    if (!held) world.violate(`the copy of ${tool.name} lacks lead ${id}`);
+    if (!held) found.push(`the copy of ${tool.name} lacks lead ${id}`);
     else if (JSON.stringify(held) !== JSON.stringify(lead))
-      world.violate(`the copy of ${tool.name} has an old state of lead ${id}`);
+      found.push(`the copy of ${tool.name} has an old state of lead ${id}`);
   }
   for (const id of tool.copy.keys())
     if (!all.has(id) && !(isBeforeCrawl && world.model.leads.get(Number(id))?.isGone))
-      world.violate(`the copy of ${tool.name} holds lead ${id}, which is not shown`);
+      found.push(`the copy of ${tool.name} holds lead ${id}, which is not shown`);
+  return found;
 }
 
 /** A grant that was changed ends the cursor: the copy begins anew. */

@@ -106,6 +106,10 @@ function replaceOnIssues(
       putIssue(index, { ...record, labels });
     }
   }
+  // A replica that lags gets old states, too, with the labels of today.
+  for (const write of world.lagging)
+    if (write.record && write.repository === repository)
+      write.record = { ...write.record, labels: write.record.labels.flatMap(replace) };
   world.version += 1;
 }
 

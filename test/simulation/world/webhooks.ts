@@ -30,6 +30,7 @@ function nameOf({ event, action, issue }: TrackerChange): string {
 
 /** As the route does. The tracker does not try again. */
 async function post(world: World, change: TrackerChange, webhook: Webhook): Promise<void> {
+  world.model.changedAtMs = world.scheduler.nowMs();
   try {
     await world.call(async ({ trackerWebhook }, instance) => {
       const event = await trackerWebhook.verify(webhook);
