@@ -37,6 +37,7 @@ const changes = list.items.map((one) => ({
 const leadFeed: Partial<LeadFeed> = {
   read: async () => ({ items: changes, pagination: { hasMore: true, nextCursor: 'c' } }),
   listeners: () => 0,
+  noteRead: () => undefined,
 };
 
 /** A service with long answers, and how many bytes of them wait to be sent. */
