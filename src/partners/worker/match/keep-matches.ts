@@ -18,9 +18,10 @@ import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
 import type { Tx } from '#shared/database.ts';
 import { either, toRecords } from '#shared/sql.ts';
 
+/** By number: SQLite would read all events that wait, by the index that has their outcome. */
 const LEASES = `
   SELECT id AS event, lease_token AS lease, again FROM event
-  WHERE id = ANY(@events::bigint[]) AND outcome = 'PENDING'`;
+  WHERE id = ANY(@events::bigint[]) AND /*sqlite +*/outcome = 'PENDING'`;
 
 const STEP = either('given.step', 'json(given.step)');
 
