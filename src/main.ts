@@ -6,7 +6,7 @@ import { systemClock } from '#shared/clock.ts';
 import { describeBug } from '#shared/log.ts';
 import { VERSION_AND_COMMIT } from '#shared/program.ts';
 import { createLogOutput, type LogOutput, READER_WAIT_MS } from './compose/telemetry/log.ts';
-import { createCommandServices } from './compose/commands.ts';
+import { createCommandServices } from './compose/commands/commands.ts';
 import { EXIT_FAILED, StartError } from './compose/start-error.ts';
 
 /**

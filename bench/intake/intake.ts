@@ -17,7 +17,7 @@ import { silentLog } from '#shared/log.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { Secret } from '#shared/crypto/secret.ts';
-import { unservedServices } from '../../src/compose/openapi.ts';
+import { unservedServices } from '../../src/compose/commands/openapi.ts';
 import { type BenchRow, median } from '../row.ts';
 import { PARTNER_SECRET } from '../partner.ts';
 import { output } from '../processes.ts';

@@ -21,7 +21,7 @@ import { newUuid } from '#shared/ids.ts';
 import { silentLog as log } from '#shared/log.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { directoryKeyOf, openStore, type Store } from '../../src/compose/store.ts';
-import { openRekey } from '../../src/compose/stopped-store.ts';
+import { openRekey } from '../../src/compose/commands/stopped-store.ts';
 import { createFakeClock } from '../support/clock.ts';
 import { entry, leadRules } from '../support/directory.ts';
 import { temporaryFolder } from '../support/folder.ts';

@@ -1,7 +1,7 @@
 import { renderFailure, runCli, toFailure } from '#cli/cli.ts';
 import { systemClock as clock } from '#shared/clock.ts';
 import { VERSION_AND_COMMIT as version } from '#shared/program.ts';
-import { createCommandServices } from '../../../src/compose/commands.ts';
+import { createCommandServices } from '../../../src/compose/commands/commands.ts';
 import { logOutputTo } from '../../support/log-output.ts';
 
 type End = { code: number; stdout: string; stderr: string };

@@ -7,7 +7,7 @@ import type { ServerDeps } from '#http/server.ts';
 import { systemClock } from '#shared/clock.ts';
 import { newUuid } from '#shared/ids.ts';
 import { silentLog } from '#shared/log.ts';
-import { unservedServices } from '../../../src/compose/openapi.ts';
+import { unservedServices } from '../../../src/compose/commands/openapi.ts';
 
 export const PUBLIC_URL = 'https://adapter.example.com';
 

@@ -2,8 +2,8 @@ import { ConfigError, renderProblem } from '#config/problems.ts';
 import type { Config } from '#config/schema/schema.ts';
 import { configWarnings } from '#config/warnings.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import type { Service } from './service.ts';
-import type { LevelLog } from './telemetry/log.ts';
+import type { Service } from '../service.ts';
+import type { LevelLog } from '../telemetry/log.ts';
 
 export type ReloadDeps = {
   /** Reads the configuration as the start did. @throws {ConfigError} */

@@ -10,7 +10,7 @@ import { silentLog } from '#shared/log.ts';
 import { VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/report.ts';
 
-import { StartError, storeError } from './start-error.ts';
+import { StartError, storeError } from '../start-error.ts';
 
 type BackupOptions = { file: string; isForced: boolean; onProgress: OnProgress };
 type RestoreOptions = { file: string; onProgress: OnProgress };

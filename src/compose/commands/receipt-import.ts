@@ -7,8 +7,8 @@ import { type Clock, MINUTE } from '#shared/clock.ts';
 import { deriveKey } from '#shared/crypto/hash.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createTimedIds } from '#shared/ids.ts';
-import { toPartnerList } from './partner-list.ts';
-import { directoryKeyOf, type Store } from './store.ts';
+import { toPartnerList } from '../partner-list.ts';
+import { directoryKeyOf, type Store } from '../store.ts';
 
 type ImporterDeps = { store: Store; config: Config; clock: Clock };
 

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { createLog, type LogOutput } from './telemetry/log.ts';
-import { listenError } from './start-error.ts';
+import { createLog, type LogOutput } from '../telemetry/log.ts';
+import { listenError } from '../start-error.ts';
 import { startTrackerAlone, type TrackerAloneOptions } from '#sandbox/tracker-alone.ts';
 import type { Clock } from '#shared/clock.ts';
 import { COMMIT, PROGRAM_COMMAND, VERSION } from '#shared/program.ts';

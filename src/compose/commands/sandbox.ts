@@ -14,8 +14,8 @@ import type { Clock } from '#shared/clock.ts';
 import type { Log } from '#shared/log.ts';
 import { COMMIT, PROGRAM_COMMAND, programUrl, VERSION } from '#shared/program.ts';
 import { createCleanupStack, type CleanupStack } from '#shared/resilience/cleanup-stack.ts';
-import { type Service, startService } from './service.ts';
-import { createLog, type LogOutput } from './telemetry/log.ts';
+import { type Service, startService } from '../service.ts';
+import { createLog, type LogOutput } from '../telemetry/log.ts';
 
 export type SandboxRequest = {
   environment: Environment;

@@ -21,7 +21,7 @@ import { type Rekeying, replaceKey } from '#adapters/key-fingerprint.ts';
 import type { Config } from '#config/schema/schema.ts';
 import type { UnreadReceipt } from '#partners/receipts/receipt.ts';
 import { TrackportError } from '#shared/errors.ts';
-import { storeError, storeName } from './start-error.ts';
+import { storeError, storeName } from '../start-error.ts';
 
 type Work<T> = (session: Statements) => Promise<T>;
 

@@ -11,9 +11,9 @@ import { newUuid } from '#shared/ids.ts';
 import { type Log, silentLog } from '#shared/log.ts';
 import { COMMIT, VERSION } from '#shared/program.ts';
 import type { OnProgress } from '#shared/report.ts';
-import { createLog, type LogOutput } from './telemetry/log.ts';
+import { createLog, type LogOutput } from '../telemetry/log.ts';
 import { logWarnings, reloadService } from './reload.ts';
-import { openStore, type Store } from './store.ts';
+import { openStore, type Store } from '../store.ts';
 import type { TrackerRequest } from './tracker-alone.ts';
 
 const FETCH_TIMEOUT_MS = 10 * SECOND;
@@ -38,7 +38,7 @@ export function createCommandServices(deps: CommandServicesDeps) {
       rekey: async (config: Config) => (await import('./stopped-store.ts')).openRekey(config),
     },
     doctor: async (config: Config) => {
-      const { examine } = await import('./doctor/doctor.ts');
+      const { examine } = await import('../doctor/doctor.ts');
       const services = { examine: (how: { fix: boolean }) => examine({ config, clock }, how) };
       return { services, close: async () => {} };
     },
@@ -52,7 +52,7 @@ function createServeServices({ clock, environment, logOutput }: CommandServicesD
   return {
     service: async (load: () => Config, stopping: AbortSignal) => {
       const config = load();
-      const { startService } = await import('./service.ts');
+      const { startService } = await import('../service.ts');
       const log = createLog(config.server.logLevel, logOutput);
       logWarnings(log, config);
       const tracing = readTracing(environment);
