@@ -25,7 +25,10 @@ import {
 
 const STANDS_HERE = 'deletion_name.repository_id = @id';
 
-/** Not for what they have claimed already, or what came later: crawls and webhooks meet all of that again. */
+/**
+ * Not for what they have claimed already, or what came later: crawls and webhooks meet all of that again. Of an inner
+ * join SQLite would read every name that stands, since it knows nothing of how few `known` are.
+ */
 const NAMING_LEADS = `
   WITH RECURSIVE known (number, hash) AS (
     SELECT number, key_hash FROM directory_key
@@ -33,8 +36,8 @@ const NAMING_LEADS = `
       AND EXISTS (SELECT 1 FROM deletion_name)
     UNION SELECT number, to_hash FROM known JOIN directory_merge ON from_hash = known.hash),
   named (event, number) AS (
-    SELECT event, known.number FROM known JOIN deletion_name ON deletion_name.key_hash = known.hash
-    WHERE ${STANDS_HERE}
+    SELECT event, known.number FROM known CROSS JOIN deletion_name
+    WHERE deletion_name.key_hash = known.hash AND ${STANDS_HERE}
     UNION
     SELECT event, number FROM deletion_name WHERE number = ANY(@numbers::bigint[]) AND ${STANDS_HERE})
   SELECT DISTINCT event FROM named
@@ -48,8 +51,8 @@ const NAMING_PEOPLE = `
   WITH RECURSIVE known (hash) AS (
     SELECT hash FROM jsonb_to_recordset(@hashes) AS given (hash bytea)
     UNION SELECT to_hash FROM known JOIN directory_merge ON from_hash = known.hash)
-  SELECT DISTINCT event FROM known JOIN deletion_name ON deletion_name.key_hash = known.hash
-  WHERE ${STANDS_HERE}
+  SELECT DISTINCT event FROM known CROSS JOIN deletion_name
+  WHERE deletion_name.key_hash = known.hash AND ${STANDS_HERE}
   ORDER BY event`;
 
 /** By the rule by which a deletion is matched at any other time. */
