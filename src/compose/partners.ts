@@ -16,7 +16,7 @@ import { toPartnerList } from './partner-list.ts';
 import { directoryKeyOf } from './store.ts';
 import type { Registry } from 'prom-client';
 import { outcomes, partnerPaths } from '#partners/receipts/receipt.ts';
-import type { OutcomeReporterDeps } from '#partners/receipts/report-outcomes.ts';
+import type { OutcomeCounter } from '#partners/receipts/report-outcomes.ts';
 import type { WorkerStatus } from '#partners/worker/worker.ts';
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { gauge } from './telemetry/metrics.ts';
@@ -181,7 +181,7 @@ function silenceMetric(
 }
 
 /** Counts what became of partners' events; by partner only where partners may be named. */
-export function outcomeMetrics(partners: PartnerRegistry): OutcomeReporterDeps['count'] {
+export function outcomeMetrics(partners: PartnerRegistry): OutcomeCounter {
   const settled = outcomes.filter((outcome) => outcome !== 'PENDING');
   const add = createPartnerCounter(partners, {
     name: 'trackport_partner_events_total',

@@ -25,7 +25,7 @@ import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { Accept } from './intake/write-deliveries.ts';
-import { createOutcomeReporter, type OutcomeReporterDeps } from './receipts/report-outcomes.ts';
+import { createOutcomeReporter, type OutcomeCounter } from './receipts/report-outcomes.ts';
 import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {
@@ -62,7 +62,7 @@ export type PartnersSetup = {
   /** Ids of receipts. */
   newId: NewId;
   /** Counts outcomes of events. */
-  countOutcome: OutcomeReporterDeps['count'];
+  countOutcome: OutcomeCounter;
   clock: Clock;
   log: Log;
 } & Omit<WorkerDeps, 'filler' | 'partners' | 'reporter'>;

@@ -4,10 +4,10 @@ import type { ReceiptFilter } from '#partners/receipts/receipt-conditions.ts';
 import {
   acknowledge,
   previewReplay,
-  purgeReceipts,
   replay,
   replayAll,
 } from '#partners/receipts/replay-receipts.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';

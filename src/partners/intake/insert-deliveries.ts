@@ -1,7 +1,11 @@
 import type { EventIdKeys, NewEvent, NewReceipt } from './new-receipt.ts';
 import { type AskedAt, leadsToClaim, type MatchName, toNameKinds } from '#leads/directory/match.ts';
-import { type RepeatedEvent, statusOf } from '../receipts/receipt.ts';
-import { digestIdentity, payloadIdentity } from '../receipts/payload.ts';
+import {
+  digestIdentity,
+  payloadIdentity,
+  type RepeatedEvent,
+  statusOf,
+} from '../receipts/receipt.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Tx } from '#shared/database.ts';
 import { rowsInto, toRecords } from '#shared/sql.ts';

@@ -1,4 +1,4 @@
-import type { EventStep, Outcome } from '../receipts/receipt.ts';
+import { type EventStep, type Outcome, payloadIdentity } from '../receipts/receipt.ts';
 import {
   effectOfRepeat,
   type NewEvent,
@@ -8,7 +8,6 @@ import {
 import { toLeadIds, forgetNames } from '#leads/claims/claim-leads.ts';
 import type { Statements } from '#shared/database.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
-import { payloadIdentity } from '../receipts/payload.ts';
 import { askedAtOf, toKeyRow, type Writing } from './insert-deliveries.ts';
 import {
   AS_NEW,

@@ -5,11 +5,17 @@ import type { RemovalReaders } from '#leads/lead-feed/removal-readers.ts';
 import { type Clock, SECOND, toRfc3339 } from '#shared/clock.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Statements } from '#shared/database.ts';
-import { openDigest } from './payload.ts';
-import { erasureOf, erasures, type Outcome, outcomes, type ReceiptEventDetail } from './receipt.ts';
+import {
+  erasureOf,
+  erasures,
+  openDigest,
+  type Outcome,
+  outcomes,
+  type ReceiptEventDetail,
+} from './receipt.ts';
 import { remainsOut, repeatsOut } from './receipt-out.ts';
 
-/** What the header of a certificate says that it is. */
+/** `typ` in the header of a certificate. */
 export const CERTIFICATE_TYPE = 'erasure-receipt+jwt';
 
 const instant = z.iso.datetime().optional();
@@ -55,7 +61,7 @@ export const certificateClaims = z.object({
   repeats: repeatsOut.optional(),
 });
 
-/** How a certificate comes: the JSON of the claims is its second part. */
+/** A certificate on the wire: the JSON of the claims is its second part. */
 export const certificateOut = z.string().meta({
   id: 'ErasureCertificate',
   description:
@@ -92,7 +98,7 @@ export const certificateKeys = z
 
 export type CertificateKeys = z.infer<typeof certificateKeys>;
 
-/** What became of the check of a file. */
+/** Result of the check of a file. */
 export type CertificateVerdict =
   | { isGood: true; kid: string; claims: CertificateClaims }
   | { isGood: false; reason: 'not-a-certificate' | 'unknown-key' | 'altered'; detail: string };
@@ -125,7 +131,8 @@ type EventRow = Pick<
   held?: string;
 };
 
-export type CertificateDeps = {
+/** The receipts of an instance, and the readers of their leads. */
+export type CertifiedReceipts = {
   db: Statements;
   /** `owner/name` in lower case: of its leads it is known who reads them. */
   repository: string;
@@ -142,18 +149,18 @@ export type OpenReaders = () => Promise<
 export type Certificate = {
   /** True now. */
   claims: CertificateClaims;
-  /** When an event that is open is worked on next. */
+  /** The earliest time at which an open event is worked on; milliseconds since the Unix epoch. */
   nextDueAt?: number;
   /** Names of consumers that follow the feed and are not known to have read past all removals. */
   behind: readonly string[];
 };
 
 /**
- * What is to be certified of a receipt by whoever `issuer` is; undefined: there is no such receipt.
+ * Claims about a receipt, to be signed by `issuer`; undefined when there is no such receipt.
  * @throws {store-unavailable}
  */
 export async function readCertificate(
-  { db, repository, sealer, clock, openReaders }: CertificateDeps,
+  { db, repository, sealer, clock, openReaders }: CertifiedReceipts,
   { id, issuer }: { id: string; issuer: string },
 ): Promise<Certificate | undefined> {
   const receipt = await db.get<ReceiptRow>(READ, { id });
@@ -191,7 +198,7 @@ function toReaders(
 
 function toEvent(
   { position, eventType, eventId, outcome, ...row }: EventRow,
-  of: Pick<CertificateDeps, 'sealer'> & { receiptId: string; receivedAt: number },
+  of: { sealer: Pick<Sealer, 'open'>; receiptId: string; receivedAt: number },
 ): CertificateClaims['events'][number] {
   const { completedAt, claimedAt, releasedAt } = row;
   const remains = fromJson(row.remains) as ReceiptEventDetail['remains'];

@@ -1,25 +1,70 @@
 import { type Clock, DAY, HOUR } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
 import type { Database } from '#shared/database.ts';
-import { purgeReceipts } from './replay-receipts.ts';
 import { createRepeating, type Repeating } from '#shared/resilience/repeating.ts';
 
-/** How long a repeat is known, and the payload of an event that failed is stored for a replay. */
+/** Lifetime of the keys of repeats, and of the payload of an event that failed, which a replay needs. */
 export const PAYLOAD_KEPT_MS = 30 * DAY;
 const PURGE_EVERY_MS = HOUR;
 
-type PurgeDeps = { db: Database; clock: Clock; log: Log };
+/** Rows that are purged in one transaction: a month's worth must not hold up others. */
+const CHUNK_ROWS = 1000;
+
+const FORGET_SAME_EVENTS = `
+  DELETE FROM same_event WHERE (id_key, person_key, key) IN
+    (SELECT id_key, person_key, key FROM same_event WHERE first_seen_at < @before
+     LIMIT ${CHUNK_ROWS})`;
+
+const DROP_PAYLOADS = `
+  UPDATE event SET payload = NULL WHERE id IN
+    (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
+     LIMIT ${CHUNK_ROWS})`;
+
+/** As long as a receipt has a status address, the event's digest is there to be signed. */
+const DROP_DIGESTS = `
+  UPDATE event SET digest = NULL WHERE id IN
+    (SELECT id FROM event WHERE digest IS NOT NULL
+       AND receipt <= (SELECT number FROM receipt WHERE received_at < @before ORDER BY received_at DESC LIMIT 1)
+     LIMIT ${CHUNK_ROWS})`;
 
 /** Forgets what is 30 days old, every hour. A store that fails is tried again with the next one. */
-export function createReceiptPurger(deps: PurgeDeps): Repeating {
-  return createRepeating(() => purge(deps), PURGE_EVERY_MS, deps.clock);
+export function createReceiptPurger({
+  db,
+  clock,
+  log,
+}: {
+  db: Database;
+  clock: Clock;
+  log: Log;
+}): Repeating {
+  const purge = async (): Promise<void> => {
+    try {
+      const { keys, payloads } = await purgeReceipts(db, clock.now() - PAYLOAD_KEPT_MS);
+      if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
+    } catch (error) {
+      log.warn(errorFields(error), 'receipts could not be purged');
+    }
+  };
+  return createRepeating(purge, PURGE_EVERY_MS, clock);
 }
 
-async function purge({ db, clock, log }: PurgeDeps): Promise<void> {
-  try {
-    const { keys, payloads } = await purgeReceipts(db, clock.now() - PAYLOAD_KEPT_MS);
-    if (keys + payloads > 0) log.info({ keys, payloads }, 'receipts purged');
-  } catch (error) {
-    log.warn(errorFields(error), 'receipts could not be purged');
+export async function purgeReceipts(
+  database: Database,
+  before: number,
+): Promise<{ keys: number; payloads: number }> {
+  const chunk = (sql: string) => () => database.exclusive((tx) => tx.run(sql, { before }));
+  await untilNothing(chunk(DROP_DIGESTS));
+  return {
+    keys: await untilNothing(chunk(FORGET_SAME_EVENTS)),
+    payloads: await untilNothing(chunk(DROP_PAYLOADS)),
+  };
+}
+
+/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
+async function untilNothing(work: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ;) {
+    const changes = await work();
+    if (changes === 0) return sum;
+    sum += changes;
   }
 }

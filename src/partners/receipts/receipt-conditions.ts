@@ -52,7 +52,7 @@ export const EVENTS_OF_LEAD = either(
   'event_lead CROSS JOIN event ON event.id = event_lead.event',
 );
 
-/** What is read when the name leads the way. */
+/** Tables to read, in this order, by the name with the fewest rows. */
 const leaders: Record<Name, Tables> = {
   leadId: {
     from: `${EVENTS_OF_LEAD} /*sqlite CROSS*/ JOIN receipt ON receipt.number = event_lead.receipt`,

@@ -111,7 +111,7 @@ const receiptEventOut = z
   })
   .meta({ id: 'ReceiptEvent', description: 'What became of one event of a delivery.' });
 
-/** What of a batch came before; left out where nothing did. */
+/** Events of a batch that came before; left out where none did. */
 export const repeatsOut = z
   .array(
     z.object({

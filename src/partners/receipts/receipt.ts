@@ -1,3 +1,4 @@
+import type { Sealer } from '#shared/crypto/sealer.ts';
 import { codesOf } from '#shared/outcomes/entry.ts';
 import type { eventReasons } from '#shared/outcomes/event-reasons.ts';
 import {
@@ -29,10 +30,10 @@ export type ReceiptStatus = keyof typeof receiptStates;
 
 export const erasures = codesOf(erasureStates);
 
-/** How complete the strongest action that succeeded has erased the person's data. */
+/** Completeness of the erasure by the strongest action that succeeded. */
 export type Erasure = keyof typeof erasureStates;
 
-/** What of a person can be left on an issue: in this order. */
+/** Parts of an issue in which data of a person can be left, in the order of receipts. */
 export const remainders = ['text', 'history', 'comments', 'fields', 'sub-issues'] as const;
 
 /** `text`: title and body. `fields`: typed ones with a text, number or date. */
@@ -76,7 +77,7 @@ export const stepKinds = [
   'acknowledged',
 ] as const;
 
-/** What a rule does for an event, without the text of its comment. */
+/** Effect of a rule on an issue, without the text of its comment. */
 export type RuleEffect = {
   addLabels: readonly string[];
   removeLabels: readonly string[];
@@ -95,11 +96,11 @@ export type EventStep = {
   /** Milliseconds since the Unix epoch. */
   at: number;
   what: (typeof stepKinds)[number];
-  /** How it had ended. */
+  /** With `ended`: the former outcome. */
   outcome?: Outcome;
   /** Why: one of `eventReasons`. */
   code?: string;
-  /** Who replayed, released or acknowledged it: the actor's subject. */
+  /** Subject of the actor that replayed, released or acknowledged it. */
   by?: string;
   /** Which lead was released. */
   leadId?: string;
@@ -118,7 +119,7 @@ type ReceiptEvent = {
   externalId?: string;
   outcome: Outcome;
   erasure?: Erasure;
-  /** What is left on the issues, as far as that is known; never empty. */
+  /** Left on the issues, as far as that is known; never empty. */
   remains?: readonly Remainder[];
   note?: EventNote;
   /** By what it looks for its lead, in this order; never the values. None where that is not known. */
@@ -129,20 +130,20 @@ type ReceiptEvent = {
   attempts: number;
   /** One of `eventReasons`. */
   lastError?: string;
-  /** When it was settled: milliseconds since the Unix epoch. */
+  /** Time of its end; milliseconds since the Unix epoch. */
   completedAt?: number;
-  /** When an operator acknowledged that it came to nothing: milliseconds since the Unix epoch. */
+  /** Time at which an operator acknowledged that it came to nothing; milliseconds since the Unix epoch. */
   acknowledgedAt?: number;
-  /** What happened to it, oldest first. */
+  /** Oldest first. */
   history: readonly EventStep[];
 };
 
 /** A receipt as a list shows it. */
 export type ReceiptSummary = Receipt & {
   path: PartnerPath;
-  /** How many of its events have each outcome; those that none has are left out. */
+  /** Number of events by outcome, without those that none has. */
   outcomes: Partial<Record<Outcome, number>>;
-  /** When the next of its events that are PENDING is due: milliseconds since the Unix epoch. */
+  /** The earliest time at which a PENDING event is due; milliseconds since the Unix epoch. */
   nextDueAt?: number;
 };
 
@@ -150,7 +151,7 @@ export type ReceiptSummary = Receipt & {
 export type ReceiptEventDetail = ReceiptEvent & {
   /** In the delivery, from 0; repeats leave gaps. */
   position: number;
-  /** When it is worked on next, while it is PENDING: milliseconds since the Unix epoch. */
+  /** Time of its next step, while it is PENDING; milliseconds since the Unix epoch. */
   dueAt?: number;
   /** It ended UNMATCHED or FAILED, and what it said is still there. */
   isReplayable: boolean;
@@ -192,18 +193,60 @@ export function whyOf(
   return path === 'events' ? 'no-rule' : 'type-not-listed';
 }
 
-/** Whether the event has left typed fields as they were, since the credential may not clear them. */
+/** True when typed fields stay as they were, since the credential may not clear them. */
 export function leftFields({ outcome, lastError }: ReceiptEvent): boolean {
   return outcome === 'DONE' && lastError === 'fields-remain';
 }
 
 type Erased = Pick<ReceiptEventDetail, 'erasure' | 'remains' | 'completedAt'>;
 
-/** What is known of an erasure: nothing while the event is open, whatever it had come to before. */
+/** Erasure as it may be told: nothing while the event is open, whatever it had come to before. */
 export function erasureOf({
   completedAt,
   erasure,
   remains,
 }: Erased): Pick<Erased, 'erasure' | 'remains'> {
   return completedAt === undefined ? {} : { erasure, remains };
+}
+
+type EventPlace = { receiptId: string; position: number };
+
+/** Binds an event's payload to its place: elsewhere it cannot be opened. */
+export function payloadIdentity(receiptId: string, position: number): string {
+  return `${receiptId}/${position}`;
+}
+
+/** The same of the digest of its bytes. */
+export function digestIdentity(receiptId: string, position: number): string {
+  return `${receiptId}/${position}/digest`;
+}
+
+/** The bytes of an event; undefined when they were sealed under another secret key. */
+export function openPayload(
+  sealer: Sealer,
+  { receiptId, position }: EventPlace,
+  sealed: Buffer,
+): Buffer | undefined {
+  return openOrUndefined(sealer, payloadIdentity(receiptId, position), sealed);
+}
+
+/** The digest of an event's bytes, likewise. */
+export function openDigest(
+  sealer: Pick<Sealer, 'open'>,
+  { receiptId, position }: EventPlace,
+  sealed: Buffer,
+): Buffer | undefined {
+  return openOrUndefined(sealer, digestIdentity(receiptId, position), sealed);
+}
+
+function openOrUndefined(
+  sealer: Pick<Sealer, 'open'>,
+  identity: string,
+  sealed: Buffer,
+): Buffer | undefined {
+  try {
+    return sealer.open(identity, sealed);
+  } catch {
+    return undefined;
+  }
 }

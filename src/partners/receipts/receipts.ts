@@ -55,7 +55,7 @@ const notQueuedOut = z
   })
   .meta({ id: 'NotQueued', description: 'How many events were left as they are, by reason.' });
 
-/** What a replay did. */
+/** Result of a replay. */
 export const replayedOut = z
   .object({
     queued: z.int().describe('How many events wait for the worker because of this.'),
@@ -136,7 +136,7 @@ export function createReceipts({
       const described = { ...entry, changes: describeFilter(filter) };
       return queue(await db.exclusive((tx) => replayAll(tx, filter, described)));
     },
-    /** What `replayAll` would do now. */
+    /** Counts the events that `replayAll` would queue and leave now. */
     previewReplay: (filter: ReceiptFilter) => previewReplay(db, filter),
     /**
      * An operator has seen that events of it came to nothing, and leaves it so; returns how many.

@@ -26,8 +26,8 @@ const HOURS = 24;
 const FRESH_MS = 10 * SECOND;
 
 /**
- * What came in lately and what became of it, for operators: at most 10 seconds old, so that many who
- * look cost no more than one. @throws {store-unavailable}
+ * Reads the outcomes of recent events, for operators: at most 10 seconds old, so that many readers
+ * cost no more than one. @throws {store-unavailable}
  */
 export function createOutcomeReader({
   db,

@@ -2,16 +2,16 @@ import type { EventStep, Outcome } from './receipt.ts';
 import { type AuditEntry, appendAudit } from '#shared/audit.ts';
 import { receiptConditions, type ReceiptFilter } from './receipt-conditions.ts';
 import { AS_NEW, REFRESH_RECEIPT_STATUS, WITH_GIVEN_STEP } from './requeue.ts';
-import type { Database, Statements, Tx } from '#shared/database.ts';
+import type { Statements, Tx } from '#shared/database.ts';
 
-/** What a replay did, in numbers of events. */
+/** Result of a replay, in numbers of events. */
 export type ReplayResult = {
   queued: number;
   /** Those it left as they are, by outcome. UNMATCHED and FAILED ones have lost their payload. */
   left: Partial<Record<Outcome, number>>;
 };
 
-/** What a replay would do, in numbers of events. */
+/** Result that a replay would have, in numbers of events. */
 export type ReplayPreview = {
   /** Those that can be worked again: UNMATCHED and FAILED ones. */
   queued: Partial<Record<Outcome, number>>;
@@ -31,7 +31,7 @@ const QUEUE_RECEIPTS = `
   UPDATE event SET ${AS_NEW}, progress = NULL
   WHERE receipt = ANY(@receipts::bigint[]) AND ${CAN_BE_REPLAYED}`;
 
-/** What ended without effect, and nobody has said of it so far that this is well. */
+/** Only events that ended without effect, and that nobody has acknowledged. */
 const ACKNOWLEDGE = `
   UPDATE event SET acknowledged_at = @now, history = ${WITH_GIVEN_STEP}
   WHERE receipt = @receipt AND outcome IN ('UNMATCHED', 'REJECTED') AND acknowledged_at IS NULL`;
@@ -45,26 +45,6 @@ const FORGET_RELEASES = `
   DELETE FROM claim WHERE released_at IS NOT NULL AND event IN
     (SELECT id FROM event
      WHERE receipt = @receipt AND last_error = 'claim-released' AND ${CAN_BE_REPLAYED})`;
-
-/** Rows that are purged in one transaction: a month's worth must not hold up others. */
-const CHUNK_ROWS = 1000;
-
-const FORGET_SAME_EVENTS = `
-  DELETE FROM same_event WHERE (id_key, person_key, key) IN
-    (SELECT id_key, person_key, key FROM same_event WHERE first_seen_at < @before
-     LIMIT ${CHUNK_ROWS})`;
-
-const DROP_PAYLOADS = `
-  UPDATE event SET payload = NULL WHERE id IN
-    (SELECT id FROM event WHERE payload IS NOT NULL AND completed_at < @before
-     LIMIT ${CHUNK_ROWS})`;
-
-/** As long as a receipt has a status address, the event's digest is there to be signed. */
-const DROP_DIGESTS = `
-  UPDATE event SET digest = NULL WHERE id IN
-    (SELECT id FROM event WHERE digest IS NOT NULL
-       AND receipt <= (SELECT number FROM receipt WHERE received_at < @before ORDER BY received_at DESC LIMIT 1)
-     LIMIT ${CHUNK_ROWS})`;
 
 export async function replay(
   session: Tx,
@@ -101,27 +81,6 @@ export async function acknowledge(
   });
   if (acknowledged > 0) await appendAudit(session, { ...entry, changes: { acknowledged } });
   return acknowledged;
-}
-
-export async function purgeReceipts(
-  database: Database,
-  before: number,
-): Promise<{ keys: number; payloads: number }> {
-  const chunk = (sql: string) => () => database.exclusive((tx) => tx.run(sql, { before }));
-  await untilNothing(chunk(DROP_DIGESTS));
-  return {
-    keys: await untilNothing(chunk(FORGET_SAME_EVENTS)),
-    payloads: await untilNothing(chunk(DROP_PAYLOADS)),
-  };
-}
-
-/** Repeats `work` until it changes nothing more; returns how much it changed in all. */
-async function untilNothing(work: () => Promise<number>): Promise<number> {
-  for (let sum = 0; ;) {
-    const changes = await work();
-    if (changes === 0) return sum;
-    sum += changes;
-  }
 }
 
 async function findNumber(session: Statements, id: string): Promise<number | undefined> {

@@ -12,7 +12,7 @@ type OutcomeReport = {
   outcome: SettledOutcome;
   /** Why, for outcomes that need a reason. */
   code?: string;
-  /** How many; default 1. */
+  /** Number of events; default 1. */
   events?: number;
   /** Numbers of the issues that something is still to be done about. */
   issues?: readonly number[];
@@ -24,7 +24,7 @@ type FailedAttempt = {
   code: string;
   /** Attempts so far, this one among them. */
   attempts: number;
-  /** When the next one is due; ms since the Unix epoch. */
+  /** Due time of the next one; ms since the Unix epoch. */
   nextAt: number;
 };
 
@@ -36,19 +36,23 @@ export type OutcomeReporter = {
   attemptFailed(attempt: FailedAttempt): void;
 };
 
-export type OutcomeReporterDeps = {
-  log: Log;
-  count: (
-    of: { partnerId: string; path: PartnerPath; outcome: SettledOutcome },
-    events: number,
-  ) => void;
-};
+/** Counts events that ended in the same way, for metrics. */
+export type OutcomeCounter = (
+  of: { partnerId: string; path: PartnerPath; outcome: SettledOutcome },
+  events: number,
+) => void;
 
 /** Outcomes that a person should look at. */
 const worrying: ReadonlySet<SettledOutcome> = new Set(['UNMATCHED', 'REJECTED', 'FAILED']);
 
 /** One line in the log and one count for each outcome; a line for each attempt that failed. */
-export function createOutcomeReporter({ log, count }: OutcomeReporterDeps): OutcomeReporter {
+export function createOutcomeReporter({
+  log,
+  count,
+}: {
+  log: Log;
+  count: OutcomeCounter;
+}): OutcomeReporter {
   return {
     settled: ({ issues = [], events = 1, ...report }) => {
       const { receiptId, partnerId, path, outcome, code } = report;

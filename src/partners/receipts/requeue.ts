@@ -29,7 +29,7 @@ export const LASTING_NOTE = `
       WHERE claim.event = event.id AND released_at IS NOT NULL LIMIT 1) END`;
 
 /**
- * What an event is once it is queued as if it had just come, at `now`; progress is set beside it.
+ * Columns of an event that is queued as if it had just come, at `now`; the caller sets its progress.
  * Parameters: `now`, and `step`, for its history.
  */
 export const AS_NEW = `

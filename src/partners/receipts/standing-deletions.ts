@@ -76,7 +76,7 @@ const STATE = `
 const NAMES =
   'SELECT kind, key_hash, number FROM deletion_name WHERE event = @event ORDER BY place';
 
-/** What an operator gave back, too. */
+/** Includes leads that an operator released. */
 const EVER_CLAIMED = 'SELECT number FROM claim WHERE event = @event AND repository_id = @id';
 
 type EventState = {
@@ -169,7 +169,7 @@ async function addLeads(
   await session.run(REFRESH_RECEIPT_STATUS, { receipts: [state.receipt] });
 }
 
-/** What was done to the leads before: all of it when the event was DONE, and else it is tried again. */
+/** Progress of the leads that it had before: done when the event was DONE, and else to be tried again. */
 function leadsBefore(state: EventState, numbers: readonly number[]): readonly LeadProgress[] {
   const { outcome, erasure, progress } = state;
   const remains = state.remains && (JSON.parse(state.remains) as Remainder[]);

@@ -15,7 +15,7 @@ import {
 } from './receipt.ts';
 import { noteOut, remainsOut, repeatsOut } from './receipt-out.ts';
 import { readReceipt } from './read-receipts.ts';
-import { type CertificateClaims, type CertificateDeps, readCertificate } from './certificate.ts';
+import { type CertificateClaims, type CertifiedReceipts, readCertificate } from './certificate.ts';
 import type { Statements } from '#shared/database.ts';
 
 const NONCE_BYTES = 12;
@@ -84,7 +84,7 @@ function decrypt(key: ReturnType<typeof createSecretKey>, token: string): Buffer
 const RETRY_AFTER_SECONDS_MIN = 1;
 const RETRY_AFTER_SECONDS_MAX = 3600;
 
-/** What became of a delivery, as whoever has its status address may know it. */
+/** Status of a delivery, for whoever has its status address. */
 export const receiptStatusOut = z
   .object({
     id: z.uuid().describe('The receipt’s.'),
@@ -120,7 +120,7 @@ export type StatusResponse = {
 };
 
 /**
- * What became of the delivery behind a status address. Every token that is of no use gets the same
+ * Reads the status of the delivery behind a status address. Every token that is of no use gets the same
  * response, and no look-up. @throws {not-found} @throws {store-unavailable}
  */
 export async function readStatus(
@@ -144,16 +144,16 @@ export async function readStatus(
   return { status, retryAfterSeconds: secondsUntil(Math.min(...due) - clock.now()) };
 }
 
-/** The same, as claims to be signed. @throws {not-found} @throws {store-unavailable} */
+/** Reads the same as claims to be signed. @throws {not-found} @throws {store-unavailable} */
 export async function readCertifiedStatus(
-  deps: CertificateDeps & { tokens: Pick<StatusTokens, 'open'> },
+  receipts: CertifiedReceipts & { tokens: Pick<StatusTokens, 'open'> },
   token: string,
   issuer: string,
 ): Promise<{ claims: CertificateClaims; retryAfterSeconds?: number }> {
-  const id = openToken(deps.tokens, token);
-  const { claims, nextDueAt } = (await readCertificate(deps, { id, issuer })) ?? refuseToken();
+  const id = openToken(receipts.tokens, token);
+  const { claims, nextDueAt } = (await readCertificate(receipts, { id, issuer })) ?? refuseToken();
   if (nextDueAt === undefined) return { claims };
-  return { claims, retryAfterSeconds: secondsUntil(nextDueAt - deps.clock.now()) };
+  return { claims, retryAfterSeconds: secondsUntil(nextDueAt - receipts.clock.now()) };
 }
 
 /** The receipt's id. @throws {not-found} */

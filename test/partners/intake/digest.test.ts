@@ -1,8 +1,8 @@
 /** What of an event's bytes is kept for its certificate: a digest, sealed, for as long as the receipt has an address. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openDigest } from '#partners/receipts/payload.ts';
-import { purgeReceipts } from '#partners/receipts/replay-receipts.ts';
+import { openDigest } from '#partners/receipts/receipt.ts';
+import { purgeReceipts } from '#partners/receipts/purge-receipts.ts';
 import { createFakeClock } from '../../support/clock.ts';
 import { buildPartners, sealer } from '../../support/partners.ts';
 
