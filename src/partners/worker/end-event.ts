@@ -1,14 +1,20 @@
-import { claimedBy, provisionalClaims, toLeadIds } from '#leads/claims/claim-leads.ts';
+import {
+  type ClaimOrder,
+  claimedBy,
+  provisionalClaims,
+  toLeadIds,
+  withdrawClaims,
+} from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
+import { appendAudit } from '#shared/audit.ts';
 import type { Tx } from '#shared/database.ts';
 import { toJson } from '#shared/sql.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
 import { REFRESH_RECEIPT_STATUS, REQUEUE_REPEATED, SET_LEADS } from '../receipts/requeue.ts';
 import { IS_MINE, leaseOf } from './lease-events.ts';
-import { withdraw } from './match/keep-matches.ts';
 import type { Settlement, SettleResult, WorkItem } from './work-item.ts';
 
-/** What is DONE or IGNORED needs its payload no more; the others can be replayed for 30 days. */
+/** DONE and IGNORED need their payload no more; the others can be replayed for 30 days. */
 const SETTLE = `
   UPDATE event SET outcome = @outcome::text, erasure = @erasure, remains = @remains, note = coalesce(@note, note),
     attempts = @attempts, last_error = @lastError, completed_at = @now, due_at = NULL,
@@ -41,7 +47,7 @@ export async function settle(
   return 'settled';
 }
 
-/** Takes back what no match has confirmed, for an event that names nobody. */
+/** Takes back all claims that no match has confirmed, for an event that names nobody. */
 async function withdrawAll(
   session: Tx,
   repository: string,
@@ -56,6 +62,22 @@ async function withdrawAll(
   await withdraw(session, order, { reason: 'unmatched', now });
   const leadIds = toLeadIds(await claimedBy(session, order));
   void session.run(SET_LEADS, { event, leadIds });
+}
+
+/** Takes back claims that are not for good. The audit log says why a lead was out of sight for a while. */
+export async function withdraw(
+  session: Tx,
+  order: ClaimOrder,
+  { reason, now }: { reason: string; now: number },
+): Promise<void> {
+  for (const number of await withdrawClaims(session, order, now))
+    await appendAudit(session, {
+      at: now,
+      actor: { kind: 'system', subject: 'worker' },
+      action: 'claim.withdraw',
+      subject: `claim/${number}`,
+      changes: { receiptId: order.receiptId, reason },
+    });
 }
 
 /** Tells operators how an event has ended. `issues` are those that something is still to be done about. */

@@ -15,7 +15,7 @@ import {
 } from './loops/run-loop.ts';
 import { createDirectoryCoverage } from './catch-up.ts';
 import type { IssueEditor, PauseCode } from './act/issue-editor.ts';
-import { type MatchDeps, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
+import { type Matching, matchEvents, UNMATCHED_WAITS_MS } from './match/match-event.ts';
 import { createPacer, createTrackerPause, createWriteRefusals } from './may-write.ts';
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
@@ -139,7 +139,7 @@ const WATCH_EVERY_MS = SECOND / 5;
 type MatchingDeps = LoopDeps & {
   db: Pick<Database, 'dataVersion'>;
   leasing: Leasing;
-  match: MatchDeps;
+  match: Matching;
 };
 
 /** Claims what is due, batch by batch, until the worker stops. Never throws. */
@@ -195,7 +195,7 @@ function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
     ...deps,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, directory, lookup: { retryAtMs: -Infinity } },
+    match: { ...deps, unmatchedWaitsMs, directory, nextLookUp: { atMs: -Infinity } },
     act: {
       ...deps,
       isListed: (number) => filler.isListed(number),

@@ -3,7 +3,7 @@
  * the same one, so that nobody tells which of its times was wrong.
  */
 import { expect, test } from 'vitest';
-import { type MatchDeps, matchEvents } from '#partners/worker/match/match-event.ts';
+import { type Matching, matchEvents } from '#partners/worker/match/match-event.ts';
 import { temporaryDatabase } from '../../support/stores.ts';
 import type { WorkItem } from '#partners/worker/work-item.ts';
 import { type Clock, DAY, HOUR, MINUTE, systemClock } from '#shared/clock.ts';
@@ -90,7 +90,7 @@ test('what a match has asked before is asked again, however far in the future th
   } as const;
   const item: Partial<WorkItem> = { event: 1, lease: 'l', dueAt: now, attempts: 1, progress };
   const asked: unknown[] = [];
-  const deps: Partial<MatchDeps> = {
+  const deps: Partial<Matching> = {
     clock: { ...systemClock, now: () => now },
     partners: { all: () => [] },
     db: temporaryDatabase(),
@@ -103,6 +103,6 @@ test('what a match has asked before is asked again, however far in the future th
       isLockedOut: () => false,
     },
   };
-  await matchEvents(deps as MatchDeps, [item as WorkItem]);
+  await matchEvents(deps as Matching, [item as WorkItem]);
   expect(asked).toEqual([{ instant: now, since: now }]);
 });

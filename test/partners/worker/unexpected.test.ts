@@ -5,7 +5,7 @@ import { createWork } from '../../support/work.ts';
 import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
 import type { ActProgress } from '#partners/worker/progress.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
-import { type MatchDeps, matchEvents } from '#partners/worker/match/match-event.ts';
+import { type Matching, matchEvents } from '#partners/worker/match/match-event.ts';
 import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
@@ -94,7 +94,7 @@ const reporterOf = (log: Log) => createOutcomeReporter({ log, count: () => undef
 
 const never = new AbortController().signal;
 
-const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): MatchDeps => ({
+const matchDepsOf = (world: DeletionWorld, deps: Partial<Matching> = {}): Matching => ({
   db: world.database,
   repository: REPOSITORY,
   directory: {
@@ -103,7 +103,7 @@ const matchDepsOf = (world: DeletionWorld, deps: Partial<MatchDeps> = {}): Match
     isLockedOut: () => false,
   },
   filler: { learn: async () => 'absent' },
-  lookup: { retryAtMs: 0 },
+  nextLookUp: { atMs: 0 },
   directoryKey,
   readDelivery,
   partners: createPartnerList([partner]),

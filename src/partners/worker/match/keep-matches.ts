@@ -1,9 +1,10 @@
 import type { Match } from '#leads/directory/match.ts';
 import type { ActProgress, Effect, MatchProgress, Todo } from '../progress.ts';
-import type { EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
-import type { WorkItem } from '../work-item.ts';
+import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
+import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
+import { reportEnd, settle, withdraw } from '../end-event.ts';
+import type { Settlement, WorkItem } from '../work-item.ts';
 import { leaseOf } from '../lease-events.ts';
-import { appendAudit } from '#shared/audit.ts';
 import {
   type ClaimOrder,
   claimsOf,
@@ -11,11 +12,13 @@ import {
   claimsHeld,
   insertClaims,
   provisionalClaims,
-  withdrawClaims,
 } from '#leads/claims/claim-leads.ts';
 import { readRepositoryId } from '#leads/directory/directory-view.ts';
 import { REQUEUE_REPEATED, withStep } from '../../receipts/requeue.ts';
-import type { Tx } from '#shared/database.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Database, Tx } from '#shared/database.ts';
+import { isTrackportError } from '#shared/errors.ts';
+import { errorFields, type Log } from '#shared/log.ts';
 import { either, toRecords } from '#shared/sql.ts';
 
 /** By number: SQLite would read all events that wait, by the index that has their outcome. */
@@ -35,7 +38,7 @@ const KEEP = `
   WHERE event.id = given.event`;
 
 /** A match that is to be kept: for now, or for good with what is to be done. */
-export type FoundMatch = { match: Pick<Match, 'leads' | 'conflicts'> } & (
+type FoundMatch = { match: Pick<Match, 'leads' | 'conflicts'> } & (
   | { next: NextLook; plan?: undefined }
   | { plan: Todo & { now: number }; next?: undefined }
 );
@@ -44,7 +47,7 @@ export type NewMatch = FoundMatch & {
   item: Pick<WorkItem, 'event' | 'receiptId' | 'path' | 'lease'>;
 };
 
-/** Until the match is certain: when it is looked at again, and with what progress. */
+/** The next look at a match that is not certain. */
 type NextLook = {
   progress: MatchProgress;
   dueAt: number;
@@ -53,6 +56,83 @@ type NextLook = {
   /** For its history. */
   step?: EventStep;
 };
+
+/** Outcome of a match that is written: its leads are kept, or the event ends. */
+export type MatchChange =
+  | { kind: 'keep'; found: FoundMatch; miss?: { attempts: number; nextAt: number } }
+  | { kind: 'end'; settlement: Settlement };
+
+type Change = MatchChange & { item: WorkItem };
+
+/** The store that changes go to, and whoever is told of them. */
+type ChangeTarget = {
+  db: Database;
+  /** `owner/name` in lower case. */
+  repository: string;
+  clock: Clock;
+  log: Log;
+  reporter: OutcomeReporter;
+};
+
+/** In the log, for a look that found nobody. */
+const NO_LEAD = 'no-lead-found';
+
+/** Writes changes in one transaction; when it fails for a reason of one of them, each in its own. */
+export async function writeChanges(
+  target: ChangeTarget,
+  changes: readonly Change[],
+): Promise<void> {
+  const [first, ...others] = changes;
+  if (!first) return;
+  try {
+    await writeAll(target, changes);
+  } catch (error) {
+    if (isTrackportError(error)) throw error;
+    if (others.length > 0) for (const change of changes) await writeChanges(target, [change]);
+    else await writeAll(target, [{ item: first.item, ...failedMatch(target, first.item, error) }]);
+  }
+}
+
+async function writeAll(
+  { db, repository, clock, reporter }: ChangeTarget,
+  changes: readonly Change[],
+): Promise<void> {
+  const keeping = changes.filter((change) => change.kind === 'keep');
+  const ending = changes.filter((change) => change.kind === 'end');
+  const matches = keeping.map(({ item, found }): NewMatch => ({ item, ...found }));
+  const { held, ends } = await db.exclusive(async (tx) => {
+    const held = matches.length > 0 ? await keepMatches(tx, repository, matches) : [];
+    const now = clock.now();
+    const ends = await Promise.all(
+      ending.map(({ item, settlement }) => settle(tx, repository, item, { ...settlement, now })),
+    );
+    return { held, ends };
+  });
+  for (const [place, { item, miss }] of keeping.entries()) {
+    const { receiptId, partnerId } = item;
+    if (miss && held[place])
+      reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, ...miss });
+  }
+  for (const [place, { item, settlement }] of ending.entries())
+    if (ends[place] === 'settled') reportEnd({ reporter }, item, settlement);
+}
+
+/** Ends an event whose match met a mistake of ours. */
+export function failedMatch(
+  { log }: { log: Log },
+  item: WorkItem,
+  error: unknown,
+): Extract<MatchChange, { kind: 'end' }> {
+  log.error({ receiptId: item.receiptId, ...errorFields(error) }, 'a match met a mistake of ours');
+  return endFailed(item, 'internal-error');
+}
+
+export function endFailed(
+  item: WorkItem,
+  lastError: EventErrorCode,
+): Extract<MatchChange, { kind: 'end' }> {
+  return { kind: 'end', settlement: { outcome: 'FAILED', attempts: item.attempts + 1, lastError } };
+}
 
 /**
  * Keeps matches in a few statements, however many they are. Leads are claimed for a deletion, and those in conflict
@@ -119,31 +199,11 @@ function eventsOf(orders: readonly { order: ClaimOrder }[]): number[] {
   return orders.map(({ order }) => order.event);
 }
 
-function shown({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
+function toRuleEffect({ comment, repositoryId: _repositoryId, ...effect }: Effect): RuleEffect {
   return { ...effect, comments: comment !== undefined };
 }
 
-const CONFLICT: EventNote = 'lead-id-conflict';
-
-function noteOf({ conflicts }: { conflicts: readonly number[] }): EventNote | undefined {
-  return conflicts.length > 0 ? CONFLICT : undefined;
-}
-
-/** What an operator would ask of a lead that was out of sight for a while: why, and why no more. */
-export async function withdraw(
-  session: Tx,
-  order: ClaimOrder,
-  { reason, now }: { reason: string; now: number },
-): Promise<void> {
-  for (const number of await withdrawClaims(session, order, now))
-    await appendAudit(session, {
-      at: now,
-      actor: { kind: 'system', subject: 'worker' },
-      action: 'claim.withdraw',
-      subject: `claim/${number}`,
-      changes: { receiptId: order.receiptId, reason },
-    });
-}
+export const CONFLICT: EventNote = 'lead-id-conflict';
 
 function toRow(
   one: NewMatch & { leads: readonly number[]; repositoryId: number | undefined },
@@ -151,7 +211,8 @@ function toRow(
   const { item, match, leads } = one;
   const { progress, dueAt, attempts, step } = one.plan ? beginActing(one.plan, one) : one.next;
   const leadIds = leads.length > 0 ? leads.map(String) : undefined;
-  return { event: item.event, progress, leadIds, dueAt, attempts, note: noteOf(match), step };
+  const note = match.conflicts.length > 0 ? CONFLICT : undefined;
+  return { event: item.event, progress, leadIds, dueAt, attempts, note, step };
 }
 
 function beginActing(
@@ -166,6 +227,10 @@ function beginActing(
     ...todo,
     leads: leads.map((number) => ({ number, state: 'open' })),
   };
-  const step: EventStep = { at: now, what: 'matched', ...(effect && { effect: shown(effect) }) };
+  const step: EventStep = {
+    at: now,
+    what: 'matched',
+    ...(effect && { effect: toRuleEffect(effect) }),
+  };
   return { progress, dueAt: now, attempts: 0, step };
 }

@@ -11,18 +11,19 @@ import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */
 export const MATCH_WAIT_MS = 400;
 
-export type MatchByNumberDeps = {
+/** Look-up of leads by their numbers, which needs no complete directory. */
+export type NumberLookUp = {
   db: Database;
   /** `owner/name` in lower case. */
   repository: string;
   filler: Pick<DirectoryFiller, 'learn'>;
-  /** While the list cannot be read: until when no number is asked for, since one could not be read either. */
-  lookup: { retryAtMs: number };
+  /** Earliest time of the next one, after one that failed; ms of the monotonic clock. */
+  nextLookUp: { atMs: number };
   directory: Pick<DirectoryCoverage, 'retryMs' | 'isLockedOut'>;
   clock: Clock;
 };
 
-/** What is known of an event before its number is looked at by itself. */
+/** Match of an event before its number is looked at by itself. */
 type KnownMatch = {
   progress: MatchProgress;
   match: Match & { unknownLeadId?: number };
@@ -40,7 +41,7 @@ export type MatchByNumber = KnownMatch & {
  * @throws {store-unavailable}
  */
 export async function matchByNumber(
-  deps: MatchByNumberDeps,
+  lookUp: NumberLookUp,
   { progress, match }: KnownMatch,
   wanted: { names: readonly MatchName[]; askedAt: AskedAt; isCovered: boolean },
 ): Promise<MatchByNumber> {
@@ -51,11 +52,11 @@ export async function matchByNumber(
   // A lead that is taken is read once more: the directory may not know by today's rule whose it is.
   if (unknownLeadId === undefined && isCovered && match.by !== 'lead-id')
     return { progress, match, isReachable: true };
-  const { clock, directory, lookup } = deps;
-  const found = isTooSoon(deps) ? 'unknown' : await findLead(deps, number);
-  if (found === 'unknown') lookup.retryAtMs = clock.monotonicMs() + directory.retryMs();
+  const { clock, directory, nextLookUp } = lookUp;
+  const found = isTooSoon(lookUp) ? 'unknown' : await findLead(lookUp, number);
+  if (found === 'unknown') nextLookUp.atMs = clock.monotonicMs() + directory.retryMs();
   if (found === 'lead')
-    return { progress, match: await findMatch(deps, names, askedAt), isReachable: true };
+    return { progress, match: await findMatch(lookUp, names, askedAt), isReachable: true };
   if (unknownLeadId === undefined) return { progress, match, isReachable: found !== 'unknown' };
   if (found !== 'unknown')
     return { progress: { ...progress, isNoLead: true }, match, isReachable: true };
@@ -63,8 +64,8 @@ export async function matchByNumber(
   return { progress, match: { ...match, leads, by: 'lead-id' }, isReachable: false };
 }
 
-function isTooSoon({ clock, directory, lookup }: MatchByNumberDeps): boolean {
-  return directory.isLockedOut() || clock.monotonicMs() < lookup.retryAtMs;
+function isTooSoon({ clock, directory, nextLookUp }: NumberLookUp): boolean {
+  return directory.isLockedOut() || clock.monotonicMs() < nextLookUp.atMs;
 }
 
 /**
@@ -72,7 +73,7 @@ function isTooSoon({ clock, directory, lookup }: MatchByNumberDeps): boolean {
  * tracker fails, or does not respond in time; then the lead is in the directory when it has come.
  */
 export async function findLead(
-  { filler, clock }: MatchByNumberDeps,
+  { filler, clock }: NumberLookUp,
   number: number,
 ): Promise<LearnedLead | 'unknown'> {
   const waited = new AbortController();
@@ -91,7 +92,7 @@ export async function findLead(
   }
 }
 
-/** Why nobody was found, by what the number that the event names turned out to be. */
+/** Reason that nobody was found, by the kind of thing whose number the event names. */
 export const NO_LEADS: Readonly<
   Record<Exclude<LearnedLead, 'lead'> | 'unknown', Pick<Settlement, 'lastError'>>
 > = {

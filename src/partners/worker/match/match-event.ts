@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import { isTrackportError } from '#shared/errors.ts';
-import { errorFields, type Log } from '#shared/log.ts';
+import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../catch-up.ts';
 import type { MatchProgress, Todo } from '../progress.ts';
@@ -9,11 +9,12 @@ import {
   findLead,
   MATCH_WAIT_MS,
   matchByNumber,
-  type MatchByNumberDeps,
+  type NumberLookUp,
   NO_LEADS,
 } from './match-by-number.ts';
-import { progressOf, readRequest } from './read-request.ts';
-import type { Match, MatchName } from '#leads/directory/match.ts';
+import { type Match, type MatchName, toMatchNames } from '#leads/directory/match.ts';
+import { actionsFor, namesOf, ruleFor } from '../../event.ts';
+import { effectOf } from '../act/issue-edit.ts';
 import type { PartnerList } from '../../partner.ts';
 import type { ReadDelivery } from '../../read-delivery.ts';
 import type { EventErrorCode } from '../../receipts/receipt.ts';
@@ -21,28 +22,31 @@ import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
 import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
-import { reportEnd, settle } from '../end-event.ts';
-import { type FoundMatch, keepMatches, type NewMatch } from './keep-matches.ts';
+import {
+  CONFLICT,
+  endFailed,
+  failedMatch,
+  type MatchChange,
+  writeChanges,
+} from './keep-matches.ts';
 
 /** Waits before an event that matched nothing is tried again: replicas lag. Then it is UNMATCHED. */
 export const UNMATCHED_WAITS_MS: readonly number[] = [MINUTE];
 
-/** How soon an event asks again whose catch-up takes longer. */
+/** Wait of an event whose catch-up takes longer. */
 const ASK_AGAIN_MS = SECOND / 2;
-/** How soon a large payload is read again for which there was no room. */
+/** Wait of an event whose large payload found no room in memory. */
 const READ_AGAIN_MS = 5 * SECOND;
 /** While the first crawl runs, or the partner is unknown: half as long again as it has waited, within bounds. */
 const WAIT_MIN_MS = SECOND / 10;
 const CRAWL_WAIT_MAX_MS = 15 * SECOND;
 const PARTNER_WAIT_MAX_MS = MINUTE;
 
-/** In the log, for a look that found nobody. */
-const NO_LEAD = 'no-lead-found';
-
 /** So many share a commit, for 500 of one batch are to be claimed within a second as well. */
 const MATCHED_AT_ONCE = 20;
 
-export type MatchDeps = MatchByNumberDeps & {
+/** Everything by which events are matched: directory, partners of the configuration, tracker. */
+export type Matching = NumberLookUp & {
   directory: DirectoryCoverage;
   /** The sub-key for directory hashes. */
   directoryKey: Buffer;
@@ -55,150 +59,140 @@ export type MatchDeps = MatchByNumberDeps & {
   tracing?: Tracing;
 };
 
-type Later = Omit<Postponed, 'item'> & { progress: MatchProgress };
-
-/** What is to become of an event, as far as its match tells. */
+/** `keep` and `end` are written together; an event that waits is given back as it is. */
 type Decision =
-  | { kind: 'keep'; found: FoundMatch; miss?: { attempts: number; nextAt: number } }
-  | { kind: 'end'; settlement: Settlement }
-  | { kind: 'wait'; later: Later };
-
-/** It changes claims, or ends the event. */
-type Change = Exclude<Decision, { kind: 'wait' }> & { item: WorkItem };
+  | MatchChange
+  | { kind: 'wait'; later: Omit<Postponed, 'item'> & { progress: MatchProgress } };
 
 /**
  * Matches events with leads and claims what they name, so many in one transaction as are matched at once. All are
  * served by one catch-up; what the directory knows already is claimed even when the tracker does not respond.
  * @throws {store-unavailable}
  */
-export async function matchEvents(deps: MatchDeps, items: readonly WorkItem[]): Promise<void> {
-  const now = deps.clock.now();
+export async function matchEvents(matching: Matching, items: readonly WorkItem[]): Promise<void> {
+  const now = matching.clock.now();
   const waiting = items.map((item) => ({ item, progress: progressOf(item, now) }));
   const newest = Math.max(...waiting.map(({ progress }) => progress.askedAt));
   const since = Math.min(...waiting.map(({ progress }) => progress.missedSince ?? Infinity));
-  const coverage = await deps.directory.cover(newest, MATCH_WAIT_MS, since);
+  const coverage = await matching.directory.cover(newest, MATCH_WAIT_MS, since);
   const postponed: Postponed[] = [];
   for (let at = 0; at < waiting.length; at += MATCHED_AT_ONCE) {
     const portion = waiting.slice(at, at + MATCHED_AT_ONCE);
-    const decisions = await Promise.all(portion.map((one) => decideOrFail(deps, one, coverage)));
-    const changes: Change[] = [];
+    const decisions = await Promise.all(
+      portion.map((one) => decideOrFail(matching, one, coverage)),
+    );
+    const changes: (MatchChange & { item: WorkItem })[] = [];
     for (const [place, decision] of decisions.entries()) {
       const { item } = portion[place] as (typeof portion)[number];
       if (decision.kind === 'wait') postponed.push({ item, ...decision.later });
       else changes.push({ item, ...decision });
     }
-    await write(deps, changes);
+    await writeChanges(matching, changes);
     await setImmediate(); // commits wait for the disk: between them the service goes on
   }
   // In one commit: while the tracker is down every event that waits comes by here again and again.
-  if (postponed.length > 0) await postpone(deps.db, postponed);
+  if (postponed.length > 0) await postpone(matching.db, postponed);
 }
 
-/** Writes changes in one transaction; when it fails for a reason of one of them, each in its own. */
-async function write(deps: MatchDeps, changes: readonly Change[]): Promise<void> {
-  const [first, ...others] = changes;
-  if (!first) return;
-  try {
-    await writeAll(deps, changes);
-  } catch (error) {
-    if (isTrackportError(error)) throw error;
-    if (others.length > 0) for (const change of changes) await write(deps, [change]);
-    else await writeAll(deps, [{ item: first.item, ...failed(deps, first.item, error) }]);
+/**
+ * Progress of the event's match so far. A clock that was set back leaves instants in the future, which
+ * no catch-up would ever reach.
+ */
+function progressOf({ dueAt, progress }: WorkItem, now: number): MatchProgress {
+  if (progress?.stage === 'match') {
+    const { askedAt, missedSince } = progress;
+    return {
+      ...progress,
+      askedAt: Math.min(now, askedAt),
+      ...(missedSince !== undefined && { missedSince: Math.min(now, missedSince) }),
+    };
   }
-}
-
-async function writeAll(deps: MatchDeps, changes: readonly Change[]): Promise<void> {
-  const { db, repository, clock } = deps;
-  const keeping = changes.filter((change) => change.kind === 'keep');
-  const ending = changes.filter((change) => change.kind === 'end');
-  const matches = keeping.map(({ item, found }): NewMatch => ({ item, ...found }));
-  const { held, ends } = await db.exclusive(async (tx) => {
-    const held = matches.length > 0 ? await keepMatches(tx, repository, matches) : [];
-    const now = clock.now();
-    const ends = await Promise.all(
-      ending.map(({ item, settlement }) => settle(tx, repository, item, { ...settlement, now })),
-    );
-    return { held, ends };
-  });
-  for (const [place, { item, miss }] of keeping.entries()) {
-    const { receiptId, partnerId } = item;
-    if (miss && held[place])
-      deps.reporter.attemptFailed({ receiptId, partnerId, code: NO_LEAD, ...miss });
-  }
-  for (const [place, { item, settlement }] of ending.entries())
-    if (ends[place] === 'settled') reportEnd(deps, item, settlement);
+  return { stage: 'match', askedAt: Math.min(now, dueAt), misses: 0 };
 }
 
 /** A mistake of ours about one event must not keep all others from being claimed. */
 async function decideOrFail(
-  deps: MatchDeps,
+  matching: Matching,
   { item, progress }: { item: WorkItem; progress: MatchProgress },
   coverage: Coverage,
 ): Promise<Decision> {
   try {
-    return await traceStep(deps.tracing, 'match', item, () =>
-      decide(deps, item, progress, coverage),
+    return await traceStep(matching.tracing, 'match', item, () =>
+      decide(matching, item, progress, coverage),
     );
   } catch (error) {
     if (isTrackportError(error, 'overloaded'))
-      return { kind: 'wait', later: { progress, dueAt: deps.clock.now() + READ_AGAIN_MS } };
+      return { kind: 'wait', later: { progress, dueAt: matching.clock.now() + READ_AGAIN_MS } };
     if (isTrackportError(error)) throw error;
-    return failed(deps, item, error);
+    return failedMatch(matching, item, error);
   }
 }
 
-function failed(
-  { log }: MatchDeps,
-  item: WorkItem,
-  error: unknown,
-): Extract<Decision, { kind: 'end' }> {
-  log.error({ receiptId: item.receiptId, ...errorFields(error) }, 'a match met a mistake of ours');
-  return endFailed(item, 'internal-error');
-}
-
 async function decide(
-  deps: MatchDeps,
+  matching: Matching,
   item: WorkItem,
   progress: MatchProgress,
   coverage: Coverage,
 ): Promise<Decision> {
-  const request = await readRequest(deps, item);
-  if (request === 'partner-unknown') return waitForPartner(deps, item, progress);
+  const request = await readRequest(matching, item);
+  if (request === 'partner-unknown') return waitForPartner(matching, item, progress);
   if (typeof request === 'string') return endFailed(item, request);
   if (!request) return { kind: 'end', settlement: { outcome: 'IGNORED', attempts: item.attempts } };
-  const names = await namesHere(deps, item, request.names);
-  const match = await findMatch(deps, names, item);
+  const names = await namesHere(matching, item, request.names);
+  const match = await findMatch(matching, names, item);
   const { missedSince = Infinity } = progress;
   const isCovered = coverage.until >= progress.askedAt && coverage.since <= missedSince;
   if (!isCovered || !coverage.isComplete) {
     const wanted = { names, askedAt: item, isCovered };
-    const byNumber = await matchByNumber(deps, { progress, match }, wanted);
+    const byNumber = await matchByNumber(matching, { progress, match }, wanted);
     if (byNumber.match.by === 'lead-id' && byNumber.isReachable)
-      return confirm(deps, byNumber.match, request.todo);
-    return claimForNow(deps, item, byNumber.progress, { match: byNumber.match, isCovered });
+      return confirm(matching, byNumber.match, request.todo);
+    return claimForNow(matching, item, byNumber.progress, { match: byNumber.match, isCovered });
   }
-  if (match.leads.length === 0) return noteMiss(deps, item, { match, progress });
-  return confirm(deps, match, request.todo);
+  if (match.leads.length === 0) return noteMiss(matching, item, { match, progress });
+  return confirm(matching, match, request.todo);
+}
+
+/** Names and work in an event, or the code of why it cannot be read; undefined when no rule is for it any more. */
+async function readRequest(
+  { directoryKey, partners, readDelivery }: Matching,
+  item: WorkItem,
+): Promise<{ names: readonly MatchName[]; todo: Todo } | EventErrorCode | undefined> {
+  const partner = partners.all().find(({ id }) => id === item.partnerId);
+  if (!partner) return 'partner-unknown';
+  if (!item.payload) return 'payload-unreadable';
+  try {
+    const [read] = await readDelivery(item.payload, partner.fields);
+    if (!read?.event) return 'payload-unreadable';
+    const { event } = read;
+    const names = toMatchNames(namesOf(partner.id, event), directoryKey);
+    if (item.path === 'deletions') return { names, todo: { actions: actionsFor(partner, event) } };
+    const rule = ruleFor(partner, event);
+    return rule && { names, todo: { actions: [], effect: effectOf(rule, event, item) } };
+  } catch (error) {
+    if (isTrackportError(error, 'malformed-json')) return 'payload-unreadable';
+    throw error;
+  }
 }
 
 /** A number counts in the repository in which it was claimed: in another one it is a stranger's lead. */
 async function namesHere(
-  deps: MatchDeps,
+  matching: Matching,
   item: WorkItem,
   names: readonly MatchName[],
 ): Promise<readonly MatchName[]> {
   const others = names.filter(({ kind }) => kind !== 'lead-id');
   const isNumbered = others.length < names.length;
-  return isNumbered && (await hasLeadsElsewhere(deps, item)) ? others : names;
+  return isNumbered && (await hasLeadsElsewhere(matching, item)) ? others : names;
 }
 
-function confirm({ clock }: MatchDeps, match: Match, todo: Todo): Decision {
+function confirm({ clock }: Matching, match: Match, todo: Todo): Decision {
   return { kind: 'keep', found: { match, plan: { ...todo, now: clock.now() } } };
 }
 
 /** Spends no try: another process may have a newer file, and a person can put the partner back. */
 function waitForPartner(
-  { clock, log }: MatchDeps,
+  { clock, log }: Matching,
   { receiptId, partnerId, progress: earlier }: WorkItem,
   { missedSince: _lookedAtAnew, ...progress }: MatchProgress,
 ): Decision {
@@ -219,26 +213,26 @@ function growingWaitMs({ askedAt }: MatchProgress, now: number, maxMs: number): 
 
 /** Claims what is known, and matches again when more is known: a better name may find its lead. */
 async function claimForNow(
-  deps: MatchDeps,
+  matching: Matching,
   item: WorkItem,
   progress: MatchProgress,
   { match, isCovered }: { match: Match; isCovered: boolean },
 ): Promise<Decision> {
-  const now = deps.clock.now();
+  const now = matching.clock.now();
   const dueAt = isCovered
     ? now + growingWaitMs(progress, now, CRAWL_WAIT_MAX_MS)
-    : now + Math.max(ASK_AGAIN_MS, deps.directory.retryMs());
-  if (await isClaimedSo(deps, item, match)) return { kind: 'wait', later: { progress, dueAt } };
+    : now + Math.max(ASK_AGAIN_MS, matching.directory.retryMs());
+  if (await isClaimedSo(matching, item, match)) return { kind: 'wait', later: { progress, dueAt } };
   const next = { progress, dueAt, attempts: item.attempts, now };
   return { kind: 'keep', found: { match, next } };
 }
 
 async function isClaimedSo(
-  deps: MatchDeps,
+  matching: Matching,
   item: WorkItem,
   { leads, conflicts }: Match,
 ): Promise<boolean> {
-  const numbers = await leadsOf(deps, item);
+  const numbers = await leadsOf(matching, item);
   return (
     leads.every((number) => numbers.includes(number)) &&
     conflicts.every((number) => !numbers.includes(number))
@@ -246,25 +240,30 @@ async function isClaimedSo(
 }
 
 /**
- * What was claimed for now stays claimed between the tries: a replica may show the lead late. Before the
- * end the tracker is asked what a number that nobody knows is of, for whoever has to tell the partner.
+ * Keeps provisional claims between the tries: a replica may show the lead late. Before the end the tracker
+ * is asked about a number that nobody knows, for whoever has to tell the partner.
  */
 async function noteMiss(
-  deps: MatchDeps,
+  matching: Matching,
   item: WorkItem,
   { match, progress }: { match: Match & { unknownLeadId?: number }; progress: MatchProgress },
 ): Promise<Decision> {
-  const { clock, unmatchedWaitsMs } = deps;
+  const { clock, unmatchedWaitsMs } = matching;
   const misses = progress.misses + 1;
   const wait = unmatchedWaitsMs[progress.misses];
   if (wait === undefined) {
     const { unknownLeadId } = match;
-    const found = unknownLeadId === undefined ? 'unknown' : await findLead(deps, unknownLeadId);
+    const found = unknownLeadId === undefined ? 'unknown' : await findLead(matching, unknownLeadId);
     if (found === 'lead')
       return { kind: 'wait', later: { progress, dueAt: clock.now() + ASK_AGAIN_MS } };
-    const settlement: Settlement = (await hasLeadsElsewhere(deps, item))
+    const settlement: Settlement = (await hasLeadsElsewhere(matching, item))
       ? { outcome: 'FAILED', lastError: 'repository-changed', attempts: misses }
-      : { outcome: 'UNMATCHED', attempts: misses, ...noteOf(match), ...NO_LEADS[found] };
+      : {
+          outcome: 'UNMATCHED',
+          attempts: misses,
+          ...(match.conflicts.length > 0 && { note: CONFLICT }),
+          ...NO_LEADS[found],
+        };
     return { kind: 'end', settlement };
   }
   const now = clock.now();
@@ -278,12 +277,4 @@ async function noteMiss(
     step: { at: now, what: 'missed' } as const,
   };
   return { kind: 'keep', found: { match, next }, miss: { attempts: misses, nextAt } };
-}
-
-function noteOf({ conflicts }: Match): Pick<Settlement, 'note'> {
-  return conflicts.length > 0 ? { note: 'lead-id-conflict' } : {};
-}
-
-function endFailed(item: WorkItem, lastError: EventErrorCode): Extract<Decision, { kind: 'end' }> {
-  return { kind: 'end', settlement: { outcome: 'FAILED', attempts: item.attempts + 1, lastError } };
 }
