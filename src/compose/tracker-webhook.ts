@@ -1,5 +1,5 @@
 import type { TrackerWebhook } from '#http/context.ts';
-import { toInstanceChange } from '#leads/instance-changes/instance-change.ts';
+import { toInstanceChange } from '#leads/instance-changes/change-log.ts';
 import { TRACKER } from '#partners/traffic.ts';
 import type * as functions from './body-functions.ts';
 import {

@@ -3,7 +3,7 @@ import type { Log } from '#shared/log.ts';
 import type { CursorSealer } from '#shared/pagination/page.ts';
 
 import type { ClaimView } from './claims/claim-view.ts';
-import type { InstanceChange } from './instance-changes/instance-change.ts';
+import type { InstanceChange } from './instance-changes/change-log.ts';
 import type { Follower } from './instance-changes/instance-changes.ts';
 import { createLeadCache } from './cache/lead-cache.ts';
 import { createLeadFeed, type LeadFeed } from './lead-feed/lead-feed.ts';
