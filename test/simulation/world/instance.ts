@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { grantedLabels } from '#access/grant.ts';
 import { createWorkerLease } from '#adapters/postgres/worker-lease.ts';
 import { searchSqlite } from '#catalog/reading/search.ts';
@@ -10,7 +11,6 @@ import { createCleanupStack } from '#shared/resilience/cleanup-stack.ts';
 import type { App } from '../../../src/compose/app.ts';
 import { composeApp } from '../../../src/compose/compose-app.ts';
 import { createStore } from '../../../src/compose/store.ts';
-import { createRegistry } from '../../../src/compose/telemetry/metrics.ts';
 import { createTrackerWebhook } from '../../../src/compose/tracker-webhook.ts';
 import type { TrackerWebhook } from '#http/context.ts';
 import { type EngineDeps, openEngine } from './engine.ts';
@@ -98,7 +98,7 @@ export function startInstance(name: string, deps: InstanceDeps): Instance {
         settings: createReloadable(config),
         clock: systemClock,
         log: silentLog,
-        registry: createRegistry(),
+        registry: new Registry(),
         tracing: undefined,
         store,
         cleanup: createCleanupStack(),

@@ -93,6 +93,16 @@ function timeoutSignal(ms: number): AbortSignal {
   return over.signal;
 }
 
+/** Node's own stay in memory for as long as somebody listens, and who was cut off listens for ever. */
+function anySignal(signals: Iterable<AbortSignal>): AbortSignal {
+  const over = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) over.abort(signal.reason);
+    else signal.addEventListener('abort', () => over.abort(signal.reason));
+  }
+  return over.signal;
+}
+
 function draw(length: number, random: () => number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let at = 0; at < length; at += 1) bytes[at] = Math.floor(random() * 256);
@@ -125,7 +135,7 @@ export function patchProcess(): void {
       new Promise((resolve) => void immediate(() => resolve(value))),
   });
   Object.assign(crypto, { randomBytes, randomUUID });
-  AbortSignal.timeout = timeoutSignal;
+  Object.assign(AbortSignal, { timeout: timeoutSignal, any: anySignal });
   Date.now = () => scheduler.now();
   performance.now = () => scheduler.monotonicMs();
   Math.random = () => chance.numbers();
