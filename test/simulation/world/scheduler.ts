@@ -92,10 +92,13 @@ export function createScheduler(seed: number) {
     tasks = tasks.filter(({ isOver, owner }) => !isOver && !owner.isCut);
     let ready = readyTasks();
     if (ready.length === 0) {
-      const soonest = Math.min(...tasks.map(({ at }) => at));
+      const soonest = soonestOf(tasks);
       if (soonest === Infinity) return undefined;
-      const isIdle = tasks.every(({ lane }) => lane.startsWith('timers of '));
-      nowMs = soonest + (isIdle && random() < tempo.leap ? Math.floor(random() * tempo.leapMs) : 0);
+      const isLeap = random() < tempo.leap;
+      const latest = soonestOf(tasks.filter(({ lane }) => !lane.startsWith('timers of ')));
+      nowMs = isLeap
+        ? Math.max(soonest, Math.min(latest, soonest + Math.floor(random() * tempo.leapMs)))
+        : soonest;
       ready = readyTasks();
     }
     return ready[Math.floor(random() * ready.length)];
@@ -142,6 +145,10 @@ export type Scheduler = ReturnType<typeof createScheduler>;
 
 function isBefore(left: Task, right: Task): boolean {
   return left.at < right.at || (left.at === right.at && left.order < right.order);
+}
+
+function soonestOf(tasks: readonly Task[]): number {
+  return Math.min(...tasks.map(({ at }) => at));
 }
 
 /** Resolves behind all promises that can be settled now. */
