@@ -9,13 +9,16 @@ import {
 } from './consumers/manage-consumers.ts';
 import { findConsumers, pageConsumers } from './consumers/find-consumers.ts';
 import { readLeadGrants } from './consumers/lead-grants.ts';
-import { type ConsumerPrincipal, createKeyAuthenticator } from './keys/authenticate-key.ts';
+import {
+  type ConsumerPrincipal,
+  createAccessVersion,
+  createKeyAuthenticator,
+} from './keys/authenticate-key.ts';
 import { addKey, revokeKey, rotateKey } from './keys/manage-keys.ts';
 import { createLimiter } from './limit.ts';
 import type { Log } from '#shared/log.ts';
 import { createLateWrites } from '#shared/resilience/late-writes.ts';
 import type { KeyId } from './consumers/consumer.ts';
-import { createAccessVersion } from './consumers/access-version.ts';
 import { lookUpKey, recordKeyUses } from './consumers/stored-consumers.ts';
 import type { Database } from '#shared/database.ts';
 import type { NewId } from '#shared/ids.ts';

@@ -1,4 +1,4 @@
-import { type AccessVersion, createAccessVersion } from '#access/consumers/access-version.ts';
+import { type AccessVersion, createAccessVersion } from '#access/keys/authenticate-key.ts';
 import {
   changeConsumer,
   type ConsumerChange,

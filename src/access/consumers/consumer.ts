@@ -42,6 +42,12 @@ export type Consumer = {
   createdAt: number;
 };
 
+/** All that decides whether a key is good, in one look-up. */
+export type KeyLookup = {
+  key: Key;
+  consumer: Omit<Consumer, 'keys' | 'createdAt'>;
+};
+
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 type KeyState = (typeof keyStates)[number];
 

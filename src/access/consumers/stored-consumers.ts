@@ -6,7 +6,6 @@ import type { Database, Statements, Tx } from '#shared/database.ts';
 import { cutPage } from '#shared/pagination/cut-page.ts';
 import { toJson, toRecords } from '#shared/sql.ts';
 import type { Grant } from '../grant.ts';
-import type { AccessVersion } from './access-version.ts';
 import {
   type Consumer,
   type ConsumerId,
@@ -14,6 +13,7 @@ import {
   foldConsumerName,
   type Key,
   type KeyId,
+  type KeyLookup,
   refuseNamesake,
 } from './consumer.ts';
 
@@ -22,13 +22,8 @@ export type ConsumerRegistry = {
   db: Database;
   clock: Clock;
   newId: NewId;
-  accessVersion: AccessVersion;
-};
-
-/** All that decides whether a key is good, in one look-up. */
-export type KeyLookup = {
-  key: Key;
-  consumer: Omit<Consumer, 'keys' | 'createdAt'>;
+  /** Told when a consumer, key or grant has changed. */
+  accessVersion: { expire(): void };
 };
 
 /** A consumer's next state, and what is written with it in one transaction. */

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey, type NewKey } from '#access/keys/api-key.ts';
 import { createKeyAuthenticator, type KeyAuthenticator } from '#access/keys/authenticate-key.ts';
-import type { Consumer, KeyId } from '#access/consumers/consumer.ts';
-import type { KeyLookup } from '#access/consumers/stored-consumers.ts';
+import type { Consumer, KeyId, KeyLookup } from '#access/consumers/consumer.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { createFakeClock, type FakeClock } from '../../support/clock.ts';
 import { consumerWithKey } from '../support.ts';

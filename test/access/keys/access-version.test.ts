@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAccessVersion } from '#access/consumers/access-version.ts';
+import { createAccessVersion } from '#access/keys/authenticate-key.ts';
 import { createFakeClock } from '../../support/clock.ts';
 
 /** A store whose version is `stored`; undefined: it is away. */
