@@ -25,7 +25,11 @@ import { createOutcomeReader } from './receipts/recent-outcomes.ts';
 import { createReceipts } from './receipts/receipts.ts';
 import type { Receipt } from './receipts/receipt.ts';
 import type { Accept } from './intake/write-deliveries.ts';
-import { createOutcomeReporter, type OutcomeCounter } from './receipts/report-outcomes.ts';
+import {
+  createOutcomeReporter,
+  type OutcomeCounter,
+  type OutcomeReporter,
+} from './receipts/report-outcomes.ts';
 import { createSilenceWatch, type Hearing, readSilences } from './silence.ts';
 import type { Traffic } from './traffic.ts';
 import {
@@ -37,8 +41,8 @@ import { readWorkCounts } from './worker/lease-events.ts';
 import {
   createEventWorker,
   type EventWorker,
-  type WorkerDeps,
   type WorkerStatus,
+  type Workplace,
 } from './worker/worker.ts';
 
 /** The store, the tracker and the configuration that partners work with. */
@@ -65,7 +69,7 @@ export type PartnersSetup = {
   countOutcome: OutcomeCounter;
   clock: Clock;
   log: Log;
-} & Omit<WorkerDeps, 'filler' | 'partners' | 'reporter'>;
+} & Omit<Workplace, 'filler' | 'partners' | 'reporter'>;
 
 /** The use cases of partners. Each is documented, with the codes that it throws, where it stands. */
 export type Partners = ReturnType<typeof createPartners>;
@@ -142,7 +146,7 @@ export function createPartners(setup: PartnersSetup) {
   };
 }
 
-function createWork(setup: PartnersSetup, reporter: WorkerDeps['reporter']) {
+function createWork(setup: PartnersSetup, reporter: OutcomeReporter) {
   const { db, partners, filler, hearing, clock, log } = setup;
   const worker = createEventWorker({
     ...setup,

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ActProgress, Todo } from '#partners/worker/progress.ts';
+import type { ActProgress, Todo, WorkItem } from '#partners/worker/work-item.ts';
 import type { NewEvent } from '#partners/intake/new-receipt.ts';
 import type { StoredReceipts } from '../support/receipts.ts';
 import { STEPS_MAX } from '#partners/receipts/receipt.ts';
-import type { WorkItem } from '#partners/worker/work-item.ts';
 import type { Work } from '../support/work.ts';
 import type { AuditEntry } from '#shared/audit.ts';
 import { DAY, SECOND } from '#shared/clock.ts';

@@ -4,7 +4,7 @@ import type { FieldValue } from '#leads/lead-tracker.ts';
 import { foldLabel } from '#leads/model/labels.ts';
 import type { IssueEdit } from '#partners/worker/act/issue-edit.ts';
 import type { IssueEditor, Refusal } from '#partners/worker/act/issue-editor.ts';
-import type { FieldSetting } from '#partners/worker/progress.ts';
+import type { FieldSetting } from '#partners/worker/work-item.ts';
 import { createFieldNumbers } from './issue-fields.ts';
 import type { TrackerResponse, TrackerRequestOptions, TrackerClient } from './transport/client.ts';
 import {

@@ -10,25 +10,18 @@ export type WorkerLease = {
   take(): Promise<boolean>;
   /** Asks who has it to release it: this process knows partners that the other one lacks. */
   ask(): Promise<void>;
-  /** Whether another process has asked since somebody took it last. */
+  /** True when another process has asked since somebody took it last. */
   isAsked(): Promise<boolean>;
   /** Idempotent. */
   release(): Promise<void>;
 };
 
-/** How soon a process that stands by takes over once the other one is gone. */
+/** Interval at which a process that stands by looks whether the other one is gone. */
 const TRY_EVERY_MS = 2 * SECOND;
-/** Who was asked for the work leaves it alone for so long: the other one looks three times. */
+/** Time for which a process that was asked for the work leaves it alone: the other one looks three times. */
 const LEFT_TO_OTHERS_MS = 3 * TRY_EVERY_MS;
 
-export type BackgroundWorkDeps = {
-  lease: WorkerLease;
-  jobs: Jobs;
-  clock: Clock;
-  log: Log;
-};
-
-/** What only one process of a store may do at a time. */
+/** Work that only one process of a store may do at a time. */
 type Jobs = {
   /** Called again when it failed, and after `stop`. @throws {store-unavailable} */
   start(): Promise<void>;
@@ -47,8 +40,10 @@ export type BackgroundWork = {
   stop(): Promise<void>;
 };
 
-export function createBackgroundWork(deps: BackgroundWorkDeps): BackgroundWork {
-  const { lease, jobs, clock, log } = deps;
+/** One of the processes that have a store open. */
+type StoreProcess = { lease: WorkerLease; jobs: Jobs; clock: Clock; log: Log };
+
+export function createBackgroundWork({ lease, jobs, clock, log }: StoreProcess): BackgroundWork {
   const stopping = new AbortController();
   let state: ReturnType<BackgroundWork['state']> = 'stopped';
   let running: Promise<void> | undefined;

@@ -4,27 +4,16 @@ import { doublingSchedule, retryAfterMsOf, waitMsAfter } from '#shared/resilienc
 
 const RETRIES = doublingSchedule(SECOND, 30 * SECOND);
 const LONGEST_NAMED_MS = 60 * SECOND;
-/** What waits while we are locked out looks again so often, at the store alone. */
+/** Interval of looks, at the store alone, while we are locked out. */
 const LOCKED_OUT_LOOK_MS = 5 * SECOND;
 
-export type CatchUpDeps = {
-  /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
-  catchUp(since: number): Promise<{ isComplete: boolean }>;
-  /** The tracker refuses us: nothing is asked of it until a probe has told that it takes us again. */
-  isLockedOut(): boolean;
-  clock: Clock;
-  log: Log;
-  /** Called when a catch-up fails: the tracker may have locked us out. Never throws. */
-  onFailure(): Promise<void>;
-};
-
-/** How far the directory can be believed. */
+/** Reach of the directory. */
 export type Coverage = {
   /** It holds everything that was on the tracker at this instant (ms). */
   until: number;
   /** Then every missing row means a missing issue. */
   isComplete: boolean;
-  /** How far back changes were read anew, when that was wanted (ms); Infinity: as far as usual. */
+  /** Start of the changes that were read anew, when that was wanted (ms); Infinity: as far back as usual. */
   since: number;
 };
 
@@ -36,7 +25,7 @@ export type DirectoryCoverage = {
    * again, for an event that found nobody then: a replica may show it late. Never throws.
    */
   cover(instant: number, waitMs: number, since?: number): Promise<Coverage>;
-  /** How long until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
+  /** Time until it makes sense to try again, in whole ms; 0 or less while the tracker responds. */
   retryMs(): number;
   /** Nothing is to be asked of the tracker, by number either. */
   isLockedOut(): boolean;
@@ -44,19 +33,33 @@ export type DirectoryCoverage = {
 
 const nothing: Coverage = { until: -Infinity, isComplete: false, since: Infinity };
 
-export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
-  const { clock, log } = deps;
+export function createDirectoryCoverage({
+  catchUp,
+  isLockedOut,
+  onFailure,
+  clock,
+  log,
+}: {
+  /** A run that began after the call, and reached back to `since` (ms). `DirectoryFiller` has it. */
+  catchUp: (since: number) => Promise<{ isComplete: boolean }>;
+  /** The tracker refuses us: nothing is asked of it until a probe has told that it takes us again. */
+  isLockedOut: () => boolean;
+  /** Called when a catch-up fails: the tracker may have locked us out. Never throws. */
+  onFailure: () => Promise<void>;
+  clock: Clock;
+  log: Log;
+}): DirectoryCoverage {
   let coverage = nothing;
   let flight: { calledAt: number; since: number; landed: Promise<void> } | undefined;
   let failures = 0;
   let retryAtMs = -Infinity; // of the monotonic clock
 
   const retryMs = (): number =>
-    deps.isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(retryAtMs - clock.monotonicMs());
+    isLockedOut() ? LOCKED_OUT_LOOK_MS : Math.ceil(retryAtMs - clock.monotonicMs());
 
   const fly = async (calledAt: number, since: number): Promise<void> => {
     try {
-      const { isComplete } = await deps.catchUp(since);
+      const { isComplete } = await catchUp(since);
       if (calledAt >= coverage.until) coverage = { until: calledAt, isComplete, since };
       failures = 0;
     } catch (error) {
@@ -64,7 +67,7 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       const namedMs = Math.min(retryAfterMsOf(error), LONGEST_NAMED_MS);
       retryAtMs = clock.monotonicMs() + Math.max(waitMsAfter(RETRIES, failures), namedMs);
       log.warn(errorFields(error), 'the lead directory could not be caught up');
-      await deps.onFailure();
+      await onFailure();
     }
   };
 
@@ -91,6 +94,6 @@ export function createDirectoryCoverage(deps: CatchUpDeps): DirectoryCoverage {
       return coverage;
     },
     retryMs,
-    isLockedOut: () => deps.isLockedOut(),
+    isLockedOut,
   };
 }

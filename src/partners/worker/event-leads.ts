@@ -6,17 +6,18 @@ import {
 } from '#leads/claims/claim-leads.ts';
 import { readDirectoryView, readRepositoryId } from '#leads/directory/directory-view.ts';
 import { type AskedAt, type Match, matchLeads, type MatchName } from '#leads/directory/match.ts';
-import { MINUTE } from '#shared/clock.ts';
+import { type Clock, MINUTE, SECOND } from '#shared/clock.ts';
 import type { Database } from '#shared/database.ts';
 import { EVENTS_OF_LEAD } from '../receipts/receipt-conditions.ts';
-import { DUE_AND_FREE, IS_MINE, leaseOf, RANKS } from './lease-events.ts';
-import type { WorkItem } from './work-item.ts';
+import { DUE_AND_FREE, IS_MINE, leaseOf, RANKS, saveProgress } from './lease-events.ts';
+import type { Pacer } from './may-write.ts';
+import type { ActProgress, LeadProgress, WorkItem } from './work-item.ts';
 
-/** How long what has not been matched may hold up others: by then it has, or the tracker fails. */
+/** Longest time that an unmatched event holds up others: by then it has matched, or the tracker fails. */
 const UNMATCHED_WAIT_MAX_MS = MINUTE;
 
 /**
- * What goes before the event at this lead, each by one of the three:
+ * Events that go before this one at the lead, by one of three rules:
  *
  * - an earlier event that has the lead; not one without a partner, which may wait for good;
  * - an earlier event that nobody has matched yet, and so may have it;
@@ -50,7 +51,7 @@ const LEADS_ELSEWHERE = `
     AND repository_id <> ${REPOSITORY_NOT_KNOWN} AND repository_id
     IS DISTINCT FROM (SELECT repository_id FROM tracker_repository WHERE name = @name) LIMIT 1`;
 
-/** Whether another event would have the turn of the one that is worked on; not one that was refused, and may be again. */
+/** Events that would have the turn of the one that is worked on; not one that was refused, and may be again. */
 const OVERTAKEN = `
   SELECT 1 FROM event WHERE stage = 'act' AND rank IN (${RANKS.join(', ')}) AND ${DUE_AND_FREE}
     AND last_error IS DISTINCT FROM 'forbidden'
@@ -105,7 +106,7 @@ export async function leadsUnderLease(
   return numbers.filter((number) => !claimed.includes(number));
 }
 
-/** Whether an event that goes before this one, for what it is and not for its age, is due for its actions. @throws {store-unavailable} */
+/** True when an event is due for its actions that goes before this one by its rank, not by its age. @throws {store-unavailable} */
 export async function isOvertaken(
   db: Database,
   { event }: WorkItem,
@@ -115,9 +116,9 @@ export async function isOvertaken(
 }
 
 /**
- * When what is to be done with the lead before the event is due (ms since the Unix epoch): an event that came before,
- * or a deletion that has claimed it until its match is certain. Undefined: nothing is, or the item is a deletion, which
- * waits for nobody. @throws {store-unavailable}
+ * Due time (ms since the Unix epoch) of the work on the lead that goes before the event: of an event that came before,
+ * or of a deletion that has claimed it until its match is certain. Undefined when there is none, or the item is a
+ * deletion, which waits for nobody. @throws {store-unavailable}
  */
 export async function blockedUntil(
   { db, repository }: Repository,
@@ -131,7 +132,7 @@ export async function blockedUntil(
   return (await db.get<{ dueAt: number }>(BLOCKED_UNTIL, values))?.dueAt;
 }
 
-/** Whether the event holds leads of a repository that the configured name does not mean any more. @throws {store-unavailable} */
+/** True when the event holds leads of a repository that the configured name does not mean any more. @throws {store-unavailable} */
 export async function hasLeadsElsewhere(
   { db, repository }: Repository,
   item: WorkItem,
@@ -156,4 +157,80 @@ async function foundLeads(db: Database, event: number): Promise<number[]> {
 async function claimedLeads(db: Database, repository: string, event: number): Promise<number[]> {
   const repositoryId = await readRepositoryId(db, repository);
   return repositoryId === undefined ? [] : claimedBy(db, { repositoryId, event });
+}
+
+/** Another worker has the event. */
+export class LeaseLost extends Error {}
+/** An operator has given the lead back, or a deletion has claimed what an event was to change. */
+export class LeadGone extends Error {}
+/** A deletion came that goes first. What is done is kept, and the turn to write is still there. */
+export class Overtaken extends Error {}
+/** Earlier work on the lead is to be done first. */
+export class LeadBlocked extends Error {
+  /** Time of the next try; ms since the Unix epoch. */
+  readonly retryAt: number;
+
+  constructor(retryAt: number) {
+    super();
+    this.retryAt = retryAt;
+  }
+}
+
+const ASK_AGAIN_MS = SECOND;
+/** The earlier work may become due sooner than it was. */
+const ASK_AGAIN_MAX_MS = MINUTE;
+
+/** Leads of an event while this worker has its lease. */
+export type LeasedLeads = {
+  all(): readonly LeadProgress[];
+  note(changed: LeadProgress): void;
+  drop(number: number): void;
+  /** Stores what was noted, for the next try. @throws {LeaseLost} @throws {store-unavailable} */
+  save(): Promise<void>;
+  /**
+   * Waits for the turn to write. @throws {LeaseLost} @throws {LeadGone} @throws {LeadBlocked}
+   * @throws {Overtaken} @throws {store-unavailable}
+   * @throws the signal's reason when it is aborted
+   */
+  turn(number: number): Promise<void>;
+};
+
+export function openLeads(
+  {
+    db,
+    repository,
+    pacer,
+    clock,
+  }: Repository & { pacer: Pick<Pacer, 'turn'>; clock: Pick<Clock, 'now'> },
+  item: WorkItem & { progress: ActProgress },
+  signal: AbortSignal,
+): LeasedLeads {
+  let { leads } = item.progress;
+  return {
+    all: () => leads,
+    note: (changed) => {
+      leads = leads.map((lead) => (lead.number === changed.number ? changed : lead));
+    },
+    drop: (number) => {
+      leads = leads.filter((lead) => lead.number !== number);
+    },
+    save: async () => {
+      const isSaved = await saveProgress(db, item, { ...item.progress, leads }, clock.now());
+      if (!isSaved) throw new LeaseLost();
+    },
+    turn: async (number) => {
+      await pacer.turn(signal);
+      const now = clock.now();
+      if (await isOvertaken(db, item, now)) throw new Overtaken();
+      const dueAt = await blockedUntil({ db, repository }, item, number, now);
+      if (dueAt !== undefined)
+        throw new LeadBlocked(
+          Math.min(Math.max(dueAt, now) + ASK_AGAIN_MS, now + ASK_AGAIN_MAX_MS),
+        );
+      const numbers = await leadsUnderLease({ db, repository }, item);
+      if (!numbers) throw new LeaseLost();
+      // Given back a moment ago, perhaps: then nothing more is done to it.
+      if (!numbers.includes(number)) throw new LeadGone();
+    },
+  };
 }

@@ -5,13 +5,18 @@ import { newUuid } from '#shared/ids.ts';
 import { either, toJson } from '#shared/sql.ts';
 import { type EventErrorCode, type EventStep, openPayload } from '../receipts/receipt.ts';
 import { REQUEUE_REPEATED, WITH_GIVEN_STEP } from '../receipts/requeue.ts';
-import { type EventProgress, readProgress } from './progress.ts';
-import type { Stage, WorkCounts, WorkItem } from './work-item.ts';
+import {
+  type EventProgress,
+  readProgress,
+  type Stage,
+  type WorkCounts,
+  type WorkItem,
+} from './work-item.ts';
 
 /** Every write of an item is fenced: it changes nothing once the lease belongs to another. */
 export const IS_MINE = `id = @event AND lease_token = @lease AND outcome = 'PENDING'`;
 
-/** What a statement needs of an item to be fenced; the payload stays where it is. */
+/** Values of an item by which a statement is fenced; the payload stays where it is. */
 export function leaseOf({
   event,
   lease,
@@ -142,7 +147,7 @@ function toItem(sealer: Sealer, row: LeasedRow): WorkItem {
   return { ...item, ...(payload && { payload }), ...(progress && { progress }) };
 }
 
-/** When the next event of the stage that nobody has leased is due (ms since the Unix epoch). @throws {store-unavailable} */
+/** Due time of the next event of the stage that nobody has leased; ms since the Unix epoch. @throws {store-unavailable} */
 export async function nextDueAt(db: Database, stage: Stage): Promise<number | undefined> {
   return (await db.get<{ dueAt: number }>(NEXT_DUE_AT, { stage }))?.dueAt;
 }

@@ -51,12 +51,12 @@ export function createWriteRefusals(): WriteRefusals {
 }
 
 /**
- * What keeps the worker from changing issues, for all events alike. `since`: ms since the Unix epoch; `probeAt`: ms
- * of the monotonic clock.
+ * Pause of all changes to issues, since the tracker refuses them. `since`: ms since the Unix epoch; `probeAt`: ms of
+ * the monotonic clock.
  */
 export type Pause = { code: PauseCode; since: number; probeAt: number };
 
-/** Whether the tracker lets the worker change issues, as far as it is known. */
+/** The pause in force, and the limit that the tracker named. */
 export type TrackerPause = {
   current(): Readonly<Pause> | undefined;
   /** It does not let us read either: only a probe is to ask it anything. */
@@ -70,19 +70,21 @@ export type TrackerPause = {
   end(): void;
   /** A rate limit is in force until this instant (ms since the Unix epoch). */
   limitUntil(instant: number): void;
-  /** How long the rate limit is still in force, in ms; 0 or less: it is not. */
+  /** Rest of the rate limit, in ms; 0 or less when none is in force. */
   limitedMs(): number;
 };
 
-export type TrackerPauseDeps = {
+/** @see TrackerPause */
+export function createTrackerPause({
+  clock,
+  log,
+  probeEveryMs,
+}: {
   clock: Pick<Clock, 'now' | 'monotonicMs'>;
   log: Log;
-  /** How often a pause is questioned, in ms. */
+  /** Interval of probes, in ms. */
   probeEveryMs: number;
-};
-
-/** @see TrackerPause */
-export function createTrackerPause({ clock, log, probeEveryMs }: TrackerPauseDeps): TrackerPause {
+}): TrackerPause {
   let pause: Pause | undefined;
   let limitedUntilMs = -Infinity;
   const nextProbeAt = (): number => clock.monotonicMs() + probeEveryMs;

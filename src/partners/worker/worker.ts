@@ -9,7 +9,7 @@ import {
   createAlarm,
   createLeasing,
   type Leasing,
-  type LoopDeps,
+  type Loop,
   type LoopFailure,
   runLoop,
 } from './loops/run-loop.ts';
@@ -20,17 +20,18 @@ import { createPacer, createTrackerPause, createWriteRefusals } from './may-writ
 import type { PartnerList } from '../partner.ts';
 import type { ReadDelivery } from '../read-delivery.ts';
 import type { OutcomeReporter } from '../receipts/report-outcomes.ts';
-import { type ActingDeps, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
+import { type ActingLoop, createWalTruncation, runActing, suspectPause } from './loops/acting.ts';
 import { createChangeProbe, forgetLeases, readWorkCounts } from './lease-events.ts';
 import type { Sealer } from '#shared/crypto/sealer.ts';
 import type { Database } from '#shared/database.ts';
 import type { Stage, WorkCounts } from './work-item.ts';
 
-export type WorkerDeps = {
+/** Store, tracker and configuration that the worker works with. */
+export type Workplace = {
   db: Database;
   /** `owner/name` in lower case. */
   repository: string;
-  /** Who takes the right to work: another id for each start. */
+  /** Holder of the right to work: another id for each start. */
   instance: string;
   /** Opens the bytes of events. */
   sealer: Sealer;
@@ -52,9 +53,9 @@ export type WorkerDeps = {
   tracing?: Tracing;
   /** Waits before an event without a match is tried again; default a minute. */
   unmatchedWaitsMs?: readonly number[];
-  /** When an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
+  /** Times at which an issue that is not found is looked for again; default after 5 s, 1 and 10 minutes. */
   missingLooksMs?: readonly number[];
-  /** How often a paused worker asks whether it may go on, in ms; default a minute. */
+  /** Interval at which a paused worker asks whether it may go on, in ms; default a minute. */
   probeEveryMs?: number;
 };
 
@@ -63,7 +64,7 @@ const CATCH_UP_WAIT_MAX_MS = MINUTE;
 /** A rate limit that lasts longer is asked about early, which costs one call. */
 const LIMIT_WAIT_MAX_MS = HOUR;
 
-/** How the worker is, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
+/** State of the worker, for `/readyz` and metrics. Instants are ms since the Unix epoch. */
 export type WorkerStatus = WorkCounts & {
   /**
    * `paused`: the tracker does not let us; nothing is lost, and no try is spent. `failing`: nothing gets
@@ -98,36 +99,36 @@ export type EventWorker = {
  * The worker of a store that has no other. Matching and acting run beside each other, so that a
  * claim never waits behind the paced writes of earlier events.
  */
-export function createEventWorker(deps: WorkerDeps): EventWorker {
+export function createEventWorker(work: Workplace): EventWorker {
   let stopping = new AbortController();
-  let loopDeps = createLoopDeps(deps, stopping.signal);
-  let loops: Promise<void>[] | undefined;
+  let loops = createLoops(work, stopping.signal);
+  let running: Promise<void>[] | undefined;
   return {
     start: async () => {
-      if (loops) return;
+      if (running) return;
       if (stopping.signal.aborted) {
         stopping = new AbortController();
-        loopDeps = createLoopDeps(deps, stopping.signal);
+        loops = createLoops(work, stopping.signal);
       }
-      await forgetLeases(deps, deps.clock.now());
+      await forgetLeases(work, work.clock.now());
       // Whoever worked on the store before may have written at this very moment.
-      loopDeps.act.pacer.noteWrite();
-      loops = [runMatching(loopDeps), runActing(loopDeps), runWatching(loopDeps)];
+      loops.acting.pacer.noteWrite();
+      running = [runMatching(loops), runActing(loops), runWatching(loops)];
     },
-    wake: () => loopDeps.alarms.match.ring(),
+    wake: () => loops.alarms.match.ring(),
     probeNow: () => {
-      loopDeps.pause.probeNow();
-      loopDeps.alarms.act.ring();
+      loops.pause.probeNow();
+      loops.alarms.act.ring();
     },
     status: async () => ({
-      ...(await readWorkCounts(deps.db)),
-      ...toState(loopDeps, loops !== undefined && !stopping.signal.aborted),
-      directory: deps.filler.status(),
+      ...(await readWorkCounts(work.db)),
+      ...toState(loops, running !== undefined && !stopping.signal.aborted),
+      directory: work.filler.status(),
     }),
     stop: async () => {
       stopping.abort();
-      await Promise.all(loops ?? []);
-      loops = undefined;
+      await Promise.all(running ?? []);
+      running = undefined;
     },
   };
 }
@@ -136,31 +137,26 @@ const MATCH_BATCH = 100;
 /** Deliveries that another process accepted are to be claimed within a second as well. */
 const WATCH_EVERY_MS = SECOND / 5;
 
-type MatchingDeps = LoopDeps & {
+type MatchingLoop = Loop & {
   db: Pick<Database, 'dataVersion'>;
   leasing: Leasing;
-  match: Matching;
+  matching: Matching;
 };
 
 /** Claims what is due, batch by batch, until the worker stops. Never throws. */
-function runMatching(deps: MatchingDeps): Promise<void> {
-  const { alarms, leasing, match } = deps;
-  return runLoop(deps, 'match', async () => {
+function runMatching(loop: MatchingLoop): Promise<void> {
+  const { alarms, leasing, matching } = loop;
+  return runLoop(loop, 'match', async () => {
     const items = await leasing.lease('match', MATCH_BATCH);
     if (items.length === 0) return leasing.waitMs('match');
-    await leasing.workOn(items, () => matchEvents(match, items));
+    await leasing.workOn(items, () => matchEvents(matching, items));
     alarms.act.ring();
     return 0;
   });
 }
 
 /** Notices what other processes have queued, until the worker stops. Never throws. */
-async function runWatching({
-  db,
-  alarms,
-  clock,
-  stopping,
-}: Pick<MatchingDeps, 'db' | 'alarms' | 'clock' | 'stopping'>): Promise<void> {
+async function runWatching({ db, alarms, clock, stopping }: MatchingLoop): Promise<void> {
   const hasChanged = createChangeProbe(db);
   while (!stopping.aborted) {
     if (await hasChanged().catch(() => false)) alarms.match.ring();
@@ -168,52 +164,67 @@ async function runWatching({
   }
 }
 
-type AllLoopDeps = MatchingDeps & ActingDeps;
+type Loops = MatchingLoop & ActingLoop;
 
-function createLoopDeps(deps: WorkerDeps, stopping: AbortSignal): AllLoopDeps {
-  const { clock, db, editor, log, filler } = deps;
-  const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = deps;
-  const { missingLooksMs = MISSING_LOOKS_MS } = deps;
+function createLoops(work: Workplace, stopping: AbortSignal): Loops {
+  const { db, repository, instance, sealer, filler, editor, clock, log, reporter, tracing } = work;
+  const { unmatchedWaitsMs = UNMATCHED_WAITS_MS, probeEveryMs = MINUTE } = work;
+  const { missingLooksMs = MISSING_LOOKS_MS } = work;
   const pause = createTrackerPause({ clock, log, probeEveryMs });
-  const directory = createDirectoryCoverage({
-    catchUp: (since) => filler.catchUp(since),
-    clock,
-    log,
-    isLockedOut: () => pause.isLockedOut(),
-    onFailure: () => suspectPause({ editor, pause, stopping }),
-  });
   const waitMaxMs = (stage: Stage): number =>
     stage === 'match'
       ? Math.max(CATCH_UP_WAIT_MAX_MS, ...unmatchedWaitsMs)
       : Math.max(
           LIMIT_WAIT_MAX_MS,
-          longestJitteredWaitMs(deps.rules().retryMs),
+          longestJitteredWaitMs(work.rules().retryMs),
           probeEveryMs,
           ...missingLooksMs,
         );
+  const shared = { db, repository, clock, log, reporter, tracing };
   return {
-    ...deps,
+    db,
+    editor,
     identify: () => filler.identify(),
     probeEveryMs,
-    match: { ...deps, unmatchedWaitsMs, directory, nextLookUp: { atMs: -Infinity } },
-    act: {
-      ...deps,
+    matching: {
+      ...shared,
+      filler,
+      directoryKey: work.directoryKey,
+      partners: work.partners,
+      readDelivery: work.readDelivery,
+      unmatchedWaitsMs,
+      nextLookUp: { atMs: -Infinity },
+      directory: createDirectoryCoverage({
+        catchUp: (since) => filler.catchUp(since),
+        isLockedOut: () => pause.isLockedOut(),
+        onFailure: () => suspectPause({ editor, pause, stopping }),
+        clock,
+        log,
+      }),
+    },
+    acting: {
+      ...shared,
+      editor,
+      rules: work.rules,
+      random: work.random,
       isListed: (number) => filler.isListed(number),
       missingLooksMs,
-      pacer: createPacer(clock, deps.writeIntervalMs),
+      pacer: createPacer(clock, work.writeIntervalMs),
       refusals: createWriteRefusals(),
     },
     alarms: { match: createAlarm(clock), act: createAlarm(clock) },
     failures: new Map(),
-    leasing: createLeasing({ ...deps, waitMaxMs }),
+    leasing: createLeasing({ db, instance, sealer, clock, waitMaxMs }),
     pause,
     walTruncation: createWalTruncation({ db, clock, log }),
+    clock,
+    log,
     stopping,
   };
 }
 
 function toState(
-  { failures, pause }: Pick<AllLoopDeps, 'failures' | 'pause'>,
+  { failures, pause }: Loops,
   isRunning: boolean,
 ): Pick<WorkerStatus, 'state' | 'failure' | 'reason' | 'pausedSince'> {
   if (!isRunning) return { state: 'stopped' };

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { receiptsIn } from '../../support/receipts.ts';
 import { createWork } from '../../support/work.ts';
-import type { MatchProgress } from '#partners/worker/progress.ts';
-import type { Settlement, WorkItem } from '#partners/worker/work-item.ts';
+import type { MatchProgress, Settlement, WorkItem } from '#partners/worker/work-item.ts';
 import { createClaims } from '../../support/claims.ts';
 import { entry, openedDirectory, REPOSITORY } from '../../support/directory.ts';
 import { acceptEvent, INSTANCE, sealer } from '../../support/partners.ts';

@@ -2,15 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { receiptsIn } from '../../support/receipts.ts';
 import { createWork } from '../../support/work.ts';
-import { type ActDeps, actOnEvent } from '#partners/worker/act/act-on-event.ts';
-import type { ActProgress } from '#partners/worker/progress.ts';
+import { type Acting, actOnEvent } from '#partners/worker/act/act-on-event.ts';
+import type { ActProgress, WorkItem } from '#partners/worker/work-item.ts';
 import type { IssueEditor } from '#partners/worker/act/issue-editor.ts';
 import { type Matching, matchEvents } from '#partners/worker/match/match-event.ts';
 import { createPacer, createWriteRefusals } from '#partners/worker/may-write.ts';
 import { createPartner, createPartnerList } from '#partners/partner.ts';
 import { createSealer } from '#shared/crypto/sealer.ts';
 import { createOutcomeReporter } from '#partners/receipts/report-outcomes.ts';
-import type { WorkItem } from '#partners/worker/work-item.ts';
 import { readDelivery } from '#partners/read-delivery.ts';
 import { TrackportError } from '#shared/errors.ts';
 import { type Log, silentLog } from '#shared/log.ts';
@@ -75,7 +74,7 @@ async function leaseForActions(world: DeletionWorld): Promise<WorkItem<ActProgre
   return item as WorkItem<ActProgress>;
 }
 
-const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): ActDeps => ({
+const actDepsOf = (world: DeletionWorld, editor: Partial<IssueEditor>): Acting => ({
   db: world.database,
   repository: REPOSITORY,
   editor: editor as IssueEditor,
@@ -286,7 +285,7 @@ test.each([
   await world.accept(1);
   const item = await leaseForActions(world);
   const reported: unknown[] = [];
-  const deps: ActDeps = {
+  const deps: Acting = {
     ...actDepsOf(world, {}),
     reporter: { settled: (report) => void reported.push(report), attemptFailed: () => undefined },
   };

@@ -9,22 +9,27 @@ import {
 } from '#shared/resilience/backoff.ts';
 import { actOnLead, type Delay, type LeadDeps, type LeadTask } from './act-on-lead.ts';
 import { type DeletionLabels, leastErasure } from './issue-edit.ts';
-import type { ActProgress, LeadProgress } from '../progress.ts';
 import {
-  type LeasedLeads,
-  openLeads,
+  type ActProgress,
+  type LeadProgress,
+  type Settlement,
+  traceStep,
+  type WorkItem,
+} from '../work-item.ts';
+import {
+  hasLeadsElsewhere,
   LeadBlocked,
   LeadGone,
+  type LeasedLeads,
   LeaseLost,
+  openLeads,
   Overtaken,
-} from './leased-leads.ts';
+} from '../event-leads.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 import { type EventErrorCode, remainders } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
-import { hasLeadsElsewhere } from '../event-leads.ts';
 import { giveBack, reschedule } from '../lease-events.ts';
 import { reportEnd, settle } from '../end-event.ts';
-import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
 import type { Database } from '#shared/database.ts';
 
 /** What the configuration says of deletions. */
@@ -34,7 +39,7 @@ export type DeletionRules = {
   retryMs: BackoffSchedule;
 };
 
-export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
+export type Acting = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   pacer: Pacer;
   refusals: WriteRefusals;
   db: Database;
@@ -48,7 +53,7 @@ export type ActDeps = Omit<LeadDeps, 'labels' | 'pacer' | 'refusals'> & {
   tracing?: Tracing;
 };
 
-type EventDeps = ActDeps & DeletionRules;
+type EventDeps = Acting & DeletionRules;
 
 /** What the event's end, or its delay, means for all others. */
 export type ActResult =
@@ -65,7 +70,7 @@ type BegunItem = WorkItem & { progress: ActProgress };
  * the others. @throws {store-unavailable}
  */
 export function actOnEvent(
-  deps: ActDeps,
+  deps: Acting,
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
@@ -77,7 +82,7 @@ export function actOnEvent(
 }
 
 async function act(
-  deps: ActDeps,
+  deps: Acting,
   item: WorkItem<ActProgress>,
   signal: AbortSignal,
 ): Promise<ActResult> {
@@ -103,7 +108,7 @@ async function act(
 }
 
 /** Another version wrote a progress that this one cannot read. */
-async function matchAnew({ db, clock }: ActDeps, item: WorkItem): Promise<ActResult> {
+async function matchAnew({ db, clock }: Acting, item: WorkItem): Promise<ActResult> {
   const now = clock.now();
   const progress = { stage: 'match', askedAt: now, misses: 0 } as const;
   await reschedule(db, item, { dueAt: now, attempts: 0, progress });
@@ -160,7 +165,7 @@ async function actOnOne(
 }
 
 /** A 403 is this one issue's own, and the repository's after several issues in a row. */
-function classifyForbidden({ refusals }: ActDeps, number: number, delay: Delay): Delay {
+function classifyForbidden({ refusals }: Acting, number: number, delay: Delay): Delay {
   if (delay.kind !== 'forbidden') return delay;
   const kind = refusals.noteRefusal(number) ? 'paused' : 'transient';
   return { kind, code: 'forbidden' };
@@ -168,7 +173,7 @@ function classifyForbidden({ refusals }: ActDeps, number: number, delay: Delay):
 
 /** Waiting for the tracker spends no try. */
 async function delayAll(
-  { db, clock }: ActDeps,
+  { db, clock }: Acting,
   item: WorkItem,
   delay: Extract<Delay, { kind: 'limited' | 'paused' }>,
 ): Promise<ActResult> {
@@ -219,7 +224,7 @@ async function retry(
 }
 
 async function settleLeads(
-  deps: ActDeps,
+  deps: Acting,
   item: WorkItem,
   leads: readonly LeadProgress[],
 ): Promise<ActResult> {
@@ -236,11 +241,7 @@ async function settleLeads(
   });
 }
 
-async function endWithoutLeads(
-  deps: ActDeps,
-  item: WorkItem,
-  attempts: number,
-): Promise<ActResult> {
+async function endWithoutLeads(deps: Acting, item: WorkItem, attempts: number): Promise<ActResult> {
   if (await hasLeadsElsewhere(deps, item))
     return end(deps, item, { outcome: 'FAILED', lastError: 'repository-changed', attempts });
   if (item.path === 'events')
@@ -249,7 +250,7 @@ async function endWithoutLeads(
 }
 
 function endFailed(
-  deps: ActDeps,
+  deps: Acting,
   item: WorkItem,
   leads: readonly LeadProgress[],
   why: { lastError: EventErrorCode; attempts: number },
@@ -272,7 +273,7 @@ function erasureOf(leads: readonly LeadProgress[]): Pick<Settlement, 'erasure' |
 }
 
 async function end(
-  deps: ActDeps,
+  deps: Acting,
   item: WorkItem,
   settlement: Settlement,
   issues: readonly number[] = [],

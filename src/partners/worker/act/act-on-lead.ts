@@ -4,7 +4,7 @@ import type { Log } from '#shared/log.ts';
 import { commentFor, type DeletionLabels, planFor } from './issue-edit.ts';
 import { failed, finished, gone, seen, withoutOwnComment } from './lead-erasure.ts';
 import { REFUSALS_BELIEVED, writeFields } from './lead-fields.ts';
-import type { Effect, LeadProgress, Todo } from '../progress.ts';
+import type { Effect, LeadProgress, Todo } from '../work-item.ts';
 import type { EditableIssue, IssueEditor, Refusal } from './issue-editor.ts';
 import type { Pacer, WriteRefusals } from '../may-write.ts';
 

@@ -5,7 +5,7 @@ import { toRfc3339 } from '#shared/clock.ts';
 import { occurredAt, type PartnerEvent } from '../../event.ts';
 import type { Action, EventRule } from '../../partner.ts';
 import { type Erasure, erasures, type Remainder, remainders } from '../../receipts/receipt.ts';
-import type { Effect, FieldSetting, Todo } from '../progress.ts';
+import type { Effect, FieldSetting, Todo } from '../work-item.ts';
 
 /** What `redact` leaves in place of a lead's content. */
 export const REDACTED_TITLE = 'Deleted lead';

@@ -2,7 +2,7 @@
 import type { Log } from '#shared/log.ts';
 import type { Action } from '../../partner.ts';
 import { type Erasure, type EventErrorCode, remainders } from '../../receipts/receipt.ts';
-import type { LeadProgress, Todo } from '../progress.ts';
+import type { LeadProgress, Todo } from '../work-item.ts';
 import { remaindersIn } from './issue-edit.ts';
 import type { EditableIssue, IssueEditor } from './issue-editor.ts';
 

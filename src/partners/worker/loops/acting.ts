@@ -1,56 +1,55 @@
 import { type Clock, SECOND } from '#shared/clock.ts';
 import { errorFields, type Log } from '#shared/log.ts';
-import { type ActDeps, actOnEvent, type ActResult } from '../act/act-on-event.ts';
+import { type Acting, actOnEvent, type ActResult } from '../act/act-on-event.ts';
 import type { IssueEditor } from '../act/issue-editor.ts';
-import type { ActProgress } from '../progress.ts';
-import { type Leasing, type LoopDeps, runLoop } from './run-loop.ts';
+import type { ActProgress, Settlement, WorkItem } from '../work-item.ts';
+import { type Leasing, type Loop, runLoop } from './run-loop.ts';
 import type { Pause, TrackerPause } from '../may-write.ts';
 import { giveBack } from '../lease-events.ts';
-import type { Settlement, WorkItem } from '../work-item.ts';
 import type { Database } from '#shared/database.ts';
 
 const IDENTIFY_AGAIN_MS = 5 * SECOND;
 /** With these an event's payload is dropped. */
 const DROPPING: ReadonlySet<Settlement['outcome']> = new Set(['DONE', 'IGNORED']);
 
-export type ActingDeps = LoopDeps & {
+export type ActingLoop = Loop & {
   db: Database;
   editor: Pick<IssueEditor, 'checkRepository' | 'checkWriting'>;
-  /** Which repository the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
+  /** Finds the repository that the name means, so that no issue of another is changed. `DirectoryFiller` has it. */
   identify(): Promise<void>;
   leasing: Leasing;
   pause: TrackerPause;
   walTruncation: WalTruncation;
-  act: ActDeps;
-  /** How often a pause is questioned, in ms. */
+  acting: Acting;
+  /** Interval of probes while the work is paused, in ms. */
   probeEveryMs: number;
 };
 
 /** Changes issues, one event at a time, until the worker stops. Never throws. */
-export function runActing(deps: ActingDeps): Promise<void> {
-  const { walTruncation } = deps;
-  return runLoop(deps, 'act', async () => {
+export function runActing(loop: ActingLoop): Promise<void> {
+  const { walTruncation } = loop;
+  return runLoop(loop, 'act', async () => {
     await walTruncation.run();
-    const waitMs = await actWhenAllowed(deps);
+    const waitMs = await actWhenAllowed(loop);
     return Math.min(waitMs, walTruncation.waitMs());
   });
 }
 
-async function actWhenAllowed(deps: ActingDeps): Promise<number> {
-  const { alarms, leasing, pause } = deps;
+async function actWhenAllowed(loop: ActingLoop): Promise<number> {
+  const { alarms, leasing, pause } = loop;
   const current = pause.current();
-  if (current) return probe(deps, current);
+  if (current) return probe(loop, current);
   const limitedMs = pause.limitedMs();
   if (limitedMs > 0) return limitedMs;
-  const result = await actOnNext(deps);
+  const result = await actOnNext(loop);
   if (!result) return leasing.waitMs('act');
   alarms.match.ring(); // it may have come again while it was worked on
   return 0;
 }
 
 /** Undefined when nothing is due. `among`: of so many that would go first, the one that has been due for longest. */
-async function actOnNext(deps: ActingDeps, among = 1): Promise<ActResult | undefined> {
-  const { act, db, leasing, pause, walTruncation, stopping } = deps;
+async function actOnNext(loop: ActingLoop, among = 1): Promise<ActResult | undefined> {
+  const { acting, db, leasing, pause, walTruncation, stopping } = loop;
   const leased = await leasing.lease('act', among);
   const [item, ...others] = leased.toSorted((left, right) => left.dueAt - right.dueAt);
   if (!item) return undefined;
@@ -58,29 +57,28 @@ async function actOnNext(deps: ActingDeps, among = 1): Promise<ActResult | undef
   const result = await leasing.workOn(
     [item],
     async () =>
-      (await delayUntilIdentified(deps, item)) ??
-      actOnEvent(act, item as WorkItem<ActProgress>, stopping),
+      (await delayUntilIdentified(loop, item)) ??
+      actOnEvent(acting, item as WorkItem<ActProgress>, stopping),
   );
   if (result.kind === 'paused') pause.begin(result.code);
   if (result.kind === 'limited') pause.limitUntil(result.retryAt);
-  const isDropped = result.kind === 'settled' && DROPPING.has(result.outcome);
-  if (isDropped) walTruncation.noteDropped();
+  if (result.kind === 'settled' && DROPPING.has(result.outcome)) walTruncation.noteDropped();
   return result;
 }
 
 /** The name may mean another repository since the last start, or none that can be seen. */
 async function delayUntilIdentified(
-  deps: ActingDeps,
+  loop: ActingLoop,
   item: WorkItem,
 ): Promise<Extract<ActResult, { kind: 'limited' | 'paused' }> | undefined> {
-  const { clock, db, log, pause } = deps;
+  const { clock, db, log, pause } = loop;
   try {
-    await deps.identify();
+    await loop.identify();
     return undefined;
   } catch (error) {
     await giveBack(db, item);
     log.warn(errorFields(error), 'the repository could not be identified: the work waits');
-    await suspectPause(deps);
+    await suspectPause(loop);
     const current = pause.current();
     return current
       ? { kind: 'paused', code: current.code }
@@ -93,28 +91,32 @@ export async function suspectPause({
   editor,
   pause,
   stopping,
-}: Pick<ActingDeps, 'editor' | 'pause' | 'stopping'>): Promise<void> {
+}: {
+  editor: Pick<IssueEditor, 'checkRepository'>;
+  pause: TrackerPause;
+  stopping: AbortSignal;
+}): Promise<void> {
   if (stopping.aborted) return;
   const response = await editor.checkRepository();
   if (response.kind === 'paused') pause.begin(response.code);
 }
 
-/** What was refused by the last probe is due anew, and so the last of them: a few issues must not keep all others waiting. */
+/** Events that a probe chooses from: one that was refused is due anew, and so the last of them, and must not keep all others waiting. */
 const PROBE_AMONG = 50;
 
 /**
  * A pause ends when the repository is well, nothing that it tells speaks against writing, and the
  * next event, if there is one, is not refused: not every lack of rights can be read.
  */
-async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Promise<number> {
-  const { clock, editor, pause, probeEveryMs } = deps;
+async function probe(loop: ActingLoop, { code, probeAt }: Readonly<Pause>): Promise<number> {
+  const { clock, editor, pause, probeEveryMs } = loop;
   const waitMs = probeAt - clock.monotonicMs();
   if (waitMs > 0) return waitMs;
   const response = await (code === 'forbidden' ? editor.checkWriting() : editor.checkRepository());
   if (response.kind === 'paused') pause.begin(response.code);
   else if (response.kind !== 'well') pause.probeLater();
   else {
-    const result = await actOnNext(deps, PROBE_AMONG);
+    const result = await actOnNext(loop, PROBE_AMONG);
     if (result?.kind === 'paused') return probeEveryMs;
     pause.end();
   }
@@ -124,7 +126,7 @@ async function probe(deps: ActingDeps, { code, probeAt }: Readonly<Pause>): Prom
 /** Dropped payloads are taken out of the store's files at most this often. */
 const EVERY_MS = SECOND;
 
-/** What a deletion was about must not outlive it in the store's files. */
+/** Takes payloads out of the store's files, where the data of a deletion must not outlive it. */
 export type WalTruncation = {
   /** A payload was dropped that may still be in the store's files. */
   noteDropped(): void;

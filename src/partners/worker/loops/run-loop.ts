@@ -45,24 +45,27 @@ export type Leasing = {
   lease(stage: Stage, limit: number): Promise<readonly WorkItem[]>;
   /** Works on leased items: when that throws, they are given back before the next are leased. */
   workOn<T>(items: readonly WorkItem[], work: () => Promise<T>): Promise<T>;
-  /** How long until an event of the stage is due, 5 s at most; in ms. @throws {store-unavailable} */
+  /** Time until an event of the stage is due, 5 s at most; in ms. @throws {store-unavailable} */
   waitMs(stage: Stage): Promise<number>;
 };
 
-export type LeasingDeps = {
+/** @see Leasing */
+export function createLeasing({
+  db,
+  instance,
+  sealer,
+  clock,
+  waitMaxMs,
+}: {
   db: Database;
-  /** Who takes the right to work: while another one has it, nothing is leased here. */
+  /** Holder of the right to work: while another one has it, nothing is leased here. */
   instance: string;
   /** Opens the bytes of events. */
   sealer: Sealer;
   clock: Pick<Clock, 'now'>;
   /** No event of the stage ever waits longer than this, in ms. */
   waitMaxMs: (stage: Stage) => number;
-};
-
-/** @see Leasing */
-export function createLeasing(deps: LeasingDeps): Leasing {
-  const { db, clock, waitMaxMs } = deps;
+}): Leasing {
   let unreturned: readonly WorkItem[] = [];
   const giveBackUnreturned = async (): Promise<void> => {
     const items = unreturned;
@@ -74,7 +77,7 @@ export function createLeasing(deps: LeasingDeps): Leasing {
     lease: async (stage, limit) => {
       await giveBackUnreturned();
       const due = { now: clock.now(), limit, aheadMaxMs: waitMaxMs(stage) };
-      return leaseEvents(deps, stage, due);
+      return leaseEvents({ db, instance, sealer }, stage, due);
     },
     workOn: async (items, work) => {
       try {
@@ -99,7 +102,8 @@ const LOG_AGAIN_MS = MINUTE;
 /** Why a loop gets nothing done, and since when (ms since the Unix epoch). */
 export type LoopFailure = { code: string; since: number };
 
-export type LoopDeps = {
+/** The loops of one worker. */
+export type Loop = {
   alarms: Readonly<Record<Stage, Alarm>>;
   /** Of the loops whose last turn failed. */
   failures: Map<Stage, LoopFailure>;
@@ -112,13 +116,9 @@ export type LoopDeps = {
  * Takes one turn after the other until the worker stops. `turn` returns how long to wait at most before
  * the next one, in ms; the loop's alarm ends the wait. Never throws: a turn that fails is taken again.
  */
-export async function runLoop(
-  deps: LoopDeps,
-  name: Stage,
-  turn: () => Promise<number>,
-): Promise<void> {
-  const { alarms, clock, failures, stopping } = deps;
-  const logFailure = createFailureLog(deps, name);
+export async function runLoop(loop: Loop, name: Stage, turn: () => Promise<number>): Promise<void> {
+  const { alarms, clock, failures, stopping } = loop;
+  const logFailure = createFailureLog(loop, name);
   while (!stopping.aborted) {
     let waitMs = STORE_RETRY_MS;
     try {
@@ -134,7 +134,7 @@ export async function runLoop(
   }
 }
 
-function createFailureLog({ clock, log }: LoopDeps, stage: Stage): (error: unknown) => void {
+function createFailureLog({ clock, log }: Loop, stage: Stage): (error: unknown) => void {
   const loggedAt = new Map<string, number>();
   return (error) => {
     const now = clock.monotonicMs();

@@ -1,9 +1,15 @@
 import type { Match } from '#leads/directory/match.ts';
-import type { ActProgress, Effect, MatchProgress, Todo } from '../progress.ts';
+import type {
+  ActProgress,
+  Effect,
+  MatchProgress,
+  Settlement,
+  Todo,
+  WorkItem,
+} from '../work-item.ts';
 import type { EventErrorCode, EventNote, EventStep, RuleEffect } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { reportEnd, settle, withdraw } from '../end-event.ts';
-import type { Settlement, WorkItem } from '../work-item.ts';
 import { leaseOf } from '../lease-events.ts';
 import {
   type ClaimOrder,

@@ -4,8 +4,7 @@ import type { Database } from '#shared/database.ts';
 import { isTrackportError } from '#shared/errors.ts';
 import type { DirectoryCoverage } from '../catch-up.ts';
 import { findMatch } from '../event-leads.ts';
-import type { Settlement } from '../work-item.ts';
-import type { MatchProgress } from '../progress.ts';
+import type { MatchProgress, Settlement } from '../work-item.ts';
 import type { AskedAt, Match, MatchName } from '#leads/directory/match.ts';
 
 /** A claim is due within a second: no event waits longer for the directory, or for the tracker. */

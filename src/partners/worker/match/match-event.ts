@@ -4,7 +4,13 @@ import { isTrackportError } from '#shared/errors.ts';
 import type { Log } from '#shared/log.ts';
 import type { Tracing } from '#shared/tracing.ts';
 import type { DirectoryCoverage, Coverage } from '../catch-up.ts';
-import type { MatchProgress, Todo } from '../progress.ts';
+import {
+  type MatchProgress,
+  type Settlement,
+  type Todo,
+  traceStep,
+  type WorkItem,
+} from '../work-item.ts';
 import {
   findLead,
   MATCH_WAIT_MS,
@@ -21,7 +27,6 @@ import type { EventErrorCode } from '../../receipts/receipt.ts';
 import type { OutcomeReporter } from '../../receipts/report-outcomes.ts';
 import { findMatch, hasLeadsElsewhere, leadsOf } from '../event-leads.ts';
 import { postpone, type Postponed } from '../lease-events.ts';
-import { traceStep, type Settlement, type WorkItem } from '../work-item.ts';
 import {
   CONFLICT,
   endFailed,
