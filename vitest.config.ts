@@ -2,41 +2,27 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongFirst } from './test/support/long-first.ts';
 
-/** Tests of whole programs. */
+/** Tests of whole programs, which go on beside the next test: a browser, and what it looks at. */
 const PROGRAMS = ['test/{browser,e2e,torture}/**/*.test.ts'];
+/** What fills the memory has a process of its own for each file. */
 const APART = ['test/adapters/threads/**/*.test.ts'];
-const CORES = availableParallelism();
 /** The seconds by folder, at the end. */
 const SECONDS = './test/support/seconds.ts';
 
 export default defineConfig({
   test: {
-    // Files share a process and its modules: to load them takes longer than most files do. What fills the
-    // memory has a process of its own for each file. Whole programs wait more than they work, and so more
-    // of them run at a time.
+    // Files of a project share a process and its modules: to load them takes longer than most files do.
     isolate: false,
     sequence: { sequencer: LongFirst },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'programs',
-          include: PROGRAMS,
-          maxWorkers: 2 * CORES,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'apart', include: APART, isolate: true, sequence: { groupOrder: 1 } },
-      },
+      { extends: true, test: { name: 'apart', include: APART, isolate: true } },
+      { extends: true, test: { name: 'programs', include: PROGRAMS } },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
           exclude: [...PROGRAMS, ...APART],
-          sequence: { groupOrder: 1 },
         },
       },
     ],
@@ -52,7 +38,8 @@ export default defineConfig({
     // Tests strip types in several threads at once. V8 frees the code of a wrapper that two threads make of
     // the same WebAssembly twice, which ends the process (Runtime_TierUpWasmToJSWrapper, Node 24.21).
     execArgv: ['--wasm-wrapper-tiering-budget=2000000000'],
-    maxWorkers: Math.max(2, CORES - 1),
+    // Tests wait for programs, timers and browsers more than they work.
+    maxWorkers: 2 * availableParallelism(),
     // A machine that is busy with other things as well makes a test slow, and not fail.
     testTimeout: 120_000,
     hookTimeout: 120_000,
